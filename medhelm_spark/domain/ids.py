@@ -1,0 +1,49 @@
+"""Content hashes: the only place that makes an id.
+
+An id is 128 bits of BLAKE2b over canonical JSON, as 32 hexadecimal characters, so the same content
+has the same id on every machine and in every release.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+ID_BYTES = 16
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    raise TypeError(f"no canonical form for {type(value).__name__}")
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys, no spaces and no escapes; dataclasses and mappings become objects."""
+    return json.dumps(
+        value, default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+
+
+def digest(text: str) -> str:
+    """The id of a text. Lone surrogates are kept, so that any Python string has an id."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=ID_BYTES).hexdigest()
+
+
+def content_id(*parts: Any) -> str:
+    """The id of a sequence of values.
+
+    >>> content_id("pubmed_qa", "1") == content_id("pubmed_qa", "1")
+    True
+    >>> content_id("a", "b") == content_id("ab")
+    False
+    """
+    return digest(canonical_json(parts))

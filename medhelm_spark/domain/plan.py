@@ -1,0 +1,35 @@
+"""What configuration hands to the stages: everything of a run but its data version."""
+
+from dataclasses import dataclass
+
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.deployment import Deployment, Jury
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.scenario import ScenarioCard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedAnnotator:
+    """An annotator with its rubric and jury looked up; `deployments[i]` serves `jury.judges[i]`."""
+
+    spec: AnnotatorSpec
+    rubric: Rubric
+    jury: Jury
+    deployments: tuple[Deployment, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedRun:
+    """A run entry after expansion: one scenario, one adapter, one deployment.
+
+    `name` is HELM's run name; `where` says which entry of which file it comes from.
+    """
+
+    name: str
+    card: ScenarioCard
+    adapter_spec: AdapterSpec
+    deployment: Deployment
+    metrics: tuple[MetricSpec, ...]
+    annotators: tuple[ResolvedAnnotator, ...]
+    groups: tuple[str, ...]
+    where: str = ""

@@ -1,0 +1,241 @@
+"""Prompt, Request, Completion, RequestResult and RequestState: from text out to text back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from medhelm_spark.domain.scenario import AccessLevel, Message, Reference
+
+
+class Purpose(StrEnum):
+    """Why a request is made: to evaluate a model, or to judge an evaluated model's answer."""
+
+    EVALUATE = "evaluate"
+    JUDGE = "judge"
+
+
+class FinishReason(StrEnum):
+    """How an answer ended. Every one of them is an answer: stored, scored, counted by kind."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    EMPTY = "empty"
+    REFUSAL = "refusal"
+    UNKNOWN = "unknown"
+
+
+class FailureKind(StrEnum):
+    """Why there is no answer. A failure carries no text and is never scored."""
+
+    TOO_LONG = "too_long"
+    DENIED = "denied"
+    ENGINE_ERROR = "engine_error"
+    TIMEOUT = "timeout"
+
+    @property
+    def is_permanent(self) -> bool:
+        """Whether asking again cannot help without a changed request, policy or deployment."""
+        return self in (FailureKind.TOO_LONG, FailureKind.DENIED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """Row of `prompts`: rendered text, once for all deployments that are asked it.
+
+    `prompt_id` is the content id of (messages or text, access_level). `render_id` names the
+    rendering (adapter, template, data version; for a judge its rubric) and `subject_id` the row it
+    renders: an instance_id, or the request_id of the judged answer. Exactly one of `messages`
+    and `text` is non-empty. `output_mapping` is the options shown: letter to reference text.
+    """
+
+    prompt_id: str
+    render_id: str
+    subject_id: str
+    access_level: AccessLevel
+    perturbation: str = ""
+    train_trial_index: int = 0
+    messages: tuple[Message, ...] = ()
+    text: str = ""
+    output_mapping: Mapping[str, str] = field(default_factory=dict)
+    num_train_instances: int = 0
+    prompt_truncated: bool = False
+    num_characters: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding:
+    """Every decoding parameter of a request, explicit; part of the request_id."""
+
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    stop_sequences: tuple[str, ...] = ()
+    num_completions: int = 1
+    seed: int | None = None
+    logprobs: int = 0
+    response_schema: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRow:
+    """Row of `requests`: one unit of paid work, without text."""
+
+    request_id: str
+    prompt_id: str
+    model_deployment: str
+    decoding: Decoding
+    access_level: AccessLevel
+    estimated_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLink:
+    """Row of `request_links`: the evaluation key of a RunSpec and the request that serves it.
+
+    `annotator` and `judge` are empty for purpose `evaluate`; `judged_request_id` is the judged
+    answer's request for purpose `judge`.
+    """
+
+    run_spec_id: str
+    instance_id: str
+    perturbation: str
+    train_trial_index: int
+    trial_index: int
+    purpose: Purpose
+    request_id: str
+    annotator: str = ""
+    judge: str = ""
+    judged_request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What an engine receives."""
+
+    request_id: str
+    model_deployment: str
+    messages: tuple[Message, ...]
+    text: str
+    decoding: Decoding
+    access_level: AccessLevel
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenLogprob:
+    """One generated token and its natural-log probability."""
+
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """One returned text. `logprob` is the sum over its tokens, None where the engine gives none."""
+
+    text: str
+    finish_reason: FinishReason
+    thinking: str | None = None
+    logprob: float | None = None
+    tokens: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestResult:
+    """Row of `request_results`: the outcome of asking once (with the engine's own retries).
+
+    An answer has completions and no failure; a failure has a kind and no completions. `attempts`
+    counts all tries so far. `request_time` is in seconds.
+    """
+
+    request_id: str
+    model_deployment: str
+    access_level: AccessLevel
+    completed_at: datetime
+    engine_fingerprint: str
+    completions: tuple[Completion, ...] = ()
+    failure: FailureKind | None = None
+    attempts: int = 1
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    request_time: float | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        return self.failure is None
+
+
+class VerdictStatus(StrEnum):
+    """What became of one judge's verdict on one answer."""
+
+    OK = "ok"
+    UNPARSEABLE = "unparseable"
+    REQUEST_FAILED = "request_failed"
+    SKIPPED_EMPTY_OUTPUT = "skipped_empty_output"
+    DENIED = "denied"
+    NO_ANSWER = "no_answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionScore:
+    """A judge's score for one criterion, on the rubric's own scale."""
+
+    criterion: str
+    score: float
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """Row of `annotations`: one judge's verdict on one evaluated answer."""
+
+    run_spec_id: str
+    instance_id: str
+    perturbation: str
+    train_trial_index: int
+    trial_index: int
+    annotator: str
+    judge: str
+    status: VerdictStatus
+    access_level: AccessLevel
+    scores: tuple[CriterionScore, ...] = ()
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The part of an Annotation that a metric reads."""
+
+    annotator: str
+    judge: str
+    status: VerdictStatus
+    scores: tuple[CriterionScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestState:
+    """Instance, request, result and annotations joined: what a metric sees.
+
+    Fields that no metric of the RunSpec needs are left at their defaults; `completions` is None
+    where there is no answer (`failure` says why, None there means never asked or not imported).
+    """
+
+    run_spec_id: str
+    instance_id: str
+    perturbation: str
+    train_trial_index: int
+    trial_index: int
+    split: str
+    input: str = ""
+    references: tuple[Reference, ...] = ()
+    extra_data: Mapping[str, str] = field(default_factory=dict)
+    output_mapping: Mapping[str, str] = field(default_factory=dict)
+    completions: tuple[Completion, ...] | None = None
+    failure: FailureKind | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    request_time: float | None = None
+    num_train_instances: int = 0
+    prompt_truncated: bool = False
+    verdicts: tuple[Verdict, ...] = ()

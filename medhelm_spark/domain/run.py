@@ -1,0 +1,142 @@
+"""AdapterSpec, RunEntry, RunSpec and the records that stages leave behind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class AdapterMethod(StrEnum):
+    """HELM's adaptation methods that a text scenario can name."""
+
+    GENERATION = "generation"
+    MULTIPLE_CHOICE_JOINT = "multiple_choice_joint"
+    CHAT = "chat"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Substitution:
+    """A regular expression replaced in the finished prompt, as in HELM."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdapterSpec:
+    """How an Instance becomes a Request. Field names, meanings and defaults are HELM's."""
+
+    method: AdapterMethod = AdapterMethod.GENERATION
+    global_prefix: str = ""
+    global_suffix: str = ""
+    instructions: str = ""
+    input_prefix: str = "Input: "
+    input_suffix: str = "\n"
+    reference_prefix: str = "A. "
+    reference_prefix_characters: str | None = None
+    reference_suffix: str = "\n"
+    output_prefix: str = "Output: "
+    output_suffix: str = "\n"
+    instance_prefix: str = "\n"
+    substitutions: tuple[Substitution, ...] = ()
+    max_train_instances: int = 0
+    max_eval_instances: int | None = None
+    num_outputs: int = 1
+    num_train_trials: int = 1
+    num_trials: int = 1
+    sample_train: bool = True
+    temperature: float = 0.0
+    max_tokens: int = 100
+    stop_sequences: tuple[str, ...] = ()
+    random: str | None = None
+    multi_label: bool = False
+    eval_splits: tuple[str, ...] = ()
+    output_mapping_pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricSpec:
+    """A metric by its name in `metrics.METRICS`, with its arguments as text."""
+
+    name: str
+    args: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorSpec:
+    """An annotator: its kind, its rubric and the jury that applies it.
+
+    `rubric` and `jury` are names in `conf`; the rubric's text and the judges travel beside the
+    spec in `annotators.JuryPlan`, their hashes are part of the annotate stage's fingerprint.
+    """
+
+    name: str
+    rubric: str = ""
+    jury: str = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEntry:
+    """What a person asks for: `name:key=value,...` with HELM's priority and groups."""
+
+    name: str
+    args: Mapping[str, str | int | float] = field(default_factory=dict)
+    priority: int | None = None
+    groups: tuple[str, ...] = ()
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """One fully resolved scenario, adapter, deployment, metrics and annotators.
+
+    `run_spec_id` is the content id of all other fields; `name` is HELM's run name. `data_version`
+    names exactly one ingested version of the scenario.
+    """
+
+    run_spec_id: str
+    name: str
+    scenario_name: str
+    data_version: str
+    model: str
+    model_deployment: str
+    deployment_fingerprint: str
+    adapter_spec: AdapterSpec
+    metrics: tuple[MetricSpec, ...]
+    annotators: tuple[AnnotatorSpec, ...]
+    groups: tuple[str, ...]
+    access_level: str
+    main_metric: str
+    main_split: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRun:
+    """Row of `run_specs`: a RunSpec planned for a suite; per (suite, name) the newest is current."""
+
+    suite: str
+    name: str
+    run_spec_id: str
+    planned_at: datetime
+    run_spec: RunSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """Row of `runs`: a stage finished one unit of work (a RunSpec; for ingest a scenario).
+
+    `write_id` names the rows it wrote: a stage output is current where the newest record of its
+    unit says so. `fingerprint` covers the unit, the versions of all that shaped the output, and a
+    digest of the input rows; an equal fingerprint means that there is nothing to do.
+    """
+
+    stage: str
+    unit_id: str
+    write_id: str
+    fingerprint: str
+    suite: str
+    started_at: datetime
+    finished_at: datetime
+    counts: Mapping[str, int]
+    code_version: str
+    spark_version: str

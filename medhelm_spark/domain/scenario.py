@@ -1,0 +1,177 @@
+"""Scenario, Instance, Reference, AccessLevel and the card that declares a scenario."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+
+CORRECT_TAG = "correct"
+
+
+class AccessLevel(StrEnum):
+    """Who may hold the data: anyone, those who signed its agreement, or one institution."""
+
+    PUBLIC = "public"
+    GATED = "gated"
+    PRIVATE = "private"
+
+    @property
+    def strictness(self) -> int:
+        return list(AccessLevel).index(self)
+
+
+def strictest(levels: Iterable[AccessLevel]) -> AccessLevel:
+    """The level of a row derived from rows of these levels; PRIVATE when there are none."""
+    return max(levels, key=lambda level: level.strictness, default=AccessLevel.PRIVATE)
+
+
+class Split(StrEnum):
+    """HELM's splits: `train` feeds few-shot examples, `valid` and `test` are evaluated."""
+
+    TRAIN = "train"
+    VALID = "valid"
+    TEST = "test"
+
+
+class Verified(StrEnum):
+    """What this project's tests read of a scenario: its real data, made data of its form, nothing."""
+
+    REAL = "real"
+    SAME_FORM = "same_form"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation; `role` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A possible output; the right ones carry the tag `correct`."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+
+    @property
+    def is_correct(self) -> bool:
+        return CORRECT_TAG in self.tags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """Row of `instances`: one data point of a scenario, as HELM defines it.
+
+    `source_id` is the data set's own id and counts as clinical text. `messages` is empty unless
+    the input is a conversation, in which case `input` holds its last user turn.
+    """
+
+    instance_id: str
+    scenario_name: str
+    data_version: str
+    source_id: str
+    source_index: int
+    split: Split
+    input: str
+    references: tuple[Reference, ...]
+    access_level: AccessLevel
+    sub_split: str | None = None
+    messages: tuple[Message, ...] = ()
+    extra_data: Mapping[str, str] = field(default_factory=dict)
+    perturbation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """Row of `quarantine`: a raw record that could not become an Instance. Holds no data."""
+
+    scenario_name: str
+    data_version: str
+    source_file: str
+    source_row: int
+    reason: str
+    access_level: AccessLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioVersion:
+    """Row of `scenarios`: one ingested data version of a scenario."""
+
+    scenario_name: str
+    data_version: str
+    card_hash: str
+    access_level: AccessLevel
+    display_name: str
+    category: str
+    subcategory: str
+    main_metric: str
+    main_split: str
+    verified: Verified
+    num_instances: int
+    num_quarantined: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """One file of a scenario's data and the split its records belong to (None: a field says)."""
+
+    path: str
+    split: Split | None = Split.TEST
+    sha256: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSource:
+    """Where a scenario's raw records come from: exactly one of files, a hub data set or a table.
+
+    `format` names a reader (csv, json, jsonl, parquet, xlsx ...). `record_path` leads to the
+    records inside a JSON document; `key_field` names the field that receives an object's key.
+    """
+
+    format: str = "csv"
+    files: tuple[SourceFile, ...] = ()
+    dataset: str | None = None
+    revision: str | None = None
+    table: str | None = None
+    record_path: str | None = None
+    key_field: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioCard:
+    """All facts of a scenario; one YAML file each in `conf/scenarios`.
+
+    `shape` names the parser (`scenarios.PARSERS`), `fields` maps its roles to source columns and
+    `options` holds its remaining settings. `args` are the run-entry arguments it accepts.
+    """
+
+    name: str
+    display_name: str
+    description: str
+    access_level: AccessLevel
+    source: DataSource
+    shape: str
+    adapter_spec: AdapterSpec
+    metrics: tuple[MetricSpec, ...]
+    main_metric: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    args: tuple[str, ...] = ()
+    annotators: tuple[AnnotatorSpec, ...] = ()
+    groups: tuple[str, ...] = ()
+    main_split: Split = Split.TEST
+    category: str = ""
+    subcategory: str = ""
+    task: str | None = None
+    what: str = ""
+    who: str = ""
+    when: str = ""
+    language: str = "English"
+    licence: str = ""
+    verified: Verified = Verified.NEVER

@@ -1,0 +1,88 @@
+"""Score, PerInstanceStats and Stat: absent is not zero."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ScoreStatus(StrEnum):
+    """Why a score is there, or why it is not."""
+
+    OK = "ok"
+    NO_ANSWER = "no_answer"
+    NO_REFERENCE = "no_reference"
+    NO_VERDICT = "no_verdict"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One value of one stat on one instance; `value` is None unless the status is OK."""
+
+    name: str
+    value: float | None
+    status: ScoreStatus = ScoreStatus.OK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerInstanceStats:
+    """Row of `per_instance_stats`: all stats of one evaluation key, as HELM keeps them."""
+
+    run_spec_id: str
+    instance_id: str
+    perturbation: str
+    train_trial_index: int
+    trial_index: int
+    split: str
+    stats: tuple[Score, ...]
+
+
+class IntervalMethod(StrEnum):
+    """How a 95 % interval was made."""
+
+    WILSON = "wilson"
+    BOOTSTRAP = "bootstrap"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A 95 % confidence interval of a mean."""
+
+    low: float
+    high: float
+    method: IntervalMethod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stat:
+    """Row of `stats`: the summary of one stat of one RunSpec on one split.
+
+    `count` is the number of scored rows, `num_unscored` of those without a value; `mean`, `minimum`, `maximum`
+    and the interval are None where count is 0. `stddev` is the population's, as in HELM.
+    """
+
+    run_spec_id: str
+    name: str
+    split: str
+    perturbation: str
+    count: int
+    num_unscored: int
+    mean: float | None
+    stddev: float | None
+    minimum: float | None
+    maximum: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ci_method: IntervalMethod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricInfo:
+    """How a stat is read: its direction and its scale, used by boards and summaries."""
+
+    name: str
+    display_name: str
+    lower_is_better: bool | None = False
+    minimum: float | None = 0.0
+    maximum: float | None = 1.0
+    description: str = ""

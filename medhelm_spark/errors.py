@@ -1,0 +1,53 @@
+"""Every error this project raises on purpose.
+
+A message says what failed, where (file and key, or table and row key), what was received and what
+is allowed. A received value is shown only where it comes from configuration or arguments; from
+data only its column, row number, type and length may be named, because data is clinical text.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class MedhelmSparkError(Exception):
+    """Base of all errors a user can cause or cure; the command line prints it in one line."""
+
+
+class ConfigError(MedhelmSparkError):
+    """A configuration file, run entry, flag or environment variable is wrong."""
+
+
+class UnknownNameError(ConfigError):
+    """A name (scenario, metric, deployment, judge, ...) stands in no registry."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+        place = f"{where}: " if where else ""
+        super().__init__(f"{place}unknown {kind} {name!r}.{hint} Known: {shown or 'none'}.")
+
+
+class DataError(MedhelmSparkError):
+    """A source file or table does not have the form its scenario card promises. Carries no data."""
+
+
+class PolicyError(MedhelmSparkError):
+    """Policy forbids that text of this access level reaches this place."""
+
+
+class LakeError(MedhelmSparkError):
+    """A Delta table is missing, of a newer schema, or held by another driver."""
+
+
+class SetupError(MedhelmSparkError):
+    """Java, Spark, Delta, an engine, a model file, a key or an extra package is missing."""
+
+
+class EngineError(MedhelmSparkError):
+    """An engine cannot be built or has died. Never raised for a single bad request."""
+
+
+class StageError(MedhelmSparkError):
+    """A pure function failed on a row inside Spark: names function, error type, place and row key."""
