@@ -1,0 +1,1 @@
+"""What judges are asked about an answer, and what their replies are worth: pure functions."""

@@ -112,12 +112,19 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
-    """Row of `run_specs`: a RunSpec planned for a suite; per (suite, name) the newest is current."""
+    """Row of `run_specs`: a RunSpec planned for a suite; per (suite, name) the newest is current.
+
+    `locality` and `engine` are the deployment's. `is_jury_validated` is None where no jury judges,
+    else whether the jury's file says that clinicians checked it (a demo judge's never does).
+    """
 
     suite: str
     name: str
     run_spec_id: str
     planned_at: datetime
+    locality: str
+    engine: str
+    is_jury_validated: bool | None
     run_spec: RunSpec
 
 

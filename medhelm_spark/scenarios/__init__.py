@@ -1,0 +1,39 @@
+"""Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
+
+from medhelm_spark.scenarios.fetch import fetch, localize
+from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, parse_records
+from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, required_columns
+from medhelm_spark.scenarios.readers import READERS, read_card, read_records
+from medhelm_spark.scenarios.records import (
+    EXPLANATIONS,
+    BadReason,
+    BadRecord,
+    ParsedInput,
+    Record,
+)
+from medhelm_spark.scenarios.sources import open_source, verify, with_source
+from medhelm_spark.scenarios.tables import check_columns
+
+__all__ = [
+    "EXPLANATIONS",
+    "PARSERS",
+    "READERS",
+    "BadReason",
+    "BadRecord",
+    "ParsedInput",
+    "Parser",
+    "Record",
+    "RecordKey",
+    "check_card",
+    "check_columns",
+    "fetch",
+    "fingerprint_records",
+    "localize",
+    "open_source",
+    "parse_records",
+    "read_card",
+    "read_records",
+    "required_columns",
+    "verify",
+    "with_source",
+]

@@ -1,0 +1,1 @@
+"""Intervals, summaries, win rates, paired differences and the board: pure functions."""

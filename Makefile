@@ -1,0 +1,65 @@
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup quickstart test test-unit test-spark test-e2e check wheel bench parity docs clean java
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+HELPER := .cache/uv
+UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
+# The first interpreter that runs and is of a supported version; `make PYTHON=...` names another.
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do $$p -c '$(SUPPORTED)' 2>/dev/null && echo $$p && break; done)
+PYTEST = $(BIN)/python -m pytest -q
+export UV_PYTHON_DOWNLOADS := never
+export UV_HTTP_TIMEOUT := 180
+export UV_SYSTEM_CERTS ?= true
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: java $(STAMP) ## Make .venv with everything the pinned constraints name (again: costs nothing)
+
+quickstart: setup ## Set up, fetch the small model, run the demo benchmarks and print the board
+	$(BIN)/medhelm-spark fetch-model
+	$(BIN)/medhelm-spark demo
+
+test: setup test-unit test-spark test-e2e ## Set up and run all tests: unit, then Spark, then end to end
+test-unit: $(STAMP) ## Tests without a JVM
+	$(PYTEST) tests/unit tests/meta
+test-spark: java $(STAMP) ## Tests of tables and stages, one Spark session
+	$(PYTEST) tests/spark
+test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
+	$(PYTEST) tests/e2e
+
+check: $(STAMP) ## Lint, format, types and import layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+wheel: $(STAMP) ## Build dist/*.whl
+	$(BIN)/uv build --quiet --wheel
+bench: setup ## Time and memory of everything but the model (minutes)
+	$(BIN)/python -m benchmarks.bench
+parity: setup ## Compare scores with a real MedHELM output folder
+	$(BIN)/python -m benchmarks.parity
+docs: setup ## Write docs/tables.md from the dataclasses
+	$(BIN)/medhelm-spark docs
+clean: ## Remove what make made; lakes stay
+	rm -rf $(VENV) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+java:
+	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
+	{ echo "Spark needs Java 17 or newer, found $${found:-none}: install one (Debian: openjdk-17-jre-headless) or set JAVA_HOME to it." >&2; exit 1; }
+
+$(HELPER)/bin/uv:
+	@$(PYTHON) -m venv $(HELPER) >/dev/null 2>&1 || { rm -rf $(HELPER); echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: python3-venv) or uv." >&2; exit 1; }
+	$(HELPER)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
+
+$(STAMP): pyproject.toml constraints.txt
+	@[ -n "$(PYTHON)" ] && $(PYTHON) -c '$(SUPPORTED)' || { echo "Python 3.11, 3.12 or 3.13 is needed, found $$(python3 --version 2>/dev/null || echo none): install one or name it with make PYTHON=..." >&2; exit 1; }
+	@[ "$(UV)" = uv ] || $(MAKE) --silent --no-print-directory $(HELPER)/bin/uv
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+	$(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[local,dev]'
+	@touch $@

@@ -1,0 +1,106 @@
+"""How a prompt is asked: decoding parameters, an estimate of the work, and the ids of a request.
+
+`request_id` has a twin in SQL, so that the plan stage joins prompts with calls without sending a
+row through Python. The two are equal by definition; change neither alone.
+"""
+
+import hashlib
+import math
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.ids import content_id, digest
+from medhelm_spark.domain.request import Decoding
+from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
+
+RENDER_VERSION = "1"
+"""Part of every render_id; raised whenever `render` or `select_train` gives another text."""
+
+RENDER_FIELDS = (
+    "method",
+    "global_prefix",
+    "global_suffix",
+    "instructions",
+    "input_prefix",
+    "input_suffix",
+    "reference_prefix",
+    "reference_prefix_characters",
+    "reference_suffix",
+    "output_prefix",
+    "output_suffix",
+    "instance_prefix",
+    "substitutions",
+    "max_train_instances",
+    "sample_train",
+    "multi_label",
+)
+"""The AdapterSpec fields that shape the text; all others may change without a new prompt."""
+
+REQUEST_ID_SQL = "md5(concat(prompt_id, '|', call_id))"
+"""`request_id` in Spark SQL, over columns `prompt_id` and `call_id`."""
+
+CHARACTERS_PER_TOKEN = 4
+OUTPUT_WEIGHT = 0.25
+
+
+def decoding_for(spec: AdapterSpec, *, trial_index: int = 0) -> Decoding:
+    """The decoding parameters of one trial of a RunSpec.
+
+    As in HELM, joint multiple choice asks for one completion without stop sequences and turns
+    `num_outputs` into the number of top log-probabilities per token. Every other method asks for
+    `num_outputs` completions. Trials differ by their seed; a trial's parameters do not depend on
+    how many trials there are, so that raising `num_trials` reuses the earlier answers.
+    """
+    joint = spec.method == AdapterMethod.MULTIPLE_CHOICE_JOINT
+    return Decoding(
+        max_tokens=spec.max_tokens,
+        temperature=spec.temperature,
+        stop_sequences=() if joint else spec.stop_sequences,
+        num_completions=1 if joint else spec.num_outputs,
+        seed=_seed(spec, trial_index),
+        logprobs=spec.num_outputs if joint else 0,
+    )
+
+
+def _seed(spec: AdapterSpec, trial_index: int) -> int | None:
+    """None where nothing is random: greedy decoding, first trial, no `random` in the spec.
+
+    HELM's `random` only breaks its cache. Here it is the first trial's seed and the others count
+    up from it, so that no two trials share one (in HELM `random="1"` collides with trial 1).
+    """
+    if spec.random is None:
+        return trial_index if trial_index or spec.temperature > 0 else None
+    if spec.random.isascii() and spec.random.isdecimal() and len(spec.random) < 10:
+        return int(spec.random) + trial_index
+    return int(digest(spec.random)[:7], 16) + trial_index
+
+
+def estimate_tokens(num_characters: int, decoding: Decoding) -> int:
+    """Expected work of one request in tokens, to cut waves and partitions of equal work.
+
+    Four characters a token is the usual rate of English text. Of `max_tokens` a quarter counts: a
+    limit is set for the longest answer while most end far before it, and counted whole it would
+    hide all difference between a short prompt and a 200 KB note. `estimate` uses real tokenizers.
+    """
+    prompt = num_characters / CHARACTERS_PER_TOKEN
+    output = OUTPUT_WEIGHT * decoding.max_tokens * decoding.num_completions
+    return max(1, math.ceil(prompt + output))
+
+
+def render_id(spec: AdapterSpec, data_version: str, *parts: str) -> str:
+    """The id of a rendering: everything but the instance that shapes a prompt's text.
+
+    Runs that differ only in decoding, sampling size or scoring share their prompts. `parts` name
+    whatever else went into the text, for example a template's hash.
+    """
+    fields = {name: getattr(spec, name) for name in RENDER_FIELDS}
+    return content_id(RENDER_VERSION, fields, data_version, parts)
+
+
+def call_id(deployment: Deployment, decoding: Decoding) -> str:
+    """The id of a way of asking: the deployment's identity and every decoding parameter."""
+    return content_id(deployment.identity, decoding)
+
+
+def request_id(prompt_id: str, call_id: str) -> str:
+    """The id of a unit of paid work; `prompt_id` already covers text and access level."""
+    return hashlib.md5(f"{prompt_id}|{call_id}".encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,119 @@
+"""The form of a judge's verdict: the JSON Schema that asks for it, the parser that reads it."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from medhelm_spark.annotators.rubric_check import SCORE_KEY
+from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.request import CriterionScore
+
+EXPLANATION_KEY = "explanation"
+MAX_EXPLANATION = 300
+"""Longest explanation that the schema allows, in characters; bounds how long a small model runs."""
+
+_OBJECT_START = re.compile(r'\{\s*"')
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def verdict_schema(rubric: Rubric) -> str:
+    """The JSON Schema of a verdict, as text: one object with every criterion and nothing else.
+
+    Each criterion is an object of its `keys`: `score` a number on the criterion's scale, all
+    others strings of bounded length. Explanations come before the score, whatever the order of
+    `keys`: engines that constrain decoding write properties in this order, and a score written
+    after its reasons can follow from them.
+    """
+    criteria = {criterion.name: _criterion_schema(criterion) for criterion in rubric.criteria}
+    return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
+
+
+def _criterion_schema(criterion: Criterion) -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        key: {"type": "string", "maxLength": MAX_EXPLANATION}
+        for key in criterion.keys
+        if key != SCORE_KEY
+    }
+    scale = {"minimum": criterion.minimum, "maximum": criterion.maximum}
+    return _object_schema(properties | {SCORE_KEY: {"type": "number", **scale}})
+
+
+def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | None:
+    """Read a judge's reply; None where it holds no sound verdict.
+
+    The last JSON object in the text that has every criterion is the verdict, because an earlier
+    one may be quoted from the judged answer. For the same reason it must be sound itself (nothing
+    falls back to an earlier object), and no broken verdict may follow it. Sound means: every
+    criterion has all its keys and a score that is a number, or a numeric text, on its scale.
+    Further keys are ignored and never scored (MedHELM averages them). Prose and code fences around
+    the object do not matter, nor do raw line breaks in its strings. The time is linear in the
+    length of the text, whatever it holds.
+
+    Returns:
+        The scores in the rubric's order, or None.
+    """
+    found = _last_verdict(text, rubric)
+    if found is None:
+        return None
+    verdict, end = found
+    if _names_a_criterion(text[end:], rubric):
+        return None
+    scores = [_criterion_score(verdict[c.name], c) for c in rubric.criteria]
+    sound = tuple(score for score in scores if score is not None)
+    return sound if len(sound) == len(scores) else None
+
+
+def _last_verdict(text: str, rubric: Rubric) -> tuple[dict[str, Any], int] | None:
+    """The last object with every criterion and its end; tries a bounded number of beginnings.
+
+    A verdict begins one object per criterion and one around them, so the bound is ample; it keeps
+    hostile nesting from costing quadratic time.
+    """
+    names = {criterion.name for criterion in rubric.criteria}
+    starts = [match.start() for match in _OBJECT_START.finditer(text)]
+    for start in reversed(starts[-(4 * len(names) + 64) :]):
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if names <= value.keys():
+            return value, end
+    return None
+
+
+def _names_a_criterion(text: str, rubric: Rubric) -> bool:
+    names = "|".join(re.escape(criterion.name) for criterion in rubric.criteria)
+    return re.search(rf"[\"'](?:{names})[\"']\s*:", text) is not None
+
+
+def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | None:
+    if not isinstance(value, dict) or not value.keys() >= set(criterion.keys):
+        return None
+    score = _number(value.get(SCORE_KEY))
+    if score is None or not criterion.minimum <= score <= criterion.maximum:
+        return None
+    explanation = value.get(EXPLANATION_KEY)
+    return CriterionScore(
+        criterion=criterion.name,
+        score=score,
+        explanation=explanation if isinstance(explanation, str) else "",
+    )
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None

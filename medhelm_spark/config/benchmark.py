@@ -1,0 +1,186 @@
+"""MedHELM's configurable benchmark: a YAML file, a prompt template and a csv make a scenario.
+
+Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
+user's own may hold patients) and `id_column`. Paths are looked for beside the YAML, then in the
+working directory. Everything that can be wrong is refused here, before a model is loaded.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
+from medhelm_spark.config.juries import DEFAULT_JURY, build_jury
+from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.rubrics import Scale, load_judge_prompt
+from medhelm_spark.config.yaml_text import read_text
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.deployment import Judge, Jury
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.scenario import (
+    AccessLevel,
+    DataSource,
+    ScenarioCard,
+    SourceFile,
+    Split,
+    Verified,
+)
+from medhelm_spark.errors import ConfigError, UnknownNameError
+
+JURY_SCORE = "jury_score"
+BERTSCORE = ("BERTScore-P", "BERTScore-R", "BERTScore-F")
+METRIC_NAMES = ("exact_match", "rouge_1", "rouge_2", "rouge_l", *BERTSCORE, JURY_SCORE)
+ANSWER_COLUMN = "correct_answer"
+NAME = re.compile(r"[\w.-][\w. -]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _JudgeEntry:
+    name: str
+    model_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MetricEntry:
+    name: str
+    prompt_file: str | None = None
+    judges: tuple[_JudgeEntry, ...] = ()
+    minimum: float = Scale().minimum
+    maximum: float = Scale().maximum
+    args: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BenchmarkFile:
+    name: str
+    description: str
+    prompt_file: str
+    dataset_file: str
+    metrics: tuple[_MetricEntry, ...]
+    max_tokens: int = 1024
+    access_level: AccessLevel = AccessLevel.PRIVATE
+    id_column: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """A benchmark's card, with the rubric and jury it brings along where it has a jury score."""
+
+    card: ScenarioCard
+    rubric: Rubric | None = None
+    jury: Jury | None = None
+
+
+def load_benchmark(path: Path) -> Benchmark:
+    """Reads a benchmark and checks its template, its csv header, its metrics and its rubric.
+
+    Raises:
+        ConfigError: Naming the file and the key, column or criterion that is wrong.
+    """
+    file = load_yaml(path, _BenchmarkFile)
+    _check(file, path)
+    prompt = find_file(file.prompt_file, path, "prompt_file")
+    template = read_text(prompt)
+    dataset = _dataset(file, path, template_columns(template, str(prompt)))
+    jury_entry = next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
+    return Benchmark(
+        card=_card(file, template, dataset, jury_entry),
+        rubric=_rubric(file.name, jury_entry, path) if jury_entry else None,
+        jury=_jury(file.name, jury_entry, path) if jury_entry and jury_entry.judges else None,
+    )
+
+
+def find_file(name: str, owner: Path, key: str) -> Path:
+    """The file that `key` of the file `owner` names: beside it, else in the working directory."""
+    for folder in (owner.parent, Path()):
+        path = folder / Path(name).expanduser()
+        if path.is_file():
+            return path.resolve()
+    places = f"looked in {owner.parent} and the working directory"
+    raise ConfigError(f"{owner}: {key} is {name!r}, and there is no such file ({places}).")
+
+
+def _check(file: _BenchmarkFile, path: Path) -> None:
+    if not NAME.fullmatch(file.name):
+        raise ConfigError(f"{path}: name is {file.name!r}; allowed: letters, digits, _ - . space.")
+    if file.max_tokens < 1:
+        raise ConfigError(f"{path}: max_tokens is {file.max_tokens}; allowed: 1 or more.")
+    if not file.metrics:
+        raise ConfigError(f"{path}: metrics is empty; allowed: {', '.join(METRIC_NAMES)}.")
+    names = [entry.name for entry in file.metrics]
+    for entry in file.metrics:
+        if entry.name not in METRIC_NAMES:
+            raise UnknownNameError("metric", entry.name, METRIC_NAMES, where=f"{path}: metrics")
+        if names.count(entry.name) > 1:
+            raise ConfigError(f"{path}: metric {entry.name!r} is listed twice.")
+        if entry.name != JURY_SCORE and (entry.prompt_file or entry.judges):
+            raise ConfigError(
+                f"{path}: metric {entry.name!r} asks no judge; prompt_file and judges belong "
+                f"to {JURY_SCORE}."
+            )
+
+
+def _dataset(file: _BenchmarkFile, path: Path, columns: tuple[str, ...]) -> str:
+    """The path of the csv. A file in an object store is checked when it is ingested."""
+    if "://" in file.dataset_file:
+        return file.dataset_file
+    dataset = find_file(file.dataset_file, path, "dataset_file")
+    present = csv_columns(dataset)
+    require_columns(present, columns, dataset, f"the template {file.prompt_file}")
+    if file.id_column:
+        require_columns(present, [file.id_column], dataset, "id_column")
+    comparing = [entry.name for entry in file.metrics if entry.name != JURY_SCORE]
+    if comparing:
+        require_columns(present, [ANSWER_COLUMN], dataset, f"metric {comparing[0]}")
+    return str(dataset)
+
+
+def _card(
+    file: _BenchmarkFile, template: str, dataset: str, jury: _MetricEntry | None
+) -> ScenarioCard:
+    jury_name = file.name if jury and jury.judges else DEFAULT_JURY
+    annotator = AnnotatorSpec(name=file.name, rubric=file.name, jury=jury_name)
+    id_column = {"id_column": file.id_column} if file.id_column else {}
+    return ScenarioCard(
+        name=file.name,
+        display_name=file.name,
+        description=file.description,
+        access_level=file.access_level,
+        source=DataSource(format="csv", files=(SourceFile(path=dataset, split=Split.TEST),)),
+        shape="tabular",
+        options={"template": template, **id_column},
+        adapter_spec=_adapter_spec(file.max_tokens),
+        metrics=tuple(_metric(entry, file.name) for entry in file.metrics),
+        main_metric=file.metrics[0].name,
+        annotators=(annotator,) if jury else (),
+        groups=(file.name,),
+        verified=Verified.NEVER,
+    )
+
+
+def _adapter_spec(max_tokens: int) -> AdapterSpec:
+    """MedHELM's: the filled template as it is, with one newline after it and no labels."""
+    return AdapterSpec(input_prefix="", output_prefix="", max_tokens=max_tokens)
+
+
+def _metric(entry: _MetricEntry, annotator: str) -> MetricSpec:
+    if entry.name != JURY_SCORE:
+        return MetricSpec(name=entry.name, args=entry.args)
+    own = {"annotator": annotator, "default_score": f"{entry.minimum:g}"}
+    return MetricSpec(name=entry.name, args={**own, **entry.args})
+
+
+def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:
+    if not entry.prompt_file:
+        raise ConfigError(f"{path}: metric {JURY_SCORE} needs prompt_file, the judge's prompt.")
+    prompt = find_file(entry.prompt_file, path, f"prompt_file of {JURY_SCORE}")
+    return load_judge_prompt(prompt, name, Scale(minimum=entry.minimum, maximum=entry.maximum))
+
+
+def _jury(name: str, entry: _MetricEntry, path: Path) -> Jury:
+    judges = tuple(
+        Judge(name=judge.name, model=judge.model_name, model_deployment=judge.name)
+        for judge in entry.judges
+    )
+    return build_jury(name, judges, where=f"{path}: metric {JURY_SCORE}")

@@ -1,0 +1,66 @@
+"""What can be known of a benchmark's own files before they are read: template fields, csv header."""
+
+import csv
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+from medhelm_spark.errors import ConfigError
+
+MAX_HEADER_CELL = 1 << 20
+
+
+def template_columns(template: str, where: str) -> tuple[str, ...]:
+    """The columns that a prompt template names, each once, in order.
+
+    Raises:
+        ConfigError: If a brace stands alone, a field is more than a column, or there is none.
+    """
+    try:
+        parsed = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for literal braces.") from None
+    for _, name, spec, conversion in parsed:
+        if name is not None and (not name.strip() or spec or conversion):
+            raise ConfigError(
+                f"{where}: the field {{{name}...}} is not {{column}}; write a column's name only, "
+                "and {{ and }} for literal braces."
+            )
+    columns = tuple(dict.fromkeys(name for _, name, _, _ in parsed if name is not None))
+    if not columns:
+        raise ConfigError(f"{where}: names no {{column}}, so every prompt would be the same.")
+    return columns
+
+
+def csv_columns(path: Path) -> tuple[str, ...]:
+    """The header of a csv file that holds at least one row below it.
+
+    Raises:
+        ConfigError: If the file is empty, has no row, is not UTF-8, or names a column twice.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_HEADER_CELL))
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as handle:
+            header = next(csv.reader(handle), [])
+            has_rows = any(line.strip() for line in handle)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte {error.start} is not UTF-8; save it as UTF-8.") from None
+    except (OSError, csv.Error) as error:
+        raise ConfigError(f"{path}: cannot be read ({type(error).__name__}).") from None
+    if not header:
+        raise ConfigError(f"{path}: is empty; its first line must name the columns.")
+    if not has_rows:
+        raise ConfigError(f"{path}: has a header and no rows; a data set needs at least one.")
+    twice = next((name for name in header if header.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{path}: column {twice!r} is named twice in the header.")
+    return tuple(header)
+
+
+def require_columns(columns: Sequence[str], needed: Sequence[str], path: Path, why: str) -> None:
+    """Refuses a csv file that lacks a column that `why` needs."""
+    for name in needed:
+        if name not in columns:
+            raise ConfigError(
+                f"{path}: has no column {name!r}, which {why} needs; columns: {', '.join(columns)}."
+            )

@@ -1,0 +1,177 @@
+"""From run entries to resolved runs: card, adapter, deployment, metrics and annotators looked up."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from medhelm_spark.config.benchmark import Benchmark
+from medhelm_spark.config.expanders import EXPANDERS, apply_expander
+from medhelm_spark.config.juries import load_jury
+from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.run_entries import conf_folder
+from medhelm_spark.config.run_names import run_name
+from medhelm_spark.config.scenario_args import (
+    DEPLOYMENT,
+    JURY_CONFIG,
+    MODEL,
+    find_in,
+    find_scenario,
+    with_args,
+)
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.deployment import Deployment, Jury
+from medhelm_spark.domain.plan import ResolvedAnnotator, ResolvedRun
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.errors import ConfigError, UnknownNameError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What the command line adds to the entries: `--models-to-run`, `-m` and so on."""
+
+    models_to_run: Sequence[str] = ()
+    groups_to_run: Sequence[str] = ()
+    max_eval_instances: int | None = None
+    num_train_trials: int | None = None
+
+
+EVERYTHING = Selection()
+
+
+def expand(
+    entries: Iterable[RunEntry],
+    registry: Registry,
+    *,
+    base_dir: Path,
+    selection: Selection = EVERYTHING,
+) -> tuple[ResolvedRun, ...]:
+    """Resolves every entry, in order; an entry without a model becomes one run per model to run.
+
+    `base_dir` is where relative paths in entries start; an entry of a `.conf` file also finds
+    what lies beside that file. The same entry given twice is one run.
+
+    Raises:
+        ConfigError: If an entry cannot be resolved, two different runs have one name, or nothing
+            is left to run.
+    """
+    entries = tuple(entries)
+    for name in selection.models_to_run:
+        _resolve(registry, name, None, "--models-to-run")
+    runs: dict[str, ResolvedRun] = {}
+    for entry in entries:
+        for run in _expand_entry(entry, registry, base_dir, selection):
+            _add(runs, run)
+    if entries and not runs:
+        raise ConfigError(
+            f"none of the {len(entries)} run entries is left to run: "
+            "--models-to-run and --groups-to-run exclude them all."
+        )
+    return tuple(runs.values())
+
+
+def _add(runs: dict[str, ResolvedRun], run: ResolvedRun) -> None:
+    first = runs.setdefault(run.name, run)
+    if replace(run, where=first.where) != first:
+        raise ConfigError(
+            f"{run.where}: the run name {run.name!r} is taken by a different run at {first.where}."
+        )
+
+
+def _expand_entry(
+    entry: RunEntry, registry: Registry, base_dir: Path, selection: Selection
+) -> Iterator[ResolvedRun]:
+    where = f"{entry.where}: run entry {entry.name!r}"
+    folders = [base_dir, *([folder] if (folder := conf_folder(entry)) else [])]
+    scenario = find_scenario(entry, registry.cards, folders, where)
+    card = with_args(scenario.card, entry, where)
+    groups = (*(card.groups or (scenario.card.name,)), *entry.groups)
+    if selection.groups_to_run and not set(groups) & set(selection.groups_to_run):
+        return
+    annotators = _annotators(replace(scenario, card=card), entry, registry, folders)
+    for deployment, model_args in _models(entry, registry, selection, where):
+        yield ResolvedRun(
+            name=run_name(scenario.card, entry, model_args),
+            card=card,
+            adapter_spec=_adapter_spec(card, entry, selection, where),
+            deployment=deployment,
+            metrics=card.metrics,
+            annotators=annotators,
+            groups=tuple(dict.fromkeys(groups)),
+            where=entry.where,
+        )
+
+
+def _adapter_spec(
+    card: ScenarioCard, entry: RunEntry, selection: Selection, where: str
+) -> AdapterSpec:
+    """The card's adapter, then the command line's values, then the entry's own."""
+    spec = card.adapter_spec
+    flags = {
+        "max_eval_instances": selection.max_eval_instances,
+        "num_train_trials": selection.num_train_trials,
+    }
+    for key, flag in flags.items():
+        if flag is not None:
+            spec = apply_expander(spec, key, flag, f"--{key.replace('_', '-')}")
+    for key, value in entry.args.items():
+        if key in EXPANDERS:
+            spec = apply_expander(spec, key, value, where)
+    return spec if spec.max_train_instances else replace(spec, num_train_trials=1)
+
+
+def _models(
+    entry: RunEntry, registry: Registry, selection: Selection, where: str
+) -> Iterator[tuple[Deployment, dict[str, str]]]:
+    """The deployments an entry runs on, each with the model keys that stand in the run name."""
+    wanted = selection.models_to_run
+    given = {key: str(entry.args[key]) for key in (MODEL, DEPLOYMENT) if key in entry.args}
+    if given:
+        found = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
+        if not wanted or {found.name, found.model} & set(wanted):
+            yield found, {MODEL: found.model, **given}
+        return
+    if not wanted:
+        raise ConfigError(f"{where} names no model; add model=NAME to it, or give --models-to-run.")
+    for name in wanted:
+        found = _resolve(registry, name, None, "--models-to-run")
+        is_default = registry.resolve_model(found.model) == found
+        yield found, {MODEL: found.model, **({} if is_default else {DEPLOYMENT: found.name})}
+
+
+def _resolve(
+    registry: Registry, model: str | None, model_deployment: str | None, where: str
+) -> Deployment:
+    try:
+        return registry.resolve_model(model, model_deployment)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _annotators(
+    scenario: Benchmark, entry: RunEntry, registry: Registry, folders: Sequence[Path]
+) -> tuple[ResolvedAnnotator, ...]:
+    specs = scenario.card.annotators
+    own_jury = scenario.jury
+    if JURY_CONFIG in entry.args:
+        path = find_in(str(entry.args[JURY_CONFIG]), folders, f"{entry.where}: {JURY_CONFIG}")
+        own_jury = load_jury(path)
+    return tuple(_annotator(spec, scenario.rubric, own_jury, registry) for spec in specs)
+
+
+def _annotator(
+    spec: AnnotatorSpec, own_rubric: Rubric | None, own_jury: Jury | None, registry: Registry
+) -> ResolvedAnnotator:
+    where = f"annotator {spec.name!r}"
+    rubric = own_rubric or registry.rubrics.get(spec.rubric)
+    jury = own_jury or registry.juries.get(spec.jury)
+    if rubric is None:
+        raise UnknownNameError("rubric", spec.rubric, registry.rubrics, where=where)
+    if jury is None:
+        raise UnknownNameError("jury", spec.jury, registry.juries, where=where)
+    judges = tuple(
+        _resolve(registry, judge.model, judge.model_deployment, f"jury {jury.name!r}")
+        for judge in jury.judges
+    )
+    spec = replace(spec, jury=jury.name)
+    return ResolvedAnnotator(spec=spec, rubric=rubric, jury=jury, deployments=judges)

@@ -1,0 +1,124 @@
+"""Turns parsed configuration into frozen dataclasses, or into one clear sentence.
+
+Values are checked strictly: text is not read as a number, `true` is not 1, and a key that no field
+has is refused with the nearest field that exists.
+"""
+
+import json
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from medhelm_spark.config.yaml_text import parse_yaml, read_text
+from medhelm_spark.errors import ConfigError
+
+ALLOWED = {
+    "string_type": "text (put it in quotes)",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "a mapping of keys to values",
+    "mapping_type": "a mapping of keys to values",
+    "dataclass_type": "a mapping of keys to values",
+}
+UNKNOWN_KEY = "unexpected_keyword_argument"
+KEY_PART = "[key]"
+
+T = TypeVar("T")
+
+
+def load_yaml(path: Path, type_: type[T]) -> T:
+    """Reads a YAML file into `type_`, a frozen dataclass.
+
+    Raises:
+        ConfigError: If the file is absent, broken, or does not fit.
+    """
+    return validate(parse_yaml(read_text(path), str(path)), type_, str(path))
+
+
+def validate(data: object, type_: type[T], where: str) -> T:
+    """Fits parsed data into `type_`; `where` names the file in errors.
+
+    Raises:
+        ConfigError: With the dotted key, what was received and what is allowed.
+    """
+    try:
+        result: T = _adapter(type_).validate_json(json.dumps([data]))[0]
+    except ValidationError as error:
+        raise ConfigError(_sentence(error.errors(include_url=False), type_, where)) from None
+    except TypeError as error:
+        raise ConfigError(
+            f"{where}: holds a value that is no plain text or number: {error}."
+        ) from None
+    return result
+
+
+@cache
+def _adapter(type_: type) -> TypeAdapter[Any]:
+    # Inside a tuple the strict settings reach plain dataclasses, which cannot carry their own.
+    config = ConfigDict(extra="forbid", strict=True)
+    return TypeAdapter(types.GenericAlias(tuple, (type_,)), config=config)
+
+
+def _sentence(errors: Sequence[ErrorDetails], type_: type, where: str) -> str:
+    first = min(errors, key=lambda error: error["type"] != UNKNOWN_KEY)
+    more = f" ({len(errors) - 1} more in this file)" if len(errors) > 1 else ""
+    return f"{where}: {_describe(first, type_)}.{more}"
+
+
+def _describe(error: ErrorDetails, type_: type) -> str:
+    loc = [part for part in error["loc"][1:] if part != KEY_PART]
+    key = _dotted(loc)
+    if error["type"] == "missing":
+        return f"{key} is missing"
+    if error["type"] == UNKNOWN_KEY:
+        return f"unknown key {key}{_hint(str(loc[-1]), type_, loc[:-1])}"
+    expected = error.get("ctx", {}).get("expected")
+    allowed = expected or ALLOWED.get(error["type"]) or error["msg"]
+    return f"{key or 'the document'} is {shown(error['input'])}; allowed: {allowed}"
+
+
+def _dotted(loc: Sequence[int | str]) -> str:
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+    return "".join(parts).removeprefix(".")
+
+
+def _hint(name: str, type_: type, loc: Sequence[int | str]) -> str:
+    known = [field.name for field in fields(_type_at(type_, loc))]
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    return f"; {guess}allowed: {', '.join(known)}"
+
+
+def _type_at(type_: Any, loc: Sequence[int | str]) -> Any:
+    """The dataclass that holds the key path `loc` of `type_`."""
+    for part in loc:
+        if is_dataclass(type_):
+            type_ = typing.get_type_hints(type_)[str(part)]
+        else:
+            type_ = next(arg for arg in reversed(typing.get_args(type_)) if arg is not Ellipsis)
+        if isinstance(type_, types.UnionType):
+            type_ = next(arg for arg in typing.get_args(type_) if arg is not types.NoneType)
+    return type_
+
+
+def shown(value: object) -> str:
+    """A received value for an error; of a container only its form, for it may hold a secret."""
+    if isinstance(value, Mapping):
+        return f"a mapping with keys {', '.join(map(str, value)) or '(none)'}"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}"
+    if value is None:
+        return "empty"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

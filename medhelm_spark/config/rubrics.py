@@ -1,0 +1,109 @@
+"""Rubrics: what a judge is told, and which criteria it must score.
+
+A shipped rubric is a markdown file, `conf/rubrics/NAME.md`: YAML between two `---` lines gives
+`criteria` and `max_tokens`, the rest is the prompt. A benchmark of a user's own has MedHELM's form
+instead: a text file with a `<rubric_criteria>` block that holds a JSON object, each criterion with
+the keys that a verdict must give.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medhelm_spark.config.loader import shown, validate
+from medhelm_spark.config.yaml_text import parse_yaml, read_text
+from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.errors import ConfigError
+
+FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n(.*)\Z", re.DOTALL)
+BLOCK = re.compile(r"<rubric_criteria>(.*?)</rubric_criteria>", re.DOTALL)
+RESPONSE = "{RESPONSE}"
+SCORE = "score"
+MAX_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FrontMatter:
+    criteria: tuple[Criterion, ...]
+    max_tokens: int = MAX_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The range of a criterion's score; MedHELM's documentation gives 0 to 5 for own benchmarks."""
+
+    minimum: float = 0.0
+    maximum: float = 5.0
+
+
+def load_rubric(path: Path) -> Rubric:
+    """Reads a markdown rubric; its name is the file's.
+
+    Raises:
+        ConfigError: If it has no front matter, no criteria or no place for the answer.
+    """
+    match = FRONT_MATTER.match(read_text(path))
+    if not match:
+        raise ConfigError(f"{path}: must begin with YAML between two lines of ---.")
+    front = validate(parse_yaml(match[1], str(path)), _FrontMatter, str(path))
+    return build_rubric(
+        path.stem, match[2].strip("\n"), front.criteria, str(path), front.max_tokens
+    )
+
+
+def load_judge_prompt(path: Path, name: str, scale: Scale) -> Rubric:
+    """Reads a judge prompt in MedHELM's form; the block stays in the prompt.
+
+    Raises:
+        ConfigError: If it has no block, no criteria or no place for the answer.
+    """
+    text = read_text(path)
+    match = BLOCK.search(text)
+    if not match:
+        raise ConfigError(f"{path}: has no <rubric_criteria>...</rubric_criteria> block.")
+    try:
+        parsed = json.loads(match[1])
+    except ValueError as error:
+        raise ConfigError(f"{path}: <rubric_criteria> is not valid JSON: {error}.") from None
+    if not isinstance(parsed, Mapping):
+        raise ConfigError(f"{path}: <rubric_criteria> is {shown(parsed)}; allowed: a JSON object.")
+    criteria = tuple(_criterion(key, value, scale, path) for key, value in parsed.items())
+    return build_rubric(name, text, criteria, str(path))
+
+
+def _criterion(name: str, keys: Any, scale: Scale, path: Path) -> Criterion:
+    """A criterion whose keys are a list, or the keys of an object that describes them."""
+    names = tuple(keys) if isinstance(keys, (list, Mapping)) else ()
+    if not all(isinstance(key, str) for key in names) or SCORE not in names:
+        allowed = f'a list of keys with "{SCORE}" among them'
+        raise ConfigError(f"{path}: criterion {name!r} is {shown(keys)}; allowed: {allowed}.")
+    return Criterion(name=name, keys=names, minimum=scale.minimum, maximum=scale.maximum)
+
+
+def build_rubric(
+    name: str,
+    template: str,
+    criteria: tuple[Criterion, ...],
+    where: str,
+    max_tokens: int = MAX_TOKENS,
+) -> Rubric:
+    """A checked rubric; its version is the content id of template and criteria."""
+    if not criteria:
+        raise ConfigError(f"{where}: a rubric without criteria scores nothing; name at least one.")
+    names = [criterion.name for criterion in criteria]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"{where}: a criterion is named twice (criteria: {', '.join(names)}).")
+    for criterion in criteria:
+        if criterion.minimum >= criterion.maximum:
+            scale = f"{criterion.minimum:g} to {criterion.maximum:g}"
+            raise ConfigError(f"{where}: criterion {criterion.name!r} has the scale {scale}.")
+    if RESPONSE not in template:
+        raise ConfigError(f"{where}: has no {RESPONSE}, so the judge would not see the answer.")
+    version = content_id(template, criteria)
+    return Rubric(
+        name=name, template=template, criteria=criteria, version=version, max_tokens=max_tokens
+    )

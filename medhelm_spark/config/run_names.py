@@ -1,0 +1,41 @@
+"""Run names as HELM writes them (facts section 2.5)."""
+
+from collections.abc import Mapping
+
+from medhelm_spark.config.expanders import EXPANDERS
+from medhelm_spark.config.scenario_args import DEPLOYMENT, MODEL, UNNAMED
+from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.domain.scenario import ScenarioCard
+
+COMMA_AFTER_NAME = ("med_dialog",)
+"""Scenarios whose own arguments HELM joins by a comma instead of a colon."""
+
+
+def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> str:
+    """The name of a run: scenario, its arguments, then expanders as written, models, groups.
+
+    Arguments that name files are left out, `/` in values becomes `_`, and the deployment stands
+    there if the entry gives one or the model's default is another.
+
+    >>> from medhelm_spark.config.run_entries import parse_entry
+    >>> entry = parse_entry("ehrshot:subject=guo_los,model=a/b", where="doctest")
+    """
+    name = card.name
+    for key in card.args:
+        if key in entry.args and key not in UNNAMED:
+            separator = "," if card.name in COMMA_AFTER_NAME else None
+            name = _joined(name, key, entry.args[key], separator)
+    keys = [key for key in entry.args if key in EXPANDERS or key in models]
+    for key in (*keys, *(key for key in (MODEL, DEPLOYMENT) if key in models and key not in keys)):
+        if key in models:
+            name = _joined(name, key, models[key], None)
+        else:
+            name = _joined(name, key, entry.args[key], EXPANDERS[key].separator)
+    if entry.groups:
+        name += f",groups={'-'.join(sorted(entry.groups))}"
+    return name
+
+
+def _joined(name: str, key: str, value: object, separator: str | None) -> str:
+    separator = separator or ("," if ":" in name else ":")
+    return f"{name}{separator}{key}={str(value).replace('/', '_')}"

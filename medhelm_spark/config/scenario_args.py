@@ -1,0 +1,109 @@
+"""The scenario that an entry names, and what the entry's own arguments make of its card."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from medhelm_spark.config.benchmark import Benchmark, load_benchmark
+from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
+from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.errors import ConfigError, UnknownNameError
+
+CONFIGURABLE = "medhelm_configurable_benchmark"
+MODEL, DEPLOYMENT = "model", "model_deployment"
+CONFIG_PATH, DATA_PATH, JURY_CONFIG = "config_path", "data_path", "jury_config_path"
+UNNAMED = (CONFIG_PATH, DATA_PATH, JURY_CONFIG)
+"""Arguments that name files: HELM leaves them out of the run name."""
+
+REFUSED = {
+    "health_admin_bench": "it drives a web browser, which is not an evaluation of text",
+    "dspy": "DSPy's optimised prompts are fetched as programs, which this project does not run",
+}
+
+
+def find_scenario(
+    entry: RunEntry, cards: Mapping[str, ScenarioCard], folders: Sequence[Path], where: str
+) -> Benchmark:
+    """The card that an entry names, or the user's own benchmark that its config_path names.
+
+    Raises:
+        ConfigError: If there is no such scenario, or this project refuses it.
+    """
+    for name in (entry.name, *map(str, entry.args.values())):
+        for mark, reason in REFUSED.items():
+            if mark in name:
+                raise ConfigError(f"{where}: {name!r} is not supported: {reason}.")
+    if entry.name != CONFIGURABLE:
+        if entry.name not in cards:
+            raise UnknownNameError("scenario", entry.name, (*cards, CONFIGURABLE), where=where)
+        return Benchmark(card=cards[entry.name])
+    if CONFIG_PATH not in entry.args:
+        raise ConfigError(f"{where} needs config_path=FILE.yaml, the benchmark's configuration.")
+    path = find_in(str(entry.args[CONFIG_PATH]), folders, f"{where}: {CONFIG_PATH}")
+    benchmark = load_benchmark(path)
+    if benchmark.card.name in cards:
+        raise ConfigError(
+            f"{path}: name is {benchmark.card.name!r}, which is a shipped scenario's."
+        )
+    return benchmark
+
+
+def find_in(name: str, folders: Iterable[Path], where: str) -> Path:
+    """The first of the folders' files of that name, else an absolute path's file."""
+    tried = [folder / Path(name).expanduser() for folder in folders]
+    for path in tried:
+        if path.is_file():
+            return path
+    places = ", ".join(dict.fromkeys(str(path.parent) for path in tried))
+    raise ConfigError(f"{where} is {name!r}, and there is no such file (looked in {places}).")
+
+
+def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
+    """The card with the entry's arguments as options; another choice of data is another scenario.
+
+    Raises:
+        ConfigError: If an argument is neither the card's, nor a file's, nor an expander's.
+    """
+    known = _file_args(card, entry)
+    choices: dict[str, str] = {}
+    for key, value in entry.args.items():
+        if key in UNSUPPORTED and key not in card.args:
+            raise ConfigError(f"{where}: {key} is a run expander of HELM's not supported yet.")
+        if key not in (*card.args, *known, *EXPANDERS, MODEL, DEPLOYMENT):
+            allowed = {*card.args, *known, *EXPANDERS, MODEL, DEPLOYMENT}
+            raise UnknownNameError("argument", key, allowed, where=where)
+        if key in card.args and key not in UNNAMED:
+            choices[key] = str(value)
+    if DATA_PATH in entry.args:
+        card = _with_data(card, str(entry.args[DATA_PATH]), where)
+    if not choices:
+        return card
+    ordered = ",".join(f"{key}={choices[key]}" for key in card.args if key in choices)
+    return replace(card, name=f"{card.name}:{ordered}", options={**card.options, **choices})
+
+
+def _file_args(card: ScenarioCard, entry: RunEntry) -> tuple[str, ...]:
+    jury = (JURY_CONFIG,) if card.annotators else ()
+    return (CONFIG_PATH, *jury) if entry.name == CONFIGURABLE else jury
+
+
+def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
+    """The card reading its files from a folder of the user's, or its only file from another path."""
+    files = card.source.files
+    if Path(data_path).expanduser().is_dir():
+        folder = PurePosixPath(data_path)
+        paths = [str(folder / PurePosixPath(file.path).name) for file in files]
+    elif len(files) == 1:
+        paths = [data_path]
+    else:
+        names = ", ".join(PurePosixPath(file.path).name for file in files) or "none"
+        raise ConfigError(
+            f"{where}: data_path is {data_path!r}, which is no folder; allowed: a folder that "
+            f"holds the scenario's files ({names})."
+        )
+    moved = tuple(
+        replace(file, path=path, sha256=None, url=None)
+        for file, path in zip(files, paths, strict=True)
+    )
+    return replace(card, source=replace(card.source, files=moved))

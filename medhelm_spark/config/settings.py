@@ -1,0 +1,131 @@
+"""Settings of the platform: local machine, Databricks or EMR.
+
+Precedence: `MEDHELM_SPARK_*` > the site folder's `settings.yaml` > `conf/settings/<platform>.yaml`;
+the command line sits above all of them.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.errors import ConfigError, UnknownNameError
+
+PREFIX = "MEDHELM_SPARK_"
+EMR_FOLDER = Path("/usr/share/aws/emr")
+
+
+class Platform(StrEnum):
+    """Where Spark runs."""
+
+    LOCAL = "local"
+    DATABRICKS = "databricks"
+    EMR = "emr"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a platform needs to know.
+
+    `spark` are defaults, set only where the session has none. `wave_minutes` is the estimated work
+    of one commit. `slots` is the number of engines at once, None: found from the cluster.
+    `tracking_uri` is MLflow's, None: its own default. `jars` are Delta's, None: resolved from Maven.
+    """
+
+    platform: Platform
+    spark: Mapping[str, str]
+    wave_minutes: float
+    slots: int | None
+    tracking_uri: str | None
+    jars: str | None
+    origins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SettingsFile:
+    spark: Mapping[str, str] = field(default_factory=dict)
+    wave_minutes: float | None = None
+    slots: int | None = None
+    tracking_uri: str | None = None
+    jars: str | None = None
+
+
+def load_settings(
+    local_path: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings of the platform this process runs on.
+
+    Raises:
+        ConfigError: If a file or a variable is wrong.
+    """
+    environ = os.environ if environ is None else environ
+    platform = detect_platform(environ)
+    paths = [conf_path("settings", f"{platform}.yaml")]
+    site = local_path / "settings.yaml" if local_path else None
+    paths += [site] if site and site.is_file() else []
+    merged = _SettingsFile()
+    for path in paths:
+        merged = _over(merged, load_yaml(path, _SettingsFile))
+    merged = _over(merged, _from_environ(environ))
+    return _settings(platform, merged, tuple(map(str, paths)))
+
+
+def detect_platform(environ: Mapping[str, str]) -> Platform:
+    """The platform named by MEDHELM_SPARK_PLATFORM, else the one whose marks are found."""
+    named = environ.get(PREFIX + "PLATFORM")
+    if named:
+        if named not in list(Platform):
+            raise UnknownNameError("platform", named, Platform, where=PREFIX + "PLATFORM")
+        return Platform(named)
+    if "DATABRICKS_RUNTIME_VERSION" in environ:
+        return Platform.DATABRICKS
+    return Platform.EMR if EMR_FOLDER.is_dir() else Platform.LOCAL
+
+
+def _over(base: _SettingsFile, top: _SettingsFile) -> _SettingsFile:
+    changes: dict[str, Any] = {
+        item.name: getattr(top, item.name)
+        for item in fields(top)
+        if getattr(top, item.name) is not None
+    }
+    return replace(base, **{**changes, "spark": {**base.spark, **top.spark}})
+
+
+def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
+    return _SettingsFile(
+        wave_minutes=_number(environ, "WAVE_MINUTES", float),
+        slots=_number(environ, "SLOTS", int),
+        tracking_uri=environ.get(PREFIX + "TRACKING_URI") or None,
+        jars=environ.get(PREFIX + "JARS") or None,
+    )
+
+
+def _number(environ: Mapping[str, str], name: str, kind: type) -> Any:
+    text = environ.get(PREFIX + name)
+    if not text:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        allowed = "a whole number" if kind is int else "a number"
+        raise ConfigError(f"{PREFIX}{name} is {text!r}; allowed: {allowed}.") from None
+
+
+def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...]) -> Settings:
+    wave_minutes = 10.0 if file.wave_minutes is None else file.wave_minutes
+    for name, value in (("wave_minutes", wave_minutes), ("slots", file.slots)):
+        if value is not None and not value > 0:
+            raise ConfigError(f"setting {name} is {value}; allowed: a number above 0.")
+    return Settings(
+        platform=platform,
+        spark=file.spark,
+        wave_minutes=wave_minutes,
+        slots=file.slots,
+        tracking_uri=file.tracking_uri,
+        jars=file.jars,
+        origins=origins,
+    )

@@ -1,0 +1,80 @@
+"""Reads YAML as people mean it: `no` and `007` stay text, a key may be written once.
+
+PyYAML follows YAML 1.1, where `no` is false, `12:30` is 750 and `2024-05-13` a date, and where the
+second of two equal keys wins silently. This loader resolves scalars by YAML 1.2's core rules and
+refuses duplicate keys.
+"""
+
+import re
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from medhelm_spark.errors import ConfigError
+
+NULL, BOOL, INT, FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader with YAML 1.2 scalars, no merge keys and no duplicate keys."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                problem = "a key must be plain text"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            if key.value in seen:
+                problem = f"key {key.value!r} is given twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(NULL, re.compile(r"^(~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+_Loader.add_implicit_resolver(
+    BOOL, re.compile(r"^(true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
+_Loader.add_implicit_resolver(INT, re.compile(r"^[-+]?(0|[1-9][0-9]*)$"), list("-+0123456789"))
+_Loader.add_implicit_resolver(
+    FLOAT,
+    re.compile(r"^[-+]?(0|[1-9][0-9]*)(\.[0-9]+([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)$"),
+    list("-+0123456789"),
+)
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """The document in `text`; `where` names it in errors.
+
+    Raises:
+        ConfigError: If it is not YAML, with line and column.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"{where}{place}: not valid YAML: {error.problem}.") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigError(f"{where}: not valid YAML: {str(error).splitlines()[0]}.") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a configuration file, UTF-8 with or without a byte order mark.
+
+    Raises:
+        ConfigError: If it is absent, a folder, or not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file.") from None
+    except UnicodeDecodeError as error:
+        problem = f"byte {error.start} is not UTF-8; save the file as UTF-8"
+        raise ConfigError(f"{path}: {problem}.") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None

@@ -1,0 +1,188 @@
+"""The Lake: names, reads and appends of its tables. No stage builds a table path by hand."""
+
+import re
+import string
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
+
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.columnar import ddl
+from medhelm_spark.lake.rows import arrow_of, plain_errors
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
+
+CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
+ABSENT = (
+    "PATH_NOT_FOUND",
+    "TABLE_OR_VIEW_NOT_FOUND",
+    "DELTA_TABLE_NOT_FOUND",
+    "DELTA_MISSING_DELTA_TABLE",
+    "DELTA_TABLE_ONLY_OPERATION",
+)
+RACES = ("PROTOCOL_CHANGED", "METADATA_CHANGED", "CONCURRENT_WRITE", "ALREADY_EXISTS")
+CREATE_ATTEMPTS = 5
+
+
+def new_write_id() -> str:
+    """Names the rows of one stage execution."""
+    return uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a lake is: a folder or object-store URI, or `catalog.schema`."""
+
+    location: str
+
+    @classmethod
+    def of(cls, location: str) -> "Place":
+        """A bare `a.b` is a catalog and schema unless a folder of that name exists."""
+        if is_catalog(location):
+            return cls(location)
+        return cls(location.rstrip("/") if "://" in location else str(Path(location).absolute()))
+
+    @property
+    def is_catalog(self) -> bool:
+        return is_catalog(self.location)
+
+    def table(self, name: str) -> str:
+        """`catalog.schema.table`, or the path of the table's folder."""
+        return f"{self.location}{'.' if self.is_catalog else '/'}{name}"
+
+
+def is_catalog(location: str) -> bool:
+    """Whether a lake's location names a catalog and schema rather than a folder or URI."""
+    return bool(CATALOG_NAME.fullmatch(location)) and not Path(location).exists()
+
+
+class Lake:
+    """The tables of one lake through one SparkSession."""
+
+    def __init__(self, spark: SparkSession, location: str) -> None:
+        self.spark = spark
+        self.place = Place.of(location)
+
+    def read(self, table: str) -> DataFrame:
+        """All rows of a table with their `write_id`; no rows where it does not exist yet."""
+        names = [*TABLES[table].row.__dataclass_fields__, WRITE_ID]
+        try:
+            df = self._open(table)
+            present = set(df.columns)
+        except PySparkException as error:
+            if not _is(error, ABSENT):
+                raise
+            return self.spark.createDataFrame([], self._ddl(table))
+        missing = [name for name in names if name not in present]
+        for name in missing:
+            df = df.withColumn(name, F.lit(None))
+        return df.select(*names)
+
+    def query(self, sql: str, **frames: DataFrame) -> DataFrame:
+        """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""
+        wanted = {name for _, name, _, _ in string.Formatter().parse(sql) if name}
+        tables = {name: self.read(name) for name in wanted - frames.keys()}
+        return self.spark.sql(sql, **tables, **frames)
+
+    def frame(self, rows: Iterable[Any], row_type: type) -> DataFrame:
+        """Driver-side rows as a DataFrame."""
+        table = arrow_of(rows, row_type)
+        if not table.num_rows:
+            return self.spark.createDataFrame([], ddl(row_type))
+        return self.spark.createDataFrame(table, ddl(row_type))
+
+    def append_rows(self, table: str, rows: Iterable[Any], write_id: str) -> None:
+        """Append driver-side rows in one commit; none, no commit."""
+        held = list(rows)
+        if held:
+            self.append(table, self.frame(held, TABLES[table].row).coalesce(1), write_id)
+
+    def append(
+        self, table: str, df: DataFrame, write_id: str, *, txn: tuple[str, int] | None = None
+    ) -> bool:
+        """Append in one commit, creating the table if needed.
+
+        With `txn` (application id, version) the same commit made twice is skipped by Delta; False
+        when another driver committed it first.
+        """
+        rows = df.select(*TABLES[table].row.__dataclass_fields__).withColumn(
+            WRITE_ID, F.lit(write_id)
+        )
+        writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
+        for key, value in properties(TABLES[table]).items():
+            writer = writer.option(key, value)
+        if txn:
+            writer = writer.option("txnAppId", txn[0]).option("txnVersion", txn[1])
+        return self._commit(table, writer, retry=txn is None)
+
+    def _commit(self, table: str, writer: DataFrameWriter, *, retry: bool) -> bool:
+        for attempt in range(CREATE_ATTEMPTS):
+            try:
+                with plain_errors():
+                    self._save(table, writer)
+                return True
+            except PySparkException as error:
+                if _is(error, ("CONCURRENT_TRANSACTION",)):
+                    return False
+                # Two drivers created the table at once: it exists now, and appends do not conflict.
+                if not retry or not _is(error, RACES) or attempt + 1 == CREATE_ATTEMPTS:
+                    raise
+                time.sleep(0.2 * 2**attempt)
+        raise AssertionError("unreachable")
+
+    def _save(self, table: str, writer: DataFrameWriter) -> None:
+        target = self.place.table(table)
+        if self.place.is_catalog:
+            writer.saveAsTable(target)
+        else:
+            writer.save(target)
+
+    def ensure(self, table: str) -> None:
+        """Create a table that does not exist, so that a costly first append cannot lose a race."""
+        try:
+            _ = self._open(table).columns
+        except PySparkException as error:
+            if not _is(error, ABSENT):
+                raise
+            self.append(table, self.spark.createDataFrame([], self._ddl(table)), "")
+
+    def version(self, table: str) -> int | None:
+        """The table's newest Delta version, None where it does not exist."""
+        target = self.place.table(table)
+        name = target if self.place.is_catalog else f"delta.`{target}`"
+        try:
+            rows = self.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
+        except PySparkException as error:
+            if not _is(error, ABSENT):
+                raise
+            return None
+        return int(rows[0]["version"]) if rows else None
+
+    def _open(self, table: str) -> DataFrame:
+        target = self.place.table(table)
+        if self.place.is_catalog:
+            return self.spark.read.table(target)
+        return self.spark.read.format("delta").load(target)
+
+    def _ddl(self, table: str) -> str:
+        return f"{ddl(TABLES[table].row)}, {WRITE_ID} STRING"
+
+
+def _is(error: PySparkException, kinds: tuple[str, ...]) -> bool:
+    condition = error.getCondition() or str(error)[:400]
+    return any(kind in condition for kind in kinds)
+
+
+def refuse_newer(found: int | None, supported: int) -> None:
+    """Raise LakeError for a lake written by a newer schema than this package knows."""
+    if found is not None and found > supported:
+        raise LakeError(
+            f"the lake was written with schema version {found}; this package knows up to "
+            f"{supported}. Install a newer medhelm-spark."
+        )

@@ -1,0 +1,132 @@
+"""One writer per (suite, deployment): a lease row with an expiry, taken by compare-and-swap.
+
+The swap is Delta's own idempotent append: application id = the suite, version = the suite's lease
+count plus one. Two drivers that try the same version cannot both commit, so after an append the
+holder of the newest rows is the winner. Heartbeats extend the lease; a crashed driver's ends by
+itself, at once where its process is known to be gone.
+"""
+
+import os
+import platform
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.lake import Lake, new_write_id
+from medhelm_spark.lake.ledger import Lease
+from medhelm_spark.lake.rows import rows_of
+
+LIFETIME = timedelta(seconds=120)
+HEARTBEAT = 40.0
+CLAIM_ATTEMPTS = 5
+
+
+def this_holder() -> str:
+    """Names this driver: host, process and a nonce, so that a reused process id is not mistaken."""
+    return f"{platform.node()}:{os.getpid()}:{new_write_id()[:8]}"
+
+
+def _is_gone(holder: str) -> bool:
+    """Whether the holder ran on this host and its process has ended."""
+    host, pid, *_ = [*holder.split(":"), "", ""]
+    if host != platform.node() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _newest(lake: Lake, suite: str) -> tuple[int, dict[str, Lease]]:
+    leases = [lease for lease in rows_of(lake.read("leases"), Lease) if lease.suite == suite]
+    newest: dict[str, Lease] = {}
+    for lease in sorted(leases, key=lambda lease: lease.version):
+        newest[lease.model_deployment] = lease
+    return max((lease.version for lease in leases), default=0), newest
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    lake: Lake
+    suite: str
+    deployments: tuple[str, ...]
+    holder: str
+
+    def commit(self, version: int, lifetime: timedelta) -> bool:
+        at = datetime.now(UTC)
+        rows = [
+            Lease(
+                suite=self.suite,
+                version=version,
+                model_deployment=deployment,
+                holder=self.holder,
+                claimed_at=at,
+                expires_at=at + lifetime,
+            )
+            for deployment in self.deployments
+        ]
+        application = content_id("lease", self.suite)
+        self.lake.append(
+            "leases", self.lake.frame(rows, Lease).coalesce(1), self.holder, txn=(application, version)
+        )
+        _, newest = _newest(self.lake, self.suite)
+        return all(
+            newest[name].holder == self.holder and newest[name].version == version
+            for name in self.deployments
+        )
+
+    def take(self) -> None:
+        self.lake.ensure("leases")
+        for _ in range(CLAIM_ATTEMPTS):
+            version, newest = _newest(self.lake, self.suite)
+            for name in self.deployments:
+                _refuse_if_held(newest.get(name), self)
+            if self.commit(version + 1, LIFETIME):
+                return
+        raise LakeError(f"suite {self.suite!r}: too many drivers claim it at once; start again.")
+
+    def extend(self, lifetime: timedelta = LIFETIME) -> None:
+        for _ in range(CLAIM_ATTEMPTS):
+            version, _ = _newest(self.lake, self.suite)
+            if self.commit(version + 1, lifetime):
+                return
+
+
+def _refuse_if_held(lease: Lease | None, claim: _Claim) -> None:
+    if lease is None or lease.holder == claim.holder or lease.expires_at <= datetime.now(UTC):
+        return
+    if _is_gone(lease.holder):
+        return
+    left = int((lease.expires_at - datetime.now(UTC)).total_seconds()) + 1
+    raise LakeError(
+        f"another driver ({lease.holder}) is asking {lease.model_deployment!r} for suite "
+        f"{lease.suite!r}; wait for it, or, if it is dead, {left} s for its lease to end."
+    )
+
+
+@contextmanager
+def lease(lake: Lake, suite: str, deployments: Sequence[str], holder: str) -> Iterator[None]:
+    """Hold the right to ask these deployments for this suite; LakeError when another holds it."""
+    claim = _Claim(lake, suite, tuple(sorted(deployments)), holder)
+    claim.take()
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(HEARTBEAT):
+            claim.extend()
+
+    thread = threading.Thread(target=beat, daemon=True, name="medhelm-spark-lease")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        claim.extend(timedelta(0))

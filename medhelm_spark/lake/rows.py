@@ -1,0 +1,145 @@
+"""THE SEAM: the one place where pure Python functions meet Spark.
+
+`map_rows` runs `fn: Iterable[In] -> Iterable[Out]` once per partition through `mapInArrow`; `fn`
+sees frozen dataclasses and streams: it may pull input ahead and yield output as it comes. Every
+exception leaves as one text-free line, because Spark prints tracebacks into executor logs and some
+of Arrow's messages quote the value they choke on.
+"""
+
+import re
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+
+from medhelm_spark import errors
+from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
+
+FIRST_BATCH_ROWS = 256
+MAX_BATCH_ROWS = 8192
+TARGET_BATCH_BYTES = 8 << 20
+
+# What may name a row in an error: content hashes and file positions, never a source_id.
+ROW_KEYS = ("run_spec_id", "request_id", "instance_id", "subject_id", "source_file", "source_row")
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+Row = TypeVar("Row")
+
+_MARK = re.compile(r"\[\[medhelm-spark (\w+)\]\] (.*?) \[\[/medhelm-spark\]\]", re.DOTALL)
+
+
+def map_rows(
+    df: DataFrame,
+    fn: Callable[[Iterable[In]], Iterable[Out]],
+    in_type: type[In],
+    out_type: type[Out],
+) -> DataFrame:
+    """`df`'s rows as `in_type`, through `fn`, as a DataFrame of `out_type`'s columns.
+
+    Lazy, and evaluated once per action: give it to exactly one write where `fn` costs money.
+    """
+    columns = df.select(*(field.name for field in fields(in_type)))  # type: ignore[arg-type]
+    return columns.mapInArrow(_Partition(fn, in_type, out_type), ddl(out_type))
+
+
+@dataclass(frozen=True, slots=True)
+class _Partition:
+    """What runs on an executor, for one partition."""
+
+    fn: Callable[[Iterable[Any]], Iterable[Any]]
+    in_type: type
+    out_type: type
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        source = _Source(batches, self.in_type)
+        try:
+            yield from _batched(self.fn(source), self.out_type)
+        except errors.MedhelmSparkError as error:
+            raise errors.StageError(_marked(type(error).__name__, str(error))) from None
+        except Exception as error:
+            message = f"{_name(self.fn)} failed with {_where(error)}{source.key()}"
+            raise errors.StageError(_marked("StageError", message)) from None
+
+
+class _Source:
+    """The decoded rows of a partition; remembers the last one for error messages."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch], in_type: type) -> None:
+        self._batches, self._type, self._last = batches, in_type, None
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self._batches:
+            for self._last in decode_batch(self._type, batch):
+                yield self._last
+
+    def key(self) -> str:
+        present = [
+            f"{name}={getattr(self._last, name)}" for name in ROW_KEYS if hasattr(self._last, name)
+        ]
+        return f" near row {', '.join(present)}" if present else ""
+
+
+def _batched(rows: Iterable[Any], out_type: type) -> Iterator[pa.RecordBatch]:
+    """Batches of about TARGET_BATCH_BYTES, whatever the size of a row."""
+    limit, buffer = FIRST_BATCH_ROWS, []
+    for row in rows:
+        buffer.append(row)
+        if len(buffer) >= limit:
+            batch = encode_batch(out_type, buffer)
+            limit = min(MAX_BATCH_ROWS, 1 + TARGET_BATCH_BYTES * len(buffer) // (batch.nbytes + 1))
+            buffer = []
+            yield batch
+    if buffer:
+        yield encode_batch(out_type, buffer)
+
+
+def _where(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}"
+
+
+def _name(fn: object) -> str:
+    return getattr(fn, "__qualname__", type(fn).__qualname__)
+
+
+def _marked(family: str, message: str) -> str:
+    return f"[[medhelm-spark {family}]] {message} [[/medhelm-spark]]"
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn an executor's error back into the one it was, without Spark's pages of stack."""
+    try:
+        yield
+    except PySparkException as error:
+        found = _MARK.search(str(error))
+        if not found:
+            raise
+        family = getattr(errors, found.group(1), errors.StageError)
+        raise _rebuilt(family, found.group(2)) from None
+
+
+def _rebuilt(family: type[Exception], message: str) -> Exception:
+    error = family.__new__(family)
+    Exception.__init__(error, message)
+    return error
+
+
+def rows_of(df: DataFrame, row_type: type[Row]) -> list[Row]:
+    """Collect a small DataFrame as `row_type` rows; never for anything with text."""
+    with plain_errors():
+        table = df.select(*(field.name for field in fields(row_type))).toArrow()  # type: ignore[arg-type]
+    return decode_batch(row_type, table)
+
+
+def arrow_of(rows: Iterable[Any], row_type: type) -> pa.Table:
+    """Driver-side rows as an Arrow table, for `createDataFrame`."""
+    return pa.Table.from_batches([encode_batch(row_type, list(rows))], schema=arrow_schema(row_type))

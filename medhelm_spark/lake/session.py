@@ -1,0 +1,88 @@
+"""The only place that builds a SparkSession.
+
+A key is set only where none is set; a session that a platform already runs is taken as it is, and
+what could not be set on it is reported, not forced.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Mapping
+
+from pyspark import SparkConf
+from pyspark import __version__ as spark_version
+from pyspark.sql import SparkSession
+
+from medhelm_spark.errors import SetupError
+from medhelm_spark.lake.jars import cache_folder, check_java, delta_conf
+
+LOG = logging.getLogger(__name__)
+
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+
+# What every stage relies on, wherever it runs. Speculation would ask a model twice; the traceback
+# with locals would print clinical text into executor logs.
+REQUIRED: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+    "spark.sql.execution.pyspark.udf.tracebackWithLocals.enabled": "false",
+}
+REQUIRED_STATIC: Mapping[str, str] = {
+    "spark.sql.extensions": DELTA_EXTENSION,
+    "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
+    "spark.speculation": "false",
+}
+
+
+def open_session(conf: Mapping[str, str], *, app_name: str = "medhelm-spark") -> SparkSession:
+    """The platform's session if there is one, else a new one with `conf` as defaults.
+
+    Raises:
+        SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
+    """
+    active = SparkSession.getActiveSession()
+    spark = active or _start(conf, app_name)
+    for key, value in REQUIRED.items():
+        spark.conf.set(key, value)
+    _check_delta(spark)
+    return spark
+
+
+def _start(conf: Mapping[str, str], app_name: str) -> SparkSession:
+    if _submitted():
+        builder = SparkSession.builder.appName(app_name)
+        present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
+        missing = {key: value for key, value in REQUIRED_STATIC.items() if key not in present}
+        return _configured(builder, missing).getOrCreate()
+    check_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    defaults = {"spark.master": "local[*,4]", **REQUIRED_STATIC, **delta_conf(spark_version)}
+    settings = {**defaults, **conf}
+    try:
+        return _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
+    except Exception as error:
+        if "spark.jars.packages" not in settings:
+            raise
+        raise SetupError(
+            "Delta's JVM packages are not in the cache and could not be had from Maven; connect "
+            "once, or set MEDHELM_SPARK_JARS to the paths of delta-spark and delta-storage."
+        ) from error
+
+
+def _submitted() -> bool:
+    """Whether spark-submit started this process: master and jars are its business then."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
+
+
+def _configured(builder: "SparkSession.Builder", conf: Mapping[str, str]) -> "SparkSession.Builder":
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    return builder
+
+
+def _check_delta(spark: SparkSession) -> None:
+    extensions = spark.conf.get("spark.sql.extensions", "") or ""
+    if DELTA_EXTENSION not in extensions and "databricks" not in spark.version:
+        LOG.warning("spark.sql.extensions lacks %s: set it in spark-defaults.conf", DELTA_EXTENSION)

@@ -1,0 +1,181 @@
+"""Every table, once: name, row type, key, and what may be indexed.
+
+`docs/tables.md` is generated from here. The Delta properties keep clinical text out of the log
+(statistics would copy its first characters there) and every table readable without a JVM.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from medhelm_spark.domain.policy import PolicyDecision
+from medhelm_spark.domain.request import Annotation, Prompt, RequestLink, RequestResult, RequestRow
+from medhelm_spark.domain.run import RunRecord, SuiteRun
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
+from medhelm_spark.domain.stats import PerInstanceStats, Stat
+from medhelm_spark.lake.ledger import Lease, ReleaseMember
+
+SCHEMA_VERSION = 1
+WRITE_ID = "write_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One Delta table. `indexed` are the columns whose statistics may stand in the log: keys only."""
+
+    name: str
+    row: type
+    key: tuple[str, ...]
+    indexed: tuple[str, ...]
+    written_by: str
+    has_text: bool = False
+    description: str = ""
+
+
+_EVALUATION_KEY = (
+    "run_spec_id",
+    "instance_id",
+    "perturbation",
+    "train_trial_index",
+    "trial_index",
+)
+
+_ALL = (
+    Table(
+        name="scenarios",
+        row=ScenarioVersion,
+        key=("scenario_name", "data_version"),
+        indexed=("scenario_name", "data_version"),
+        written_by="ingest",
+        description="One ingested data version of a scenario.",
+    ),
+    Table(
+        name="instances",
+        row=Instance,
+        key=("data_version", "instance_id", "perturbation"),
+        indexed=("scenario_name", "data_version", "instance_id"),
+        written_by="ingest",
+        has_text=True,
+        description="The data points of a data version.",
+    ),
+    Table(
+        name="quarantine",
+        row=Quarantined,
+        key=("data_version", "source_file", "source_row"),
+        indexed=("scenario_name", "data_version"),
+        written_by="ingest",
+        description="Raw records that could not become instances, with the reason and no data.",
+    ),
+    Table(
+        name="run_specs",
+        row=SuiteRun,
+        key=("suite", "name", "planned_at"),
+        indexed=("suite", "run_spec_id"),
+        written_by="plan",
+        description="RunSpecs planned for a suite; the newest per (suite, name) is current.",
+    ),
+    Table(
+        name="policy_decisions",
+        row=PolicyDecision,
+        key=("suite", "run_name", "role", "subject", "decided_at"),
+        indexed=("suite",),
+        written_by="plan",
+        description="Who was allowed to see what, and by which rule.",
+    ),
+    Table(
+        name="prompts",
+        row=Prompt,
+        key=("render_id", "subject_id", "perturbation", "train_trial_index"),
+        indexed=("prompt_id", "render_id"),
+        written_by="plan, annotate",
+        has_text=True,
+        description="Rendered text, once for all deployments that are asked it.",
+    ),
+    Table(
+        name="requests",
+        row=RequestRow,
+        key=("request_id",),
+        indexed=("request_id", "prompt_id", "model_deployment"),
+        written_by="plan, annotate",
+        description="Units of paid work, without text.",
+    ),
+    Table(
+        name="request_links",
+        row=RequestLink,
+        key=(*_EVALUATION_KEY, "purpose", "annotator", "judge"),
+        indexed=("run_spec_id", "request_id"),
+        written_by="plan, annotate",
+        description="Which request serves which evaluation key of which RunSpec.",
+    ),
+    Table(
+        name="request_results",
+        row=RequestResult,
+        key=("request_id", "completed_at"),
+        indexed=("request_id", "model_deployment"),
+        written_by="infer, annotate, import-responses",
+        has_text=True,
+        description="Outcomes of asking: the cache that no stage asks past.",
+    ),
+    Table(
+        name="annotations",
+        row=Annotation,
+        key=(*_EVALUATION_KEY, "annotator", "judge"),
+        indexed=("run_spec_id", "instance_id"),
+        written_by="annotate",
+        has_text=True,
+        description="One judge's verdict on one answer.",
+    ),
+    Table(
+        name="per_instance_stats",
+        row=PerInstanceStats,
+        key=_EVALUATION_KEY,
+        indexed=("run_spec_id", "instance_id"),
+        written_by="score",
+        description="All stats of one evaluation key.",
+    ),
+    Table(
+        name="stats",
+        row=Stat,
+        key=("run_spec_id", "name", "split", "perturbation"),
+        indexed=("run_spec_id", "name"),
+        written_by="summarize",
+        description="Means with counts, unscored counts and intervals.",
+    ),
+    Table(
+        name="runs",
+        row=RunRecord,
+        key=("stage", "unit_id", "write_id"),
+        indexed=("stage", "unit_id", "suite"),
+        written_by="every stage",
+        description="Finished units of work; decides which stage output is current.",
+    ),
+    Table(
+        name="leases",
+        row=Lease,
+        key=("suite", "version", "model_deployment"),
+        indexed=("suite", "version"),
+        written_by="infer",
+        description="Which driver may infer for a suite's deployment, until when.",
+    ),
+    Table(
+        name="releases",
+        row=ReleaseMember,
+        key=("release", "created_at", "suite", "run_spec_id"),
+        indexed=("release", "run_spec_id"),
+        written_by="publish",
+        description="The runs of a release, each pinned to the write that holds its stats.",
+    ),
+)
+
+TABLES: Mapping[str, Table] = {table.name: table for table in _ALL}
+
+
+def properties(table: Table) -> dict[str, str]:
+    """Delta table properties, set when the table is created."""
+    return {
+        "delta.dataSkippingStatsColumns": ",".join(table.indexed),
+        "delta.enableDeletionVectors": "false",
+        "delta.checkpointPolicy": "classic",
+        "delta.checkpointInterval": "50",
+        "delta.setTransactionRetentionDuration": "interval 3650 days",
+        "delta.autoOptimize.optimizeWrite": "false",
+    }

@@ -1,0 +1,46 @@
+"""Current views: what counts among append-only rows, defined once in SQL.
+
+The text runs unchanged in Spark SQL and in DataFusion (the dashboard's reader), so both see the
+same rows. `{name}` stands for a table.
+"""
+
+CURRENT_RUNS = """
+SELECT stage, unit_id, write_id, fingerprint, suite, started_at, finished_at, counts,
+       code_version, spark_version
+FROM (SELECT *, row_number() OVER (
+        PARTITION BY stage, unit_id ORDER BY finished_at DESC, write_id DESC) AS age
+      FROM {runs})
+WHERE age = 1
+"""
+
+# Per (suite, run name) the newest plan is current; the others are superseded.
+CURRENT_RUN_SPECS = """
+SELECT suite, name, run_spec_id, planned_at, locality, engine, is_jury_validated, run_spec
+FROM (SELECT *, row_number() OVER (
+        PARTITION BY suite, name ORDER BY planned_at DESC, write_id DESC) AS age
+      FROM {run_specs})
+WHERE age = 1
+"""
+
+# An answer beats a failure, then the earliest stands.
+CURRENT_RESULTS = """
+SELECT * FROM (SELECT *, row_number() OVER (
+        PARTITION BY request_id
+        ORDER BY CASE WHEN failure IS NULL THEN 0 ELSE 1 END, completed_at, write_id) AS age
+      FROM {request_results})
+WHERE age = 1
+"""
+
+
+def output_of(table: str, stage: str, unit: str = "run_spec_id") -> str:
+    """SQL of a stage's output: the rows of the write that `runs` marks finished for each unit."""
+    return f"""
+SELECT t.* FROM {{{table}}} t
+JOIN ({CURRENT_RUNS}) r ON r.stage = '{stage}' AND r.unit_id = t.{unit} AND r.write_id = t.write_id
+"""
+
+CURRENT_RELEASES = """
+SELECT m.* FROM {releases} m
+JOIN (SELECT release, max(created_at) AS created_at FROM {releases} GROUP BY release) n
+  ON n.release = m.release AND n.created_at = m.created_at
+"""

@@ -1,0 +1,137 @@
+"""Jury score: the mean of all criterion scores of all judges, and how many judges it rests on.
+
+HELM's formula (facts 9.3): the sum of every judge's scores on every criterion over their number,
+unweighted, on the rubric's own scale (1 to 5 for MedHELM's rubrics, so it is no accuracy although
+MedHELM calls it so). Three stats:
+
+- `jury_score` (or params["stat_name"], say `aci_bench_accuracy`): over the usable verdicts; without
+  any, no value (NO_VERDICT). An empty answer is never sent to a judge: MedHELM's rule calls it
+  wrong, so it gets params["default_score"], the rubric's minimum, and no value where none is given.
+- `jury_coverage`: the share of judges whose verdict is usable. Not applicable to an empty answer.
+- `jury_score@medhelm-0.8`: default_score (0 where none is given) whenever no verdict is usable, so
+  that a judge's failure counts as a bad answer.
+
+params["annotator"] picks the verdicts of one annotator; without it all verdicts count.
+"""
+
+import math
+from collections.abc import Sequence
+
+from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
+from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.metrics.metric import MEDHELM, Metric, Params, ScoreRow, unscored
+
+_COVERAGE = MetricInfo(
+    name="jury_coverage",
+    display_name="Jury coverage",
+    description="Share of judges whose verdict could be used.",
+)
+_SCENARIOS = (
+    "aci_bench",
+    "chw_care_plan",
+    "dischargeme",
+    "med_dialog",
+    "medalign",
+    "medi_qa",
+    "medication_qa",
+    "mental_health",
+    "mimic_bhc",
+    "mimic_rrs",
+    "mtsamples_procedures",
+    "mtsamples_replicate",
+    "starr_patient_instructions",
+)
+"""The scenarios whose jury score MedHELM calls `<scenario>_accuracy`; their rubrics go 1 to 5."""
+
+
+def _rating(name: str, low: float | None = None, high: float | None = None) -> MetricInfo:
+    return MetricInfo(
+        name=name,
+        display_name="Jury score (MedHELM 0.8)" if name.endswith(MEDHELM) else "Jury score",
+        minimum=low,
+        maximum=high,
+        description="Mean score of all judges on all criteria, on the rubric's own scale.",
+    )
+
+
+def _info(name: str) -> MetricInfo:
+    return next((info for info in _ALIASES if info.name == name), None) or _rating(name)
+
+
+def _renamed(params: Params) -> tuple[MetricInfo, ...]:
+    name = params.get("stat_name", "jury_score")
+    return (_info(name), _COVERAGE, _info(f"{name}{MEDHELM}"))
+
+
+def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
+    scores = [given.score for verdict in verdicts for given in verdict.scores]
+    return math.fsum(scores) / len(scores) if scores else None
+
+
+def _default(params: Params) -> float | None:
+    return float(params["default_score"]) if "default_score" in params else None
+
+
+def _coverage(num_usable: int, verdicts: Sequence[Verdict], *, is_empty: bool) -> Score:
+    if is_empty:
+        return Score(name=_COVERAGE.name, value=None, status=ScoreStatus.NOT_APPLICABLE)
+    return Score(name=_COVERAGE.name, value=num_usable / len(verdicts))
+
+
+def _row(verdicts: Sequence[Verdict], names: Sequence[str], default: float | None) -> ScoreRow:
+    if not verdicts:
+        return unscored(names, ScoreStatus.NO_VERDICT)
+    usable = [v for v in verdicts if v.status is VerdictStatus.OK and v.scores]
+    is_empty = not usable and any(v.status is VerdictStatus.SKIPPED_EMPTY_OUTPUT for v in verdicts)
+    mean = _mean_score(usable)
+    value = default if is_empty else mean
+    medhelm = mean if mean is not None else default or 0.0
+    return (
+        Score(
+            name=names[0],
+            value=value,
+            status=ScoreStatus.NO_VERDICT if value is None else ScoreStatus.OK,
+        ),
+        _coverage(len(usable), verdicts, is_empty=is_empty),
+        Score(name=names[2], value=medhelm),
+    )
+
+
+def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
+    names, default = tuple(info.name for info in _renamed(params)), _default(params)
+    annotator = params.get("annotator")
+    no_answer = unscored(names, ScoreStatus.NO_ANSWER)
+    return [
+        _row([v for v in state.verdicts if annotator in (None, v.annotator)], names, default)
+        if state.completions
+        else no_answer
+        for state in states
+    ]
+
+
+def _check_default(params: Params) -> None:
+    given = params.get("default_score", "0")
+    try:
+        usable = math.isfinite(float(given))
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(f"jury_score: default_score is {given!r}; a finite number is allowed.")
+
+
+_ALIASES = tuple(
+    _rating(f"{scenario}_accuracy{suffix}", 1.0, 5.0)
+    for scenario in _SCENARIOS
+    for suffix in ("", MEDHELM)
+)
+
+JURY_SCORE = Metric(
+    fn=_score,
+    needs=frozenset({"completions", "verdicts"}),
+    emits=(_rating("jury_score"), _COVERAGE, _rating(f"jury_score{MEDHELM}")),
+    version="1",
+    renamed=_renamed,
+    aliases=_ALIASES,
+    preflight=_check_default,
+)

@@ -1,0 +1,180 @@
+"""Exact match and its relatives, and word-set F1, by MedHELM 0.8.0's definitions.
+
+The prediction is the likeliest completion, stripped. For multiple choice it is looked up in
+`output_mapping` as it stands (`A.`, `a` and `(A)` are no letters of it) and a miss is wrong. The
+value is the best over the references tagged correct. An empty prediction is an answer, and wrong.
+
+`output_mapping_pattern` (a regular expression, in params) cuts the letter out of the answer before
+the look-up: its last group that matched, else the whole match. (MedHELM looks up the whole match
+where there are groups and the whole answer where there are none.)
+"""
+
+import re
+import string
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+
+from medhelm_spark.domain.request import RequestState
+from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.metrics.metric import (
+    Metric,
+    Params,
+    ScoreRow,
+    likeliest_text,
+    scored,
+    unscored,
+)
+
+_ARTICLES = re.compile(r"\b(?:an?|the)\b")
+_ARTICLE_WORDS = frozenset({"a", "an", "the"})
+_PUNCTUATION = string.punctuation.encode()
+
+Normalise = Callable[[str], str]
+Values = tuple[float, ...]
+Compare = Callable[[str, str, Normalise], Values]
+
+
+def normalise(text: str, *, keep_articles: bool = False) -> str:
+    """Lower-case, without ASCII punctuation and articles, runs of whitespace made one space.
+
+    >>> normalise("The patient's  BMI: 31.5, a risk.")
+    'patients bmi 315 risk'
+    """
+    # Bytes, because deleting from a str costs five times as much; ASCII stands for itself in UTF-8.
+    encoded = text.lower().encode("utf-8", "surrogatepass").translate(None, _PUNCTUATION)
+    text = encoded.decode("utf-8", "surrogatepass")
+    if keep_articles:
+        return " ".join(text.split())
+    if text.isascii() and text.isprintable():  # word boundaries are spaces: no need of the pattern
+        return " ".join([word for word in text.split() if word not in _ARTICLE_WORDS])
+    return " ".join(_ARTICLES.sub(" ", text).split())
+
+
+def _four(gold: str, prediction: str, normal: Normalise) -> Values:
+    if gold == prediction:
+        return (1.0, 1.0, 1.0, 1.0)
+    quasi_gold, quasi_prediction = normal(gold), normal(prediction)
+    return (
+        0.0,
+        float(quasi_prediction == quasi_gold),
+        float(prediction.startswith(gold)),
+        float(quasi_prediction.startswith(quasi_gold)),
+    )
+
+
+def _same(gold: str, prediction: str, normal: Normalise) -> Values:
+    return (float(normal(gold) == normal(prediction)),)
+
+
+def _f1(gold: str, prediction: str, normal: Normalise) -> Values:
+    """Harmonic mean of precision and recall over word sets; 0 where either set is empty."""
+    wanted, given = set(normal(gold).split()), set(normal(prediction).split())
+    return (2 * len(wanted & given) / (len(wanted) + len(given)) if wanted and given else 0.0,)
+
+
+def _predicted(state: RequestState, pattern: re.Pattern[str] | None) -> str:
+    text = likeliest_text(state.completions or ())
+    if not state.output_mapping:
+        return text
+    if pattern:
+        match = pattern.search(text)
+        text = match.group(match.lastindex or 0) if match else ""
+    return state.output_mapping.get(text, "")
+
+
+def _score(
+    states: Sequence[RequestState],
+    params: Params,
+    *,
+    names: tuple[str, ...],
+    compare: Compare,
+    keep_articles: bool = False,
+) -> list[ScoreRow]:
+    pattern = re.compile(given) if (given := params.get("output_mapping_pattern")) else None
+    normal = cache(partial(normalise, keep_articles=keep_articles))
+    no_answer, no_reference = (
+        unscored(names, status) for status in (ScoreStatus.NO_ANSWER, ScoreStatus.NO_REFERENCE)
+    )
+    rows: dict[Values, ScoreRow] = {}
+
+    def row(state: RequestState) -> ScoreRow:
+        if not state.completions:
+            return no_answer
+        golds = [reference.text.strip() for reference in state.references if reference.is_correct]
+        if not golds:
+            return no_reference
+        values: Values = (0.0,) * len(names)
+        if prediction := _predicted(state, pattern):
+            prediction = prediction.strip()
+            values = compare(golds[0], prediction, normal)
+            for gold in golds[1:]:
+                values = tuple(map(max, values, compare(gold, prediction, normal)))
+        return rows.get(values) or rows.setdefault(values, scored(names, values))
+
+    return [row(state) for state in states]
+
+
+def _check_pattern(params: Params) -> None:
+    pattern = params.get("output_mapping_pattern", "")
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(
+            f"output_mapping_pattern {pattern!r} is not a regular expression: {error}."
+        ) from error
+
+
+def _metric(compare: Compare, *emits: MetricInfo, keep_articles: bool = False) -> Metric:
+    names = tuple(info.name for info in emits)
+    return Metric(
+        fn=partial(_score, names=names, compare=compare, keep_articles=keep_articles),
+        needs=frozenset({"references", "output_mapping", "completions"}),
+        emits=emits,
+        version="1",
+        preflight=_check_pattern,
+    )
+
+
+EXACT_MATCH = _metric(
+    _four,
+    MetricInfo(
+        name="exact_match",
+        display_name="Exact match",
+        description="Share of answers equal to a correct reference, outer whitespace aside.",
+    ),
+    MetricInfo(
+        name="quasi_exact_match",
+        display_name="Quasi-exact match",
+        description="Exact match after removing case, ASCII punctuation and articles.",
+    ),
+    MetricInfo(
+        name="prefix_exact_match",
+        display_name="Prefix match",
+        description="Share of answers that begin with a correct reference.",
+    ),
+    MetricInfo(
+        name="quasi_prefix_exact_match",
+        display_name="Quasi-prefix match",
+        description="Prefix match after removing case, ASCII punctuation and articles.",
+    ),
+)
+
+QUASI_LEAVE_ARTICLES_EXACT_MATCH = _metric(
+    _same,
+    MetricInfo(
+        name="quasi_leave_articles_exact_match",
+        display_name="Quasi-exact match, articles kept",
+        description="Exact match after removing case and ASCII punctuation.",
+    ),
+    keep_articles=True,
+)
+
+F1_SCORE = _metric(
+    _f1,
+    MetricInfo(
+        name="f1_score",
+        display_name="Word F1",
+        description="F1 of the sets of normalised words of answer and correct reference.",
+    ),
+)

@@ -1,0 +1,85 @@
+"""Csv and tsv: every cell is text, exactly as written.
+
+UTF-8 with or without a byte order mark, quotes doubled inside quotes, newlines inside quotes. A
+cell is never interpreted: `001`, `NA` and `null` stay; an empty cell is the empty text.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import BinaryIO, cast
+
+from medhelm_spark.errors import DataError
+from medhelm_spark.scenarios.records import BadReason
+from medhelm_spark.scenarios.sources import CountedStream
+from medhelm_spark.scenarios.tables import CheckColumns, RawFile
+
+MAX_CELL_CHARACTERS = 64 << 20
+
+
+def text_lines(file: RawFile) -> Iterator[str]:
+    """The lines of a UTF-8 file with their own line ends, read in blocks.
+
+    Raises:
+        DataError: a byte is not UTF-8; the message gives its offset in the file.
+    """
+    counted = CountedStream(file.stream)
+    wrapper = io.TextIOWrapper(cast(BinaryIO, counted), encoding="utf-8-sig", newline="")
+    try:
+        yield from wrapper
+    except UnicodeDecodeError as error:
+        offset = counted.handed - len(error.object) + error.start
+        raise DataError(f"{file.path}: not UTF-8 at byte {offset}; save it as UTF-8.") from None
+
+
+def read_delimited(
+    file: RawFile, check: CheckColumns, *, delimiter: str
+) -> Iterator[Mapping[str, str] | BadReason]:
+    """The rows of a delimited file as column to text, or the reason why a row has no columns.
+
+    Raises:
+        DataError: empty file, duplicate header names, a broken quote or a cell over 64 Mi
+            characters; from there on no row could be trusted.
+    """
+    rows = _rows(file, delimiter)
+    header = next(rows, None)
+    if header is None:
+        raise DataError(f"{file.path}: the file is empty; a header line is needed.")
+    _check_unique(file.path, header)
+    check(header)
+    width = len(header)
+    for cells in rows:
+        if len(cells) == width:
+            yield dict(zip(header, cells, strict=True))
+        else:
+            yield BadReason.SHORT_ROW if len(cells) < width else BadReason.LONG_ROW
+
+
+def _rows(file: RawFile, delimiter: str) -> Iterator[list[str]]:
+    # The limit belongs to the process: it is only ever raised, so that readers in threads agree.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
+    reader = csv.reader(text_lines(file), delimiter=delimiter, strict=True)
+    count = 0
+    try:
+        for cells in reader:
+            if cells:
+                yield cells
+                count += 1
+    except csv.Error as error:
+        where = f"data row {count}" if count else "the header"
+        raise DataError(
+            f"{file.path}: {where}, at line {reader.line_num}, is not well-formed "
+            f"({error}); quotes inside quotes are doubled, and a quoted cell ends with its quote."
+        ) from None
+
+
+def _check_unique(path: str, header: Sequence[str]) -> None:
+    twice = [place for place, name in enumerate(header, 1) if name in header[: place - 1]]
+    if twice:
+        places = ", ".join(map(str, twice))
+        raise DataError(f"{path}: the header gives a column name twice (column {places}).")
+
+
+read_csv = partial(read_delimited, delimiter=",")
+read_tsv = partial(read_delimited, delimiter="\t")

@@ -1,0 +1,97 @@
+"""Json and json lines. A number keeps its digits as text: 1.50 stays `1.50`."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from medhelm_spark.errors import DataError
+from medhelm_spark.scenarios.delimited import text_lines
+from medhelm_spark.scenarios.records import BadReason
+from medhelm_spark.scenarios.tables import CheckColumns, RawFile
+
+
+class _RepeatedKey(ValueError):
+    pass
+
+
+def loads(text: str) -> object:
+    """Read JSON with numbers as text.
+
+    Raises:
+        ValueError: broken JSON, or an object that gives a key twice (one value would be lost).
+    """
+    return _DECODER.decode(text)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _RepeatedKey
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, object_pairs_hook=_unique)
+
+
+def read_json(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
+    """The records of one JSON document: a list, a list at `record_path`, or an object by key.
+
+    With `key_field` the document is an object whose keys become that field of each record. The
+    whole document is held in memory.
+
+    Raises:
+        DataError: broken JSON, or no list or object of records where one is promised.
+    """
+    records = _descend(_document(file), file)
+    key_field = file.source.key_field
+    if key_field is not None:
+        if not isinstance(records, dict):
+            raise DataError(f"{file.path}: an object of records is needed (key_field is set).")
+        for key, record in records.items():
+            yield (
+                {**record, key_field: key} if isinstance(record, dict) else BadReason.NOT_AN_OBJECT
+            )
+        return
+    if not isinstance(records, list):
+        raise DataError(f"{file.path}: a list of records is needed; set record_path or key_field.")
+    for record in records:
+        yield record if isinstance(record, dict) else BadReason.NOT_AN_OBJECT
+
+
+def read_jsonl(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
+    """The records of a JSON lines file, one object a line; blank lines are passed over."""
+    for line in text_lines(file):
+        if line.isspace():
+            continue
+        try:
+            record = loads(line)
+        except (ValueError, RecursionError):
+            yield BadReason.BROKEN_JSON
+            continue
+        yield record if isinstance(record, dict) else BadReason.NOT_AN_OBJECT
+
+
+def _document(file: RawFile) -> object:
+    text = "".join(text_lines(file))
+    try:
+        return loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{file.path}: broken JSON at line {error.lineno}, column {error.colno}."
+        ) from None
+    except _RepeatedKey:
+        raise DataError(f"{file.path}: a JSON object gives the same key twice.") from None
+    except RecursionError:
+        raise DataError(f"{file.path}: the JSON is nested too deeply.") from None
+
+
+def _descend(document: object, file: RawFile) -> object:
+    for name in (file.source.record_path or "").split("."):
+        if not name:
+            continue
+        if not isinstance(document, dict) or name not in document:
+            raise DataError(
+                f"{file.path}: nothing stands at record_path {file.source.record_path!r}."
+            )
+        document = document[name]
+    return document

@@ -1,0 +1,201 @@
+"""From records to instances: ids, splits, quarantine, and fingerprints without text."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from medhelm_spark.domain.ids import content_id, digest
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split
+from medhelm_spark.scenarios.parsers import EXTRA, PARSERS, Parser, check_card, parser_of
+from medhelm_spark.scenarios.records import (
+    BadReason,
+    BadRecord,
+    ParsedInput,
+    Record,
+    optional_text,
+    required_text,
+)
+from medhelm_spark.scenarios.sources import SPLITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordKey:
+    """A record without its text: enough to find duplicates, count bad rows and name a version.
+
+    `source_key` is a hash of the source id, never the id; it and `content_hash` are empty where
+    `reason` says why the record is bad.
+    """
+
+    source_key: str
+    content_hash: str
+    reason: str | None
+    split: str | None
+    source_file: str
+    source_row: int
+
+
+class _Parsed(NamedTuple):
+    source_id: str
+    split: Split
+    content: ParsedInput
+    extra_data: Mapping[str, str]
+    sub_split: str | None
+    content_hash: str
+
+
+def parse_records(
+    records: Iterable[Record],
+    card: ScenarioCard,
+    data_version: str,
+    *,
+    first_index: int = 0,
+    parsers: Mapping[str, Parser] = PARSERS,
+) -> Iterator[Instance | Quarantined]:
+    """An Instance for every good record and a Quarantined for every bad one, in order.
+
+    `source_index` is the record's row counted from `first_index`: it does not move when a bad row
+    is mended, nor depend on which task reads the row.
+    """
+    parse = _parse_function(card, parsers)
+    for record in records:
+        found = parse(record)
+        if isinstance(found, BadReason):
+            yield _quarantined(record, card, data_version, found)
+        else:
+            yield _instance(found, card, data_version, first_index + record.row - 1)
+
+
+def fingerprint_records(
+    records: Iterable[Record], card: ScenarioCard, *, parsers: Mapping[str, Parser] = PARSERS
+) -> Iterator[RecordKey]:
+    """The key of every record, in order; the same parsing as `parse_records`, without text."""
+    parse = _parse_function(card, parsers)
+    for record in records:
+        yield _key(record, card, parse(record))
+
+
+def _key(record: Record, card: ScenarioCard, found: _Parsed | BadReason) -> RecordKey:
+    source_key, content_hash, reason, split = "", "", None, None
+    if isinstance(found, BadReason):
+        reason = found.value
+    else:
+        source_key, content_hash = content_id(card.name, found.source_id), found.content_hash
+        split = found.split.value
+    return RecordKey(
+        source_key=source_key,
+        content_hash=content_hash,
+        reason=reason,
+        split=split,
+        source_file=record.source_file,
+        source_row=record.row,
+    )
+
+
+def _parse_function(
+    card: ScenarioCard, parsers: Mapping[str, Parser]
+) -> Callable[[Record], _Parsed | BadReason]:
+    check_card(card, parsers)
+    parse = parser_of(card, parsers).parse
+    extra = tuple(role for role in card.fields if role.startswith(EXTRA))
+
+    def parse_record(record: Record) -> _Parsed | BadReason:
+        if record.error is not None:
+            return record.error
+        try:
+            return _parsed(record, card, parse(record, card), extra)
+        except BadRecord as bad:
+            return bad.reason
+
+    return parse_record
+
+
+def _parsed(
+    record: Record, card: ScenarioCard, content: ParsedInput, extra: Sequence[str]
+) -> _Parsed:
+    split = _split(record, card)
+    extra_data = (
+        {**_extra(record, card, extra), **content.extra_data} if extra else content.extra_data
+    )
+    sub_split = content.sub_split or optional_text(record, card, "sub_split")
+    return _Parsed(
+        source_id=_source_id(record, card, content),
+        split=split,
+        content=content,
+        extra_data=extra_data,
+        sub_split=sub_split,
+        content_hash=_content_hash(content, extra_data, split, sub_split),
+    )
+
+
+def _content_hash(
+    content: ParsedInput, extra_data: Mapping[str, str], split: Split, sub_split: str | None
+) -> str:
+    return content_id(
+        digest(content.input),
+        [[reference.text, *reference.tags] for reference in content.references],
+        [[message.role, message.content] for message in content.messages],
+        extra_data,
+        split.value,
+        sub_split,
+    )
+
+
+def _source_id(record: Record, card: ScenarioCard, content: ParsedInput) -> str:
+    if content.source_id is not None:
+        if not content.source_id.strip():
+            raise BadRecord(BadReason.EMPTY_ID)
+        return content.source_id
+    if "id" in card.fields:
+        return required_text(record, card, "id", BadReason.EMPTY_ID)
+    if len(card.source.files) == 1:
+        return str(record.row)
+    return f"{PurePosixPath(record.source_file).name}:{record.row}"
+
+
+def _split(record: Record, card: ScenarioCard) -> Split:
+    if record.split is not None:
+        return record.split
+    name = optional_text(record, card, "split")
+    if name is None:
+        return card.main_split
+    split = SPLITS.get(name.strip().lower())
+    if split is None:
+        raise BadRecord(BadReason.UNKNOWN_SPLIT)
+    return split
+
+
+def _extra(record: Record, card: ScenarioCard, roles: Sequence[str]) -> dict[str, str]:
+    found = {role.removeprefix(EXTRA): optional_text(record, card, role) for role in roles}
+    return {name: text for name, text in found.items() if text is not None}
+
+
+def _instance(parsed: _Parsed, card: ScenarioCard, data_version: str, index: int) -> Instance:
+    content = parsed.content
+    return Instance(
+        instance_id=content_id(card.name, parsed.source_id, parsed.content_hash),
+        scenario_name=card.name,
+        data_version=data_version,
+        source_id=parsed.source_id,
+        source_index=index,
+        split=parsed.split,
+        input=content.input,
+        references=content.references,
+        access_level=card.access_level,
+        sub_split=parsed.sub_split,
+        messages=content.messages,
+        extra_data=parsed.extra_data,
+    )
+
+
+def _quarantined(
+    record: Record, card: ScenarioCard, data_version: str, reason: BadReason
+) -> Quarantined:
+    return Quarantined(
+        scenario_name=card.name,
+        data_version=data_version,
+        source_file=record.source_file,
+        source_row=record.row,
+        reason=reason.value,
+        access_level=card.access_level,
+    )

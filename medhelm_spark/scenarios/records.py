@@ -1,0 +1,160 @@
+"""Record, ParsedInput and BadReason: what readers give, what parsers give, why a row is refused.
+
+A record is a raw row of any source: a file, a hub data set, or a table read by Spark. Nothing in
+an error or a reason ever quotes it.
+"""
+
+import datetime
+import decimal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from medhelm_spark.domain.scenario import Message, Reference, ScenarioCard, Split
+
+TEXT_LIKE = (int, float, decimal.Decimal, datetime.date, datetime.time)
+
+
+class BadReason(StrEnum):
+    """Why one row cannot become an Instance; it goes to `quarantine` and the rest runs."""
+
+    SHORT_ROW = "short_row"
+    LONG_ROW = "long_row"
+    BROKEN_JSON = "broken_json"
+    NOT_AN_OBJECT = "not_an_object"
+    MISSING_FIELD = "missing_field"
+    NOT_TEXT = "not_text"
+    NOT_A_LIST = "not_a_list"
+    NOT_UNICODE = "not_unicode"
+    EMPTY_ID = "empty_id"
+    EMPTY_INPUT = "empty_input"
+    EMPTY_ANSWER = "empty_answer"
+    UNKNOWN_ANSWER = "unknown_answer"
+    UNEVEN_LISTS = "uneven_lists"
+    BROKEN_INCORRECT_ANSWERS = "broken_incorrect_answers"
+    UNKNOWN_SPLIT = "unknown_split"
+
+
+EXPLANATIONS: Mapping[BadReason, str] = {
+    BadReason.SHORT_ROW: "the row has fewer cells than the header",
+    BadReason.LONG_ROW: "the row has more cells than the header",
+    BadReason.BROKEN_JSON: "the line is not valid JSON",
+    BadReason.NOT_AN_OBJECT: "the record is not a JSON object",
+    BadReason.MISSING_FIELD: "a field that the card needs is absent or null",
+    BadReason.NOT_TEXT: "a field is neither text nor a number",
+    BadReason.NOT_A_LIST: "a field that should hold a list does not",
+    BadReason.NOT_UNICODE: "a text holds half of a surrogate pair and cannot be stored as UTF-8",
+    BadReason.EMPTY_ID: "the id is empty",
+    BadReason.EMPTY_INPUT: "the input text is empty or blank",
+    BadReason.EMPTY_ANSWER: "the correct answer is empty or blank",
+    BadReason.UNKNOWN_ANSWER: "the correct answer is not among the options",
+    BadReason.UNEVEN_LISTS: "the lists of sections and of their labels differ in length",
+    BadReason.BROKEN_INCORRECT_ANSWERS: "incorrect_answers is not a JSON list of texts",
+    BadReason.UNKNOWN_SPLIT: "the split is none of train, valid, validation, dev and test",
+}
+
+
+class BadRecord(Exception):
+    """Raised by a parser for one bad row; carries the reason and no data."""
+
+    def __init__(self, reason: BadReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One raw row. `row` counts the data rows of its file from 1; `error` is set on unusable rows.
+
+    `fields` maps columns to values as the source holds them; an absent or null field is None or
+    missing, an empty cell is the empty text.
+    """
+
+    source_file: str
+    row: int
+    split: Split | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    error: BadReason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedInput:
+    """What a parser makes of a record; what it leaves at None is filled in from the card."""
+
+    input: str
+    references: tuple[Reference, ...] = ()
+    source_id: str | None = None
+    messages: tuple[Message, ...] = ()
+    extra_data: Mapping[str, str] = field(default_factory=dict)
+    sub_split: str | None = None
+
+
+def column_of(columns: Mapping[str, Any] | Sequence[str], name: str) -> str | None:
+    """The column that `name` stands for; "a|b" is the first of them that is there.
+
+    >>> column_of(["dialogue", "note"], "src|dialogue")
+    'dialogue'
+    """
+    if name in columns:
+        return name
+    return next((part for part in name.split("|") if part in columns), None)
+
+
+def as_text(value: object) -> str | None:
+    """A cell as text: text unchanged, numbers and dates in plain form, absent as None."""
+    if isinstance(value, str):
+        if not value.isascii():
+            _check_unicode(value)
+        return value
+    if value is None or value != value:
+        return None
+    if isinstance(value, TEXT_LIKE) and not isinstance(value, bool):
+        return str(value)
+    raise BadRecord(BadReason.NOT_TEXT)
+
+
+def _check_unicode(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadRecord(BadReason.NOT_UNICODE) from None
+
+
+def optional_value(record: Record, card: ScenarioCard, role: str) -> object:
+    """The raw value behind a role of the card; None where the card or the record has none."""
+    name = card.fields.get(role)
+    if name is None:
+        return None
+    if name in record.fields:
+        return record.fields[name]
+    column = column_of(record.fields, name)
+    return None if column is None else record.fields[column]
+
+
+def optional_text(record: Record, card: ScenarioCard, role: str) -> str | None:
+    """The text behind a role of the card, or None where there is none."""
+    return as_text(optional_value(record, card, role))
+
+
+def required_text(record: Record, card: ScenarioCard, role: str, if_blank: BadReason) -> str:
+    """The text behind a role; a missing or blank one makes the record bad."""
+    text = optional_text(record, card, role)
+    if text is None:
+        raise BadRecord(BadReason.MISSING_FIELD)
+    if not text or text.isspace():
+        raise BadRecord(if_blank)
+    return text
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A list of texts; anything else makes the record bad."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise BadRecord(BadReason.NOT_A_LIST)
+    found: list[str] = []
+    for item in value:
+        text = as_text(item)
+        if text is None:
+            raise BadRecord(BadReason.MISSING_FIELD)
+        found.append(text)
+    return tuple(found)

@@ -1,0 +1,51 @@
+"""RawFile and the check of a table's header, shared by the readers."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from medhelm_spark.domain.scenario import DataSource
+from medhelm_spark.errors import DataError
+from medhelm_spark.scenarios.records import BadReason, column_of
+
+CheckColumns = Callable[[Sequence[str]], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawFile:
+    """An open file, its path for messages, and the source it belongs to."""
+
+    path: str
+    stream: BinaryIO
+    source: DataSource
+
+
+Reader = Callable[[RawFile, CheckColumns], Iterator[Mapping[str, Any] | BadReason]]
+
+
+def check_columns(path: str, required: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse a table that lacks a column its card names.
+
+    The columns present are listed only where one of the needed ones is among them: otherwise the
+    first line may be data, not a header.
+
+    Raises:
+        DataError: a needed column is absent.
+    """
+    needed = tuple(required)
+    missing = [name for name in needed if column_of(columns, name) is None]
+    if not missing:
+        return
+    lacks = ", ".join(repr(name.replace("|", "' or '")) for name in missing)
+    if len(missing) == len(needed):
+        raise DataError(
+            f"{path}: needs column {lacks}, but none of its {len(columns)} columns is needed; "
+            "is the header line missing?"
+        )
+    shown = ", ".join(_shown(place, name) for place, name in enumerate(columns, 1))
+    raise DataError(f"{path}: needs column {lacks}; columns present: {shown}.")
+
+
+def _shown(place: int, name: str) -> str:
+    return repr(name) if re.fullmatch(r"[\w .:()/-]{1,60}", name) else f"(column {place})"

@@ -1,0 +1,87 @@
+"""score: request states -> per_instance_stats. Reads stored answers; never calls a model."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, islice
+from operator import attrgetter
+
+from medhelm_spark.adaptation.render import output_mapping
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.request import Purpose, RequestState
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.metrics import metrics_for
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, states
+
+STAGE = "score"
+VERSION = "1"
+BATCH = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """The function of this stage: states in, stats out, each RunSpec by its own metrics."""
+
+    specs: Mapping[str, RunSpec]
+
+    def __call__(self, states: Iterable[RequestState]) -> Iterator[PerInstanceStats]:
+        for run_spec_id, group in groupby(states, key=attrgetter("run_spec_id")):
+            spec = self.specs[run_spec_id]
+            while batch := [_with_options(state, spec) for state in islice(group, BATCH)]:
+                yield from score_batch(spec, batch)
+
+
+def _with_options(state: RequestState, spec: RunSpec) -> RequestState:
+    mapping = output_mapping(spec.adapter_spec, state.references)
+    return replace(state, output_mapping=mapping) if mapping else state
+
+
+def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerInstanceStats]:
+    """All metrics of a RunSpec on some of its states."""
+    columns = [metric.fn(batch, params) for metric, params in metrics_for(spec.metrics)]
+    for state, *scores in zip(batch, *columns, strict=True):
+        key = {name: getattr(state, name) for name in EVALUATION_KEY}
+        yield PerInstanceStats(**key, split=state.split, stats=tuple(chain(*scores)))
+
+
+def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:
+    """Changes when an answer, an annotation or a metric's version does."""
+    versions = [metric.version for metric, _ in metrics_for(spec.metrics)]
+    return content_id(STAGE, VERSION, spec.run_spec_id, versions, answers, annotations)
+
+
+def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
+    """Score the RunSpecs whose answers, annotations or metric versions changed; returns how many."""
+    started_at, write_id = now(), new_write_id()
+    unique = {spec.run_spec_id: spec for spec in specs}
+    inputs = inputs_of(ctx, list(unique), "plan", Purpose.EVALUATE)
+    annotated = ctx.finished("annotate", list(unique))
+    done = ctx.finished(STAGE, list(unique))
+    prints = {
+        key: fingerprint(
+            spec, inputs[key].fingerprint, annotated[key].write_id if key in annotated else ""
+        )
+        for key, spec in unique.items()
+    }
+    todo = [key for key in unique if key not in done or done[key].fingerprint != prints[key]]
+    if todo:
+        _write(ctx, {key: unique[key] for key in todo}, write_id)
+        counts = {key: inputs[key].counts for key in todo}
+        ctx.record(STAGE, {key: prints[key] for key in todo}, write_id, started_at, counts)
+    ctx.say(f"{STAGE}: {len(todo)} of {len(unique)} run specs scored anew")
+    return len(todo)
+
+
+def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str) -> None:
+    metrics = [pair for spec in specs.values() for pair in metrics_for(spec.metrics)]
+    needs = frozenset[str]().union(*(metric.needs for metric, _ in metrics))
+    if "output_mapping" in needs:
+        needs |= {"references"}
+    found = states(ctx, list(specs), needs)
+    dealt = found.repartition(ctx.cores * 2, "run_spec_id", "instance_id")
+    ordered = dealt.sortWithinPartitions("run_spec_id")
+    stats = map_rows(ordered, Scorer(specs), RequestState, PerInstanceStats)
+    ctx.lake.append("per_instance_stats", stats, write_id)

@@ -1,0 +1,93 @@
+"""summarize: per_instance_stats -> stats, every mean with its counts and its interval."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stats import Stat
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.views import output_of
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.score import STAGE as SCORE
+from medhelm_spark.statistics.summary import summarize as summary_of
+
+STAGE = "summarize"
+VERSION = "1"
+SEED = 0
+
+# Equal values are counted, so what reaches Python per stat is bounded by its distinct values.
+HISTOGRAMS = """
+SELECT run_spec_id, name, split, perturbation,
+       sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
+       sort_array(collect_list(CASE WHEN value IS NOT NULL
+                                    THEN named_struct('value', value, 'rows', rows) END)) AS histogram
+FROM (SELECT run_spec_id, split, perturbation, stat.name, stat.value, count(*) AS rows
+      FROM (SELECT run_spec_id, split, perturbation, explode(stats) AS stat FROM {scored})
+      GROUP BY run_spec_id, split, perturbation, stat.name, stat.value)
+GROUP BY run_spec_id, name, split, perturbation
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueRows:
+    """How many rows have a value."""
+
+    value: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """All values of one stat of one RunSpec on one split, in order, each with its rows."""
+
+    run_spec_id: str
+    name: str
+    split: str
+    perturbation: str
+    num_unscored: int
+    histogram: tuple[ValueRows, ...]
+
+
+def stats_of(histograms: Iterable[Histogram]) -> Iterator[Stat]:
+    """The function of this stage."""
+    for row in histograms:
+        pairs = [(entry.value, entry.rows) for entry in row.histogram]
+        made = summary_of(pairs, row.num_unscored, SEED)
+        yield Stat(
+            run_spec_id=row.run_spec_id,
+            name=row.name,
+            split=row.split,
+            perturbation=row.perturbation,
+            count=made.count,
+            num_unscored=row.num_unscored,
+            mean=made.mean,
+            stddev=made.stddev,
+            minimum=made.minimum,
+            maximum=made.maximum,
+            ci_low=made.interval.low,
+            ci_high=made.interval.high,
+            ci_method=made.interval.method,
+        )
+
+
+def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
+    """Summarise the RunSpecs that were scored anew; returns how many."""
+    started_at, write_id = now(), new_write_id()
+    units = [spec.run_spec_id for spec in specs]
+    scored, done = ctx.finished(SCORE, units), ctx.finished(STAGE, units)
+    prints = {key: content_id(STAGE, VERSION, scored[key].write_id) for key in scored}
+    todo = {
+        key: value
+        for key, value in prints.items()
+        if key not in done or done[key].fingerprint != value
+    }
+    if todo:
+        rows = ctx.lake.query(output_of("per_instance_stats", SCORE))
+        rows = rows.where(rows.run_spec_id.isin(list(todo)))
+        made = map_rows(ctx.lake.query(HISTOGRAMS, scored=rows), stats_of, Histogram, Stat)
+        ctx.lake.append("stats", made.coalesce(1), write_id)
+        ctx.record(STAGE, todo, write_id, started_at)
+    ctx.say(f"{STAGE}: {len(todo)} of {len(set(units))} run specs summarised anew")
+    return len(todo)

@@ -1,0 +1,113 @@
+"""pyproject, constraints, jobs and links: files that no other test would open."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from tests.meta.tree import ROOT, checkout_files, modules, shown, syntax
+
+PYPROJECT = ROOT / "pyproject.toml"
+PROJECT = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+CONSTRAINTS = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+STAGES = ("ingest", "plan", "infer", "annotate", "score", "summarize", "publish")
+HOUSE_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    Scenario Instance Reference Split AdapterSpec RunEntry RunSpec Suite Release Request Completion
+    RequestResult RequestState Model Deployment Annotator Annotation Judge Jury Rubric Criterion
+    Metric PerInstanceStats Stat AccessLevel Locality Engine Stage Lake Wave Slot
+    """,
+    )
+)
+DISTRIBUTIONS = {"delta": "delta-spark", "pydantic_core": "pydantic", "yaml": "pyyaml"}
+# ClientSpec is the name of a key in HELM's own files.
+AVOIDED = re.compile(r"^(Task|Sample|Example|Prediction|Grader|Experiment|Client(?!Spec$))")
+
+
+def plain(name: str) -> str:
+    return re.split(r"[\s<>=!~;\[]", name, maxsplit=1)[0].lower().replace("_", "-")
+
+
+def test_pyproject_stays_readable() -> None:
+    assert len(PYPROJECT.read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_the_core_brings_neither_spark_nor_delta_nor_mlflow() -> None:
+    core = {plain(requirement) for requirement in PROJECT["dependencies"]}
+    assert not core & {"pyspark", "delta-spark", "mlflow", "pandas", "torch", "vllm", "streamlit"}
+    assert set(PROJECT["optional-dependencies"]) == {"local", "summarization", "vllm", "dev"}
+
+
+def test_every_import_is_declared() -> None:
+    """A package that only comes with another may leave with it."""
+    extras = PROJECT["optional-dependencies"].values()
+    declared = {plain(line) for line in (*PROJECT["dependencies"], *chain.from_iterable(extras))}
+    used = {
+        f"{shown(module)}: {name}"
+        for module in (*modules(), *sorted((ROOT / "dashboards").rglob("*.py")))
+        for name in foreign_imports(module)
+        if DISTRIBUTIONS.get(name, plain(name)) not in declared
+    }
+    assert not used
+
+
+def foreign_imports(module: Path) -> Iterator[str]:
+    for node in ast.walk(syntax(module)):
+        named = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in (name.split(".")[0] for name in named):
+            if name != "medhelm_spark" and name not in sys.stdlib_module_names:
+                yield name
+
+
+def test_constraints_are_pins_without_addresses() -> None:
+    wrong = [line for line in CONSTRAINTS if not re.fullmatch(r"[\w.-]+==[\w.]+( ; .+)?", line)]
+    assert not wrong
+    assert not [line for line in CONSTRAINTS if "//" in line]
+
+
+def test_constraints_pin_everything_that_setup_installs() -> None:
+    extras = PROJECT["optional-dependencies"]
+    wanted = {plain(line) for line in (*PROJECT["dependencies"], *extras["local"], *extras["dev"])}
+    assert not wanted - {plain(line) for line in CONSTRAINTS}
+
+
+@pytest.mark.parametrize("stage", [*STAGES, "evaluate"])
+def test_every_stage_has_a_spark_submit_entry(stage: str) -> None:
+    source = (ROOT / "jobs" / f"{stage}.py").read_text(encoding="utf-8")
+    command = "run" if stage == "evaluate" else stage
+    assert f'main(["{command}", *sys.argv[1:]])' in source
+    statements = [line for line in source.splitlines() if line.strip()]
+    assert len(statements) <= 5
+
+
+@pytest.mark.parametrize(
+    "page", [path for path in checkout_files() if path.suffix == ".md"], ids=shown
+)
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    local = [link.split("#")[0] for link in links if not re.match(r"[a-z]+:|#", link)]
+    assert not [link for link in local if not (page.parent / link).exists()]
+
+
+def test_the_glossary_explains_the_words_of_the_house() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| \*\*(\w+)\*\* \| .{20,} \|$", page, re.MULTILINE))
+    assert not HOUSE_WORDS - explained
+
+
+def test_no_class_is_named_by_a_word_that_the_house_avoids() -> None:
+    named = {
+        f"{shown(module)}:{node.name}"
+        for module in modules()
+        for node in ast.walk(syntax(module))
+        if isinstance(node, ast.ClassDef) and AVOIDED.search(node.name)
+    }
+    assert not named

@@ -1,0 +1,60 @@
+"""Pure packages import, and their examples hold, where nothing but the light core is installed."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.meta.tree import PURE, ROOT, dotted, modules
+
+HEAVY = (
+    "bert_score",
+    "delta",
+    "deltalake",
+    "mlflow",
+    "openai",
+    "pandas",
+    "pyspark",
+    "rouge_score",
+    "streamlit",
+    "torch",
+    "transformers",
+    "vllm",
+    "xllamacpp",
+)
+CONFIG_ONLY = ("pydantic", "pyhocon", "yaml")
+
+PROGRAM = """
+import doctest, importlib, sys
+blocked, names = (part.split(",") for part in sys.argv[1:])
+sys.modules.update(dict.fromkeys(blocked))
+failed = sum(doctest.testmod(importlib.import_module(name)).failed for name in names)
+sys.exit(1 if failed else 0)
+"""
+
+
+def import_blocked(blocked: tuple[str, ...], names: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, ",".join(blocked), ",".join(names)],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("package", PURE)
+def test_package_imports_and_its_doctests_hold_without_heavy_libraries(package: str) -> None:
+    blocked = HEAVY if package == "config" else (*HEAVY, *CONFIG_ONLY)
+    done = import_blocked(blocked, [dotted(module) for module in modules(package)])
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+
+
+def test_the_dashboard_reads_the_lake_without_spark() -> None:
+    done = import_blocked(("pyspark", "delta", "mlflow"), ["medhelm_spark.lake.reader"])
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+
+
+def test_blocking_works() -> None:
+    done = import_blocked(("pyspark",), ["pyspark.sql"])
+    assert "ModuleNotFoundError" in done.stderr

@@ -1,0 +1,103 @@
+"""Outside lake/session Spark is DataFrame and SQL only, so that Spark Connect can serve it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.meta.tree import ROOT, modules, shown, syntax
+
+SESSION = "medhelm_spark/lake/session.py"
+FORBIDDEN_ATTRIBUTES = frozenset(
+    {
+        "_jdf",
+        "_jsc",
+        "_jsparkSession",
+        "_jvm",
+        "_sc",
+        "accumulator",
+        "checkpoint",
+        "foreachPartition",
+        "localCheckpoint",
+        "parallelize",
+        "persist",
+        "rdd",
+        "sparkContext",
+        "unpersist",
+    }
+)
+FORBIDDEN_NAMES = frozenset({"DeltaTable", "SparkContext", "SparkConf"})
+FOR_DASHBOARDS = (
+    "medhelm_spark.domain",
+    "medhelm_spark.errors",
+    "medhelm_spark.lake.reader",
+    "medhelm_spark.statistics",
+)
+MODULES = tuple(module for module in modules() if shown(module) != SESSION)
+
+
+def forbidden(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in FORBIDDEN_ATTRIBUTES | FORBIDDEN_NAMES:
+            yield f"line {node.lineno}: .{node.attr}"
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("delta."):
+            yield f"line {node.lineno}: from {node.module}"
+        elif isinstance(node, ast.alias) and node.name in FORBIDDEN_NAMES:
+            yield f"line {node.lineno}: import {node.name}"
+        elif isinstance(node, ast.Call) and is_builder(node):
+            yield f"line {node.lineno}: a SparkSession is built"
+
+
+def is_builder(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "getOrCreate"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=shown)
+def test_module_uses_only_dataframes_and_sql(module: Path) -> None:
+    assert not list(forbidden(syntax(module)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "df.rdd.map(f)",
+        "spark.sparkContext.setLogLevel('WARN')",
+        "from delta.tables import DeltaTable",
+        "SparkSession.builder.getOrCreate()",
+        "df.persist()",
+    ],
+)
+def test_the_rule_sees_what_it_forbids(line: str) -> None:
+    assert list(forbidden(ast.parse(line)))
+
+
+def test_no_stage_writes_over_rows() -> None:
+    """Working tables are append-only: no MERGE, UPDATE, DELETE or overwriting save anywhere."""
+    found = []
+    for module in modules():
+        for node in ast.walk(syntax(module)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = " ".join(node.value.split()).upper()
+                if text.startswith(("MERGE INTO", "DELETE FROM", "UPDATE ")) or text == "OVERWRITE":
+                    found.append(f"{shown(module)}:{node.lineno}")
+    assert not found
+
+
+def imported(script: Path) -> Iterator[str]:
+    for node in ast.walk(syntax(script)):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_the_dashboard_reads_through_the_reader() -> None:
+    wrong = [
+        f"{shown(script)}: {name}"
+        for script in sorted((ROOT / "dashboards").rglob("*.py"))
+        for name in imported(script)
+        if name.split(".")[0] in ("pyspark", "delta")
+        or (name.startswith("medhelm_spark") and not name.startswith(FOR_DASHBOARDS))
+    ]
+    assert not wrong

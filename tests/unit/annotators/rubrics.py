@@ -1,0 +1,26 @@
+"""Rubrics and verdicts for the tests of annotators."""
+
+import json
+
+from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.request import Completion, FinishReason
+
+TWO = Rubric(
+    name="demo",
+    template="Costs $5, {keep}. Q: {QUESTION}\nGold: {GOLD_RESPONSE}\nA: {RESPONSE}\n{RESPONSE}",
+    criteria=(Criterion(name="accuracy"), Criterion(name="clarity", minimum=0, maximum=10)),
+    version="v1",
+    max_tokens=256,
+)
+
+
+def verdict(accuracy: object = 4, clarity: object = 7, **further: object) -> str:
+    scores = {
+        "accuracy": {"score": accuracy, "explanation": "a"},
+        "clarity": {"score": clarity, "explanation": "c"},
+    }
+    return json.dumps(scores | further)
+
+
+def completion(text: str) -> Completion:
+    return Completion(text=text, finish_reason=FinishReason.STOP)
