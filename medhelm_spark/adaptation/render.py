@@ -12,7 +12,7 @@ from functools import lru_cache
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
-from medhelm_spark.domain.scenario import Instance, strictest
+from medhelm_spark.domain.scenario import Instance, Reference, strictest
 from medhelm_spark.errors import ConfigError, DataError
 
 NO_CORRECT_REFERENCE = "n/a"
@@ -55,7 +55,7 @@ def render(
         perturbation=instance.perturbation,
         train_trial_index=train_trial_index,
         text=text,
-        output_mapping=_output_mapping(spec, instance),
+        output_mapping=output_mapping(spec, instance.references),
         num_train_instances=len(train),
         num_characters=len(text),
     )
@@ -115,11 +115,12 @@ def _answer(spec: AdapterSpec, instance: Instance) -> str:
     return ANSWER_DELIMITER.join(correct) if spec.multi_label else correct[0]
 
 
-def _output_mapping(spec: AdapterSpec, instance: Instance) -> dict[str, str]:
+def output_mapping(spec: AdapterSpec, references: Sequence[Reference]) -> dict[str, str]:
+    """The options as the prompt shows them: letter to reference text; empty for other methods."""
     if spec.method != AdapterMethod.MULTIPLE_CHOICE_JOINT:
         return {}
-    letters, _ = _options(spec, len(instance.references))
-    return {letter: ref.text for letter, ref in zip(letters, instance.references, strict=True)}
+    letters, _ = _options(spec, len(references))
+    return {letter: reference.text for letter, reference in zip(letters, references, strict=True)}
 
 
 def _options(spec: AdapterSpec, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

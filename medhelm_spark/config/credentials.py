@@ -16,6 +16,7 @@ from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.errors import SetupError
 
 SECRET_VARIABLE = "MEDHELM_SPARK_SECRET_"
+RUNTIME = "DATABRICKS_RUNTIME_VERSION"
 PER_DEPLOYMENT = "deployments"
 
 
@@ -69,7 +70,7 @@ def resolve_secret(reference: str, *, environ: Mapping[str, str] | None = None) 
         found, cure = environ.get(rest), f"set the environment variable {rest}"
     elif scheme == "secret":
         variable = secret_variable(rest)
-        found = environ.get(variable) or _from_scope(rest)
+        found = environ.get(variable) or (_from_scope(rest) if RUNTIME in environ else None)
         cure = f"set {variable}, or create the secret {rest} in Databricks"
     elif scheme == "credentials":
         found, cure = _from_file(rest), f"add the key to {rest.rpartition('#')[0]}"
@@ -97,13 +98,10 @@ def _from_file(place: str) -> str | None:
     return None if values is None else str(values)
 
 
-def _from_scope(name: str) -> str | None:
+def _from_scope(name: str) -> str:
     scope, _, key = name.partition("/")
     try:
         dbutils = importlib.import_module("databricks.sdk.runtime").dbutils
-    except ImportError:
-        return None
-    try:
         return str(dbutils.secrets.get(scope=scope, key=key))
     except Exception as error:
         # The platform's own exception types cannot be imported here; its text may be long.

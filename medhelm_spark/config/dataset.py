@@ -1,4 +1,4 @@
-"""What can be known of a benchmark's own files before they are read: template fields, csv header."""
+"""A benchmark's own files before they are read: the fields of its template, its csv header."""
 
 import csv
 import string

@@ -64,6 +64,7 @@ class DeploymentEntry:
 
     @property
     def model(self) -> str:
+        """The model it serves: HELM lets a deployment's name stand for it."""
         return self.model_name or self.name
 
 

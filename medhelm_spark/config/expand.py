@@ -1,4 +1,4 @@
-"""From run entries to resolved runs: card, adapter, deployment, metrics and annotators looked up."""
+"""From run entries to resolved runs, with card, adapter, deployment and annotators looked up."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -83,8 +83,8 @@ def _server(args: Args, entry: DeploymentEntry, context: _Context, *, api: str) 
         args = {**args, key: value} if value else args
     if "reasoning_effort" in args:
         args["extra_body"] = {"reasoning_effort": args.pop("reasoning_effort")}
-    key = args.get("api_key") or context.credentials.reference(entry.name)
-    return {**args, "api_key": key} if key else args
+    reference = args.get("api_key") or context.credentials.reference(entry.name)
+    return {**args, "api_key": reference} if reference else args
 
 
 def _vendor(args: Args, entry: DeploymentEntry, context: _Context, *, api: str) -> Args:

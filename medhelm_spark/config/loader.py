@@ -7,12 +7,12 @@ has is refused with the nearest field that exists.
 import json
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -53,7 +53,7 @@ def validate(data: object, type_: type[T], where: str) -> T:
         ConfigError: With the dotted key, what was received and what is allowed.
     """
     try:
-        result: T = _adapter(type_).validate_json(json.dumps([data]))[0]
+        result: T = _adapter(cast(Hashable, type_)).validate_json(json.dumps([data]))[0]
     except ValidationError as error:
         raise ConfigError(_sentence(error.errors(include_url=False), type_, where)) from None
     except TypeError as error:
@@ -64,10 +64,10 @@ def validate(data: object, type_: type[T], where: str) -> T:
 
 
 @cache
-def _adapter(type_: type) -> TypeAdapter[Any]:
+def _adapter(type_: Hashable) -> TypeAdapter[Any]:
     # Inside a tuple the strict settings reach plain dataclasses, which cannot carry their own.
     config = ConfigDict(extra="forbid", strict=True)
-    return TypeAdapter(types.GenericAlias(tuple, (type_,)), config=config)
+    return TypeAdapter(cast(Any, types.GenericAlias(tuple, (type_,))), config=config)
 
 
 def _sentence(errors: Sequence[ErrorDetails], type_: type, where: str) -> str:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from medhelm_spark.config.loader import shown, validate
 from medhelm_spark.config.yaml_text import parse_yaml, read_text
@@ -75,7 +74,7 @@ def load_judge_prompt(path: Path, name: str, scale: Scale) -> Rubric:
     return build_rubric(name, text, criteria, str(path))
 
 
-def _criterion(name: str, keys: Any, scale: Scale, path: Path) -> Criterion:
+def _criterion(name: str, keys: object, scale: Scale, path: Path) -> Criterion:
     """A criterion whose keys are a list, or the keys of an object that describes them."""
     names = tuple(keys) if isinstance(keys, (list, Mapping)) else ()
     if not all(isinstance(key, str) for key in names) or SCORE not in names:
@@ -98,12 +97,21 @@ def build_rubric(
     if len(set(names)) < len(names):
         raise ConfigError(f"{where}: a criterion is named twice (criteria: {', '.join(names)}).")
     for criterion in criteria:
-        if criterion.minimum >= criterion.maximum:
-            scale = f"{criterion.minimum:g} to {criterion.maximum:g}"
-            raise ConfigError(f"{where}: criterion {criterion.name!r} has the scale {scale}.")
+        _check_criterion(criterion, where)
+    if max_tokens < 1:
+        raise ConfigError(f"{where}: max_tokens is {max_tokens}; allowed: 1 or more.")
     if RESPONSE not in template:
         raise ConfigError(f"{where}: has no {RESPONSE}, so the judge would not see the answer.")
     version = content_id(template, criteria)
     return Rubric(
         name=name, template=template, criteria=criteria, version=version, max_tokens=max_tokens
     )
+
+
+def _check_criterion(criterion: Criterion, where: str) -> None:
+    place = f"{where}: criterion {criterion.name!r}"
+    if SCORE not in criterion.keys:
+        raise ConfigError(f"{place} has no key {SCORE!r} (keys: {', '.join(criterion.keys)}).")
+    if not criterion.minimum < criterion.maximum:
+        scale = f"{criterion.minimum:g} to {criterion.maximum:g}"
+        raise ConfigError(f"{place} has the scale {scale}; the minimum must be the smaller.")

@@ -30,7 +30,8 @@ def find_scenario(
     Raises:
         ConfigError: If there is no such scenario, or this project refuses it.
     """
-    for name in (entry.name, *map(str, entry.args.values())):
+    models = (str(entry.args[key]) for key in (MODEL, DEPLOYMENT) if key in entry.args)
+    for name in (entry.name, *models):
         for mark, reason in REFUSED.items():
             if mark in name:
                 raise ConfigError(f"{where}: {name!r} is not supported: {reason}.")
@@ -89,7 +90,7 @@ def _file_args(card: ScenarioCard, entry: RunEntry) -> tuple[str, ...]:
 
 
 def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
-    """The card reading its files from a folder of the user's, or its only file from another path."""
+    """The card reading its files from a user's folder, or its only file from another path."""
     files = card.source.files
     if Path(data_path).expanduser().is_dir():
         folder = PurePosixPath(data_path)

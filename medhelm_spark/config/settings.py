@@ -32,8 +32,8 @@ class Settings:
     """What a platform needs to know.
 
     `spark` are defaults, set only where the session has none. `wave_minutes` is the estimated work
-    of one commit. `slots` is the number of engines at once, None: found from the cluster.
-    `tracking_uri` is MLflow's, None: its own default. `jars` are Delta's, None: resolved from Maven.
+    of one commit. `slots` is the number of engines at once (None: found from the cluster),
+    `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
     """
 
     platform: Platform
@@ -79,7 +79,7 @@ def detect_platform(environ: Mapping[str, str]) -> Platform:
     named = environ.get(PREFIX + "PLATFORM")
     if named:
         if named not in list(Platform):
-            raise UnknownNameError("platform", named, Platform, where=PREFIX + "PLATFORM")
+            raise UnknownNameError("platform", named, [str(one) for one in Platform], where=PREFIX + "PLATFORM")
         return Platform(named)
     if "DATABRICKS_RUNTIME_VERSION" in environ:
         return Platform.DATABRICKS

@@ -12,7 +12,8 @@ class Named(Protocol):
     """Anything that a configuration file defines by name."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name, unique within its kind."""
 
 
 N = TypeVar("N", bound=Named)
@@ -33,6 +34,7 @@ class Shelves:
     """Reads files in order and remembers which of them gave what."""
 
     def __init__(self, local_path: Path | None) -> None:
+        """Starts empty; `local_path` is the site's folder, where there is one."""
         self._site = local_path
         self._given: dict[tuple[str, str], tuple[str, ...]] = {}
 

@@ -147,3 +147,4 @@ class RunRecord:
     counts: Mapping[str, int]
     code_version: str
     spark_version: str
+    schema_version: int = 1

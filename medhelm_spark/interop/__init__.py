@@ -1,0 +1,1 @@
+"""Answers and results made elsewhere, in and out."""

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl
 from medhelm_spark.lake.rows import arrow_of, plain_errors
-from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
 CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
 ABSENT = (
@@ -71,7 +71,7 @@ class Lake:
 
     def read(self, table: str) -> DataFrame:
         """All rows of a table with their `write_id`; no rows where it does not exist yet."""
-        names = [*TABLES[table].row.__dataclass_fields__, WRITE_ID]
+        names = columns(TABLES[table])
         try:
             df = self._open(table)
             present = set(df.columns)
@@ -111,9 +111,7 @@ class Lake:
         With `txn` (application id, version) the same commit made twice is skipped by Delta; False
         when another driver committed it first.
         """
-        rows = df.select(*TABLES[table].row.__dataclass_fields__).withColumn(
-            WRITE_ID, F.lit(write_id)
-        )
+        rows = df.withColumn(WRITE_ID, F.lit(write_id)).select(*columns(TABLES[table]))
         writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
         for key, value in properties(TABLES[table]).items():
             writer = writer.option(key, value)
@@ -171,7 +169,9 @@ class Lake:
         return self.spark.read.format("delta").load(target)
 
     def _ddl(self, table: str) -> str:
-        return f"{ddl(TABLES[table].row)}, {WRITE_ID} STRING"
+        fields = ddl(TABLES[table].row)
+        own = WRITE_ID in TABLES[table].row.__dataclass_fields__
+        return fields if own else f"{fields}, {WRITE_ID} STRING"
 
 
 def _is(error: PySparkException, kinds: tuple[str, ...]) -> bool:

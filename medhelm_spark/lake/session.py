@@ -41,6 +41,8 @@ def open_session(conf: Mapping[str, str], *, app_name: str = "medhelm-spark") ->
     Raises:
         SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
     """
+    # PySpark logs every failed analysis, a table that does not exist yet among them.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     active = SparkSession.getActiveSession()
     spark = active or _start(conf, app_name)
     for key, value in REQUIRED.items():

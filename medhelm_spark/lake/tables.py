@@ -169,6 +169,12 @@ _ALL = (
 TABLES: Mapping[str, Table] = {table.name: table for table in _ALL}
 
 
+def columns(table: Table) -> tuple[str, ...]:
+    """A table's columns: its row's fields and `write_id` (which `runs` has as a field)."""
+    fields = tuple(table.row.__dataclass_fields__)
+    return fields if WRITE_ID in fields else (*fields, WRITE_ID)
+
+
 def properties(table: Table) -> dict[str, str]:
     """Delta table properties, set when the table is created."""
     return {

@@ -9,34 +9,21 @@ no tokens here, so it makes no difference.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, first_text, scored, unscored
+from medhelm_spark.metrics.porter import stem
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 _UNSTEMMED_LENGTH = 3
 _KEPT_PROFILES = 256
 _Key = TypeVar("_Key")
-
-
-@cache
-def _stemmer() -> Callable[[str], str]:
-    # nltk takes half a second to import; a job without summaries never pays for it.
-    from nltk.stem.porter import PorterStemmer
-
-    stem: Callable[[str], str] = PorterStemmer().stem
-    return stem
-
-
-@lru_cache(maxsize=1 << 17)
-def _stem(word: str) -> str:
-    return _stemmer()(word) if len(word) > _UNSTEMMED_LENGTH else word
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +37,10 @@ class _Profile:
 
 
 def _profile(text: str) -> _Profile:
-    tokens = [_stem(word) for word in _TOKEN.findall(text.lower())]
+    tokens = [
+        stem(word) if len(word) > _UNSTEMMED_LENGTH else word
+        for word in _TOKEN.findall(text.lower())
+    ]
     positions: dict[str, int] = {}
     for index, token in enumerate(tokens):
         positions[token] = positions.get(token, 0) | 1 << index

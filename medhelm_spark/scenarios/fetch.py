@@ -9,22 +9,23 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
 
 TIMEOUT_SECONDS = 60.0
 
 
-def localize(source: DataSource, cache: Path) -> DataSource:
-    """The source with every file that must be downloaded replaced by its verified local copy.
+def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
+    """The card with every file that must be downloaded replaced by its verified local copy.
 
     A file that is on disk or in an object store stays as it is.
 
     Raises:
         DataError: a file is absent and no address is known, or the download failed.
     """
-    return replace(source, files=tuple(_local(file, cache) for file in source.files))
+    files = tuple(_local(file, cache) for file in card.source.files)
+    return replace(card, source=replace(card.source, files=files))
 
 
 def _local(file: SourceFile, cache: Path) -> SourceFile:

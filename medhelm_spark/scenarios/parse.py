@@ -23,8 +23,8 @@ from medhelm_spark.scenarios.sources import SPLITS
 class RecordKey:
     """A record without its text: enough to find duplicates, count bad rows and name a version.
 
-    `source_key` is a hash of the source id, never the id; it and `content_hash` are empty where
-    `reason` says why the record is bad.
+    `source_key` is a hash of the source id, never the id; it and `content_hash` are empty, and
+    `split` is None, where `reason` says why the record is bad.
     """
 
     source_key: str

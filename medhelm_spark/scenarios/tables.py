@@ -37,7 +37,7 @@ def check_columns(path: str, required: Iterable[str], columns: Sequence[str]) ->
     missing = [name for name in needed if column_of(columns, name) is None]
     if not missing:
         return
-    lacks = ", ".join(repr(name.replace("|", "' or '")) for name in missing)
+    lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
     if len(missing) == len(needed):
         raise DataError(
             f"{path}: needs column {lacks}, but none of its {len(columns)} columns is needed; "

@@ -20,9 +20,7 @@ JURY_METRIC = "jury_score"
 
 def needs_reference(card: ScenarioCard) -> bool:
     """Whether a metric compares with a right answer: all do but the jury."""
-    return card.main_metric != JURY_METRIC or any(
-        metric.name != JURY_METRIC for metric in card.metrics
-    )
+    return any(metric.name != JURY_METRIC for metric in card.metrics)
 
 
 def tabular_columns(card: ScenarioCard) -> tuple[str, ...]:

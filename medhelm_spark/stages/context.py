@@ -9,6 +9,7 @@ from medhelm_spark import __version__
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.tables import SCHEMA_VERSION
 from medhelm_spark.lake.views import CURRENT_RUNS
 
 Say = Callable[[str], None]
@@ -63,6 +64,7 @@ class Context:
                 counts=(counts or {}).get(unit, {}),
                 code_version=__version__,
                 spark_version=self.lake.spark.version,
+                schema_version=SCHEMA_VERSION,
             )
             for unit, fingerprint in fingerprints.items()
         ]

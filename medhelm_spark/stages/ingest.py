@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, ScenarioVersion
 from medhelm_spark.errors import DataError
+from medhelm_spark.lake.jars import cache_folder
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.scenarios import (
@@ -34,6 +35,7 @@ STAGE = "ingest"
 VERSION = "1"
 STRIPE_BYTES = 4 << 20
 ROWS_PER_FILE = 1 << 40
+QUARANTINED = "quarantined:"
 
 SUMMARY = """
 SELECT split, reason, CAST(sum(rows) AS BIGINT) AS rows,
@@ -163,15 +165,35 @@ def ingest(ctx: Context, card: ScenarioCard) -> Ingested:
             refused = _read(ctx, card, Make(version, Quarantined), Quarantined)
             ctx.lake.append("quarantine", refused, write_id)
         ctx.lake.append_rows("scenarios", [_version(card, version, counts, bad)], write_id)
-        totals = {**counts, **{f"quarantined:{reason}": rows for reason, rows in bad.items()}}
+        totals = {**counts, **{f"{QUARANTINED}{reason}": rows for reason, rows in bad.items()}}
         ctx.record(STAGE, {version: version}, write_id, started_at, {version: totals})
     _tell(ctx, card, counts, bad)
     return Ingested(data_version=version, splits=counts)
 
 
+def ingested(ctx: Context, card: ScenarioCard) -> Ingested | None:
+    """The newest data version that the lake holds for this card as it parses now."""
+    known = [
+        row.data_version
+        for row in rows_of(ctx.lake.read("scenarios"), ScenarioVersion)
+        if row.scenario_name == card.name and row.card_hash == parse_hash(card)
+    ]
+    finished = ctx.finished(STAGE, known).values()
+    newest = max(finished, key=lambda record: record.finished_at, default=None)
+    if newest is None:
+        return None
+    splits = {name: n for name, n in newest.counts.items() if not name.startswith(QUARANTINED)}
+    return Ingested(data_version=newest.unit_id, splits=splits)
+
+
+def parse_hash(card: ScenarioCard) -> str:
+    """Changes when the card would make other instances of the same records."""
+    return content_id(VERSION, card.shape, card.fields, card.options, card.access_level)
+
+
 def _located(card: ScenarioCard) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them."""
-    card = localize(card)
+    card = localize(card, cache_folder() / "data")
     files = tuple(
         replace(file, path=file.path if "://" in file.path else str(Path(file.path).absolute()))
         for file in card.source.files
@@ -229,7 +251,7 @@ def _version(
     return ScenarioVersion(
         scenario_name=card.name,
         data_version=version,
-        card_hash=content_id(card),
+        card_hash=parse_hash(card),
         access_level=card.access_level,
         display_name=card.display_name,
         category=card.category,

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.lake.views import output_of
+from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.views import CURRENT_RUN_SPECS, output_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.statistics.summary import summarize as summary_of
@@ -91,3 +91,10 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
         ctx.record(STAGE, todo, write_id, started_at)
     ctx.say(f"{STAGE}: {len(todo)} of {len(set(units))} run specs summarised anew")
     return len(todo)
+
+
+def completed(ctx: Context) -> set[str]:
+    """The names of the suite's current runs that have been summarised."""
+    current = [row for row in rows_of(ctx.lake.query(CURRENT_RUN_SPECS), SuiteRun) if row.suite == ctx.suite]
+    done = ctx.finished(STAGE, [row.run_spec_id for row in current])
+    return {row.name for row in current if row.run_spec_id in done}

@@ -1,0 +1,7 @@
+"""`python -m medhelm_spark.cli`."""
+
+import sys
+
+from medhelm_spark.cli import main
+
+sys.exit(main())

@@ -1,0 +1,46 @@
+"""Boards on the command line: read through the lake's reader, printed or written."""
+
+import sys
+from pathlib import Path
+
+from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.lake.lake import Place
+from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.leaderboard import load_board
+from medhelm_spark.statistics.board import Leaderboard
+from medhelm_spark.statistics.formats import render
+
+
+def reader_of(workspace: Workspace) -> Reader:
+    """Delta files are read without a JVM; a catalog's tables through its Spark session."""
+    place = Place.of(workspace.location)
+    if place.is_catalog:
+        from medhelm_spark.lake.spark_reader import SparkReader
+
+        return SparkReader(workspace.lake)
+    return open_reader(place.location)
+
+
+def load(
+    workspace: Workspace, *, suite: str | None = None, release: str | None = None
+) -> Leaderboard:
+    """The board of a suite or a release."""
+    return load_board(reader_of(workspace), suite=suite, release=release)
+
+
+def print_board(
+    workspace: Workspace, *, suite: str | None = None, release: str | None = None
+) -> None:
+    """The board as a table on standard output."""
+    write_board(load(workspace, suite=suite, release=release), "table", None)
+
+
+def write_board(board: Leaderboard, format_name: str, path: Path | None) -> None:
+    """Print, or write to a file and say so."""
+    text = render(board, format_name)
+    if path is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    say(f"leaderboard: wrote {path}")

@@ -1,0 +1,197 @@
+"""One function per command: what it needs is in `args`, what it returns is the exit code."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+
+from medhelm_spark.cli import demos
+from medhelm_spark.cli.boards import load, print_board, write_board
+from medhelm_spark.cli.evaluate import check, check_engines, evaluate, prepare, replaced
+from medhelm_spark.cli.track import track
+from medhelm_spark.cli.workspace import Entries, Workspace, say
+from medhelm_spark.config.explain import explain
+from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.interop.responses import ENGINE, file_id, parse_fields
+from medhelm_spark.interop.responses import import_responses as import_file
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest import ingest as ingest_card
+from medhelm_spark.stages.publish import publish, suite_runs
+from medhelm_spark.stages.score import score
+from medhelm_spark.stages.summarize import completed
+from medhelm_spark.stages.summarize import summarize as summarize_runs
+
+
+def run(args: Namespace) -> int:
+    """`run`, and `plan`, `infer`, `annotate`, `score` for the stages up to one."""
+    workspace = Workspace(args.local_path, args.output_path)
+    runs = Entries.of(args).resolve(args, workspace.registry)
+    check(runs)
+    if args.dry_run:
+        return _dry_run(runs)
+    if args.name != "plan":
+        check_engines(runs)
+    ctx = workspace.context(args.suite)
+    if args.skip_completed_runs:
+        runs = _not_completed(ctx, runs)
+    specs = prepare(ctx, workspace, runs, args.source)
+    done = evaluate(
+        ctx, workspace, runs, specs=specs, upto=args.name, retry_failed=args.retry_failed
+    )
+    say(f"{done.model_calls} model calls")
+    return _finish(args, workspace, ctx) if args.name == "run" else 0
+
+
+def _dry_run(runs: Sequence[ResolvedRun]) -> int:
+    for one in runs:
+        judges = ", ".join(d.name for judged in one.annotators for d in judged.deployments)
+        limit = one.adapter_spec.max_eval_instances or "all"
+        sys.stdout.write(
+            f"{one.name}\t{one.deployment.name} ({one.deployment.locality})\t"
+            f"{one.card.access_level}\t{limit} instances\tjudges: {judges or 'none'}\n"
+        )
+    say(f"{len(runs)} runs; nothing was written or sent")
+    return 0
+
+
+def _not_completed(ctx: Context, runs: tuple[ResolvedRun, ...]) -> tuple[ResolvedRun, ...]:
+    done = completed(ctx)
+    return tuple(one for one in runs if one.name not in done)
+
+
+def ingest(args: Namespace) -> int:
+    """`ingest`: a scenario's data, from its card's source or from `--source`."""
+    workspace = Workspace(args.local_path, args.output_path)
+    cards = workspace.registry.cards
+    if args.scenario not in cards:
+        raise UnknownNameError("scenario", args.scenario, cards, where="--scenario")
+    ingest_card(workspace.context(""), replaced(cards[args.scenario], args.source))
+    return 0
+
+
+def import_responses(args: Namespace) -> int:
+    """`import-responses`: answers made elsewhere, scored without calling the model."""
+    names = parse_fields(args.fields)
+    known = Workspace(args.local_path, args.output_path)
+    entries = Entries.of(args)
+    own = _own_models(entries, args.models_to_run, known, file_id(args.file))
+    workspace = Workspace(args.local_path, args.output_path, own) if own else known
+    runs = entries.resolve(args, workspace.registry)
+    check(runs)
+    if len({one.card.name for one in runs}) > 1 or len({one.deployment.name for one in runs}) > 1:
+        raise ConfigError("--file holds one model's answers to one scenario; give one run entry.")
+    # What the file lacks is not asked: only judges are, so only their engines must run here.
+    unasked = tuple(replace(one, deployment=replace(one.deployment, engine=ENGINE)) for one in runs)
+    check_engines(unasked)
+    ctx = workspace.context(args.suite)
+    specs = prepare(ctx, workspace, runs, args.source)
+    import_file(ctx, specs, args.file, names)
+    done = evaluate(ctx, workspace, unasked, specs=specs)
+    say(f"{done.model_calls} model calls")
+    return _finish(args, workspace, ctx)
+
+
+def _finish(args: Namespace, workspace: Workspace, ctx: Context) -> int:
+    if not args.no_tracking:
+        track(workspace, ctx, args.suite, args.tracking_uri)
+    print_board(workspace, suite=args.suite)
+    return 0
+
+
+def _own_models(
+    entries: Entries, models: Sequence[str], workspace: Workspace, revision: str
+) -> list[Deployment]:
+    """A deployment for each named model that no file knows: its answers are only imported.
+
+    The file's hash is its revision, so that another file is another run and supersedes it.
+    """
+    named = {str(entry.args[key]) for entry in entries.entries for key in ("model", "model_deployment") if key in entry.args}
+    known = workspace.registry.deployments
+    served = {one.model for one in known.values()}
+    return [
+        Deployment(
+            name=name,
+            model=name,
+            engine=ENGINE,
+            locality=Locality.LOCAL,
+            args={"revision": revision},
+            origin="import-responses",
+        )
+        for name in sorted(named | set(models))
+        if name not in known and name not in served
+    ]
+
+
+def summarize(args: Namespace) -> int:
+    """`summarize --suite S`, or `--suites A B --release R`, which also makes the release."""
+    suites = args.suites or ([args.suite] if args.suite else [])
+    if not suites:
+        raise ConfigError("give --suite S, or --suites A B with --release R.")
+    workspace = Workspace(args.local_path, args.output_path)
+    for suite in suites:
+        ctx = workspace.context(suite)
+        specs = [row.run_spec for row in suite_runs(ctx, [suite])]
+        score(ctx, specs)
+        summarize_runs(ctx, specs)
+        if not args.no_tracking and not args.release:
+            track(workspace, ctx, suite, args.tracking_uri)
+    if args.release:
+        publish(ctx, args.release, suites)
+        if not args.no_tracking:
+            track(workspace, ctx, args.release, args.tracking_uri, is_release=True)
+    print_board(workspace, suite=None if args.release else suites[-1], release=args.release)
+    return 0
+
+
+def leaderboard(args: Namespace) -> int:
+    """`leaderboard`: the board of a suite or release, printed or written."""
+    workspace = Workspace(args.local_path, args.output_path)
+    board = load(workspace, suite=args.suite, release=args.release)
+    write_board(board, args.format, args.output_file)
+    return 0
+
+
+def serve(args: Namespace) -> int:
+    """`serve`: the dashboard on this machine."""
+    from medhelm_spark.cli.serve import serve as open_dashboard
+
+    return open_dashboard(args.output_path, args.suite, args.release, args.port, args.host)
+
+
+def scenarios(args: Namespace) -> int:
+    """`scenarios`: every card with what a person needs to choose by."""
+    registry = Workspace(args.local_path, args.output_path).registry
+    rows = [("NAME", "ACCESS", "VERIFIED", "MAIN METRIC", "CATEGORY", "SOURCE")]
+    for name, card in sorted(registry.cards.items()):
+        source = card.source.table or card.source.dataset
+        source = source or ", ".join(file.path for file in card.source.files)
+        rows.append((name, card.access_level, card.verified, card.main_metric, card.category, source))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    for row in rows:
+        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
+        sys.stdout.write("  ".join([*cells, row[-1]]).rstrip() + "\n")
+    return 0
+
+
+def explain_config(args: Namespace) -> int:
+    """`explain-config`: which file gave each named thing, and what it won over."""
+    workspace = Workspace(args.local_path, args.output_path)
+    for origin in explain(workspace.registry, workspace.settings):
+        over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
+        sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
+    return 0
+
+
+def fetch_model(_: Namespace) -> int:
+    """`fetch-model`: the small model's file, verified, into the cache."""
+    from medhelm_spark.engines.assets import fetch_model as fetch
+
+    say(f"model file: {fetch()}")
+    return 0
+
+
+def demo(args: Namespace) -> int:
+    """`demo`: the shipped benchmarks with the embedded model and a constant baseline."""
+    return demos.run(args.output_path, args.local_path, args.tracking_uri)

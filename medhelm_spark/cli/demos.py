@@ -1,0 +1,86 @@
+"""`demo`: the shipped benchmarks, the embedded model, and a constant baseline, in one session."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from medhelm_spark.cli.boards import print_board
+from medhelm_spark.cli.evaluate import check, check_engines, evaluate, prepare, replaced
+from medhelm_spark.cli.track import track, tracking_command
+from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.config.expand import expand
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.config.run_entries import parse_flags
+from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.request import Purpose
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.interop.responses import ENGINE, file_id, import_responses
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest import ingest
+from medhelm_spark.stages.states import inputs_of
+
+SUITE = "demo"
+MODEL = "huggingface/smollm2-135m-instruct"
+BASELINE = "baseline/constant"
+CONFIGURABLE = "medhelm_configurable_benchmark:config_path"
+
+
+def run(location: str, local_path: Path, tracking_uri: str | None) -> int:
+    """Three small benchmarks for a real model and for answers that were made without one."""
+    workspace = Workspace(local_path, location, [_baseline()])
+    runs = _runs(workspace)
+    check(runs)
+    check_engines(runs)
+    ctx = workspace.context(SUITE)
+    ingest(ctx, replaced(workspace.registry.cards["pubmed_qa"], [_pubmed_style()]))
+    specs = prepare(ctx, workspace, runs)
+    _import(ctx, specs)
+    done = evaluate(ctx, workspace, runs, specs=specs)
+    say(f"{done.model_calls} model calls")
+    track(workspace, ctx, SUITE, tracking_uri)
+    print_board(workspace, suite=SUITE)
+    say(f"\nlake       {ctx.lake.place.location}")
+    say(f"compare    {tracking_command(workspace, tracking_uri)}")
+    say(f"dashboard  medhelm-spark serve --suite {SUITE} --output-path {location}")
+    return 0
+
+
+def _baseline() -> Deployment:
+    files = sorted(conf_path("demos", "baseline").glob("*.jsonl"))
+    return Deployment(
+        name=BASELINE,
+        model=BASELINE,
+        engine=ENGINE,
+        locality=Locality.LOCAL,
+        args={"revision": "-".join(file_id(path)[:16] for path in files)},
+        origin="demo",
+    )
+
+
+def _pubmed_style() -> str:
+    return str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))
+
+
+def _runs(workspace: Workspace) -> tuple[ResolvedRun, ...]:
+    entries = [
+        entry
+        for model in (MODEL, BASELINE)
+        for entry in (
+            f"{CONFIGURABLE}=triage_choice/benchmark.yaml,model={model}",
+            f"{CONFIGURABLE}=discharge_note/benchmark.yaml,model={model}",
+            f"pubmed_qa:model={model}",
+        )
+    ]
+    return expand(parse_flags(entries), workspace.registry, base_dir=conf_path("demos"))
+
+
+def _import(ctx: Context, specs: Sequence[RunSpec]) -> None:
+    """Take in the baseline's answers where they are not in the lake yet."""
+    mine = [spec for spec in specs if spec.model_deployment == BASELINE]
+    found = inputs_of(ctx, [spec.run_spec_id for spec in mine], "plan", Purpose.EVALUATE)
+    for spec in mine:
+        if found[spec.run_spec_id].answered < found[spec.run_spec_id].links:
+            name = "pubmed_style" if spec.scenario_name == "pubmed_qa" else spec.scenario_name
+            file = conf_path("demos", "baseline", f"{name.lower().replace('-', '_')}.jsonl")
+            import_responses(ctx, [spec], file, {})

@@ -1,0 +1,172 @@
+"""The order of stages, and the checks that come before any of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.annotators.rubric_check import check_rubric
+from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
+from medhelm_spark.engines import preflight
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.lake import refuse_newer
+from medhelm_spark.lake.tables import SCHEMA_VERSION
+from medhelm_spark.metrics import metrics_for
+from medhelm_spark.scenarios import check_card, with_source
+from medhelm_spark.stages.annotate import Judging, annotate
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.decide import NEVER_ASKED, decide
+from medhelm_spark.stages.infer import Asking, infer
+from medhelm_spark.stages.ingest import Ingested, ingest, ingested
+from medhelm_spark.stages.plan import check_splits, plan
+from medhelm_spark.stages.score import score
+from medhelm_spark.stages.summarize import summarize
+
+STAGES = ("plan", "infer", "annotate", "score", "run")
+TABLE = "table:"
+
+PATIENT_DATA = """\
+------------------------------------------------------------------------------------------
+This run reads {level} text: {names}.
+It stays in the lake {place} with its access level on every row. Who may read that
+place is your file system's, catalog's or bucket's business: check it before going on. Models
+and judges see it only where conf/policy.yaml (or your own) lists their locality.
+------------------------------------------------------------------------------------------"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """What an evaluation came to."""
+
+    specs: tuple[RunSpec, ...]
+    model_calls: int
+
+
+def check(runs: Sequence[ResolvedRun]) -> None:
+    """Refuse what can be seen to be wrong before Spark, data or a model is touched."""
+    for run in runs:
+        check_card(run.card)
+        for metric, params in metrics_for(run.metrics):
+            if metric.preflight:
+                metric.preflight(params)
+        for annotator in run.annotators:
+            check_rubric(annotator.rubric)
+
+
+def check_engines(runs: Sequence[ResolvedRun]) -> None:
+    """Refuse an engine that cannot run here; loads no model."""
+    for deployment in _askable(runs).values():
+        preflight(deployment)
+
+
+def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
+    found = [run.deployment for run in runs]
+    found += [one for run in runs for judged in run.annotators for one in judged.deployments]
+    return {one.name: one for one in found if one.engine != NEVER_ASKED}
+
+
+def prepare(
+    ctx: Context, workspace: Workspace, runs: Sequence[ResolvedRun], source: Sequence[str] = ()
+) -> list[RunSpec]:
+    """Ingest what is missing, ask the policy, plan. `source` replaces the scenario's own data."""
+    refuse_newer(_schema_version(ctx), SCHEMA_VERSION)
+    decide(ctx, runs, workspace.registry.policy)
+    cards = {run.card.name: run.card for run in runs}
+    if source and len(cards) > 1:
+        raise ConfigError(f"--source takes one scenario's data; these are {', '.join(sorted(cards))}.")
+    _warn(ctx, cards.values())
+    data = {name: _data(ctx, card, source) for name, card in cards.items()}
+    check_splits(runs, {name: found.splits for name, found in data.items()})
+    return plan(ctx, runs, {name: found.data_version for name, found in data.items()})
+
+
+def _data(ctx: Context, card: ScenarioCard, source: Sequence[str]) -> Ingested:
+    """The scenario's data version: the newest ingested one, unless its source must be read.
+
+    A user's own benchmark file is read each time, so that an edited one is noticed.
+    """
+    found = None if source or card.shape == "tabular" else ingested(ctx, card)
+    return found or ingest(ctx, replaced(card, source))
+
+
+def replaced(card: ScenarioCard, source: Sequence[str]) -> ScenarioCard:
+    """The card with `--source` in place of its own: files, a folder, or `table:NAME`."""
+    if not source:
+        return card
+    if len(source) == 1 and source[0].startswith(TABLE):
+        table = source[0].removeprefix(TABLE)
+        return replace(card, source=replace(card.source, files=(), dataset=None, table=table))
+    return with_source(card, source)
+
+
+def _schema_version(ctx: Context) -> int | None:
+    rows = ctx.lake.read("runs").selectExpr("max(schema_version) AS newest").collect()
+    return rows[0]["newest"] if rows else None
+
+
+def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
+    """Before the first gated or private run of a lake, say what that means."""
+    held = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
+    if not held:
+        return
+    seen = ctx.lake.read("scenarios").where(f"access_level != '{AccessLevel.PUBLIC}'").limit(1)
+    if not seen.count():
+        level = max((card.access_level for card in held), key=lambda one: one.strictness)
+        names = ", ".join(sorted(card.name for card in held))
+        say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.place.location))
+
+
+def evaluate(
+    ctx: Context,
+    workspace: Workspace,
+    runs: Sequence[ResolvedRun],
+    *,
+    specs: Sequence[RunSpec],
+    upto: str = "run",
+    retry_failed: bool = False,
+) -> Evaluated:
+    """Do the stages after `prepare` up to `upto`, each only where something is missing."""
+    asked = 0
+    if STAGES.index(upto) >= STAGES.index("infer"):
+        asked += _infer(ctx, workspace, runs, specs, retry_failed)
+    if STAGES.index(upto) >= STAGES.index("annotate"):
+        asked += _annotate(ctx, workspace, runs, specs, retry_failed)
+    if STAGES.index(upto) >= STAGES.index("score"):
+        score(ctx, specs)
+    if upto == "run":
+        summarize(ctx, specs)
+    return Evaluated(specs=tuple(specs), model_calls=asked)
+
+
+def _infer(
+    ctx: Context,
+    workspace: Workspace,
+    runs: Sequence[ResolvedRun],
+    specs: Sequence[RunSpec],
+    retry_failed: bool,
+) -> int:
+    asking = Asking(
+        deployments={run.deployment.name: run.deployment for run in runs},
+        policy=workspace.registry.policy,
+        retry_failed=retry_failed,
+    )
+    return infer(ctx, [spec.run_spec_id for spec in specs], asking)
+
+
+def _annotate(
+    ctx: Context,
+    workspace: Workspace,
+    runs: Sequence[ResolvedRun],
+    specs: Sequence[RunSpec],
+    retry_failed: bool,
+) -> int:
+    judging = Judging(
+        annotators={
+            spec.run_spec_id: run.annotators for run, spec in zip(runs, specs, strict=True)
+        },
+        policy=workspace.registry.policy,
+        retry_failed=retry_failed,
+    )
+    return annotate(ctx, specs, judging)

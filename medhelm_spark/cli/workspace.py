@@ -1,0 +1,100 @@
+"""What a command works with: configuration first, then a session, a lake and a context."""
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from medhelm_spark.config.expand import Selection, expand
+from medhelm_spark.config.registry import Registry, load_registry
+from medhelm_spark.config.run_entries import load_confs, parse_flags, up_to_priority
+from medhelm_spark.config.settings import Platform, Settings, load_settings
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.lease import this_holder
+from medhelm_spark.lake.session import open_session
+from medhelm_spark.stages.context import Context
+
+
+def say(line: str) -> None:
+    """Progress goes to standard error, so that a board can be piped."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+class Workspace:
+    """Settings and registry of an invocation; Spark only once something needs it."""
+
+    def __init__(self, local_path: Path, location: str, extra: Iterable[Deployment] = ()) -> None:
+        self.settings: Settings = load_settings(local_path)
+        self.registry: Registry = load_registry(local_path, deployments=extra)
+        self.location = location
+
+    @cached_property
+    def lake(self) -> Lake:
+        """The lake, through the platform's session or one started for it."""
+        if self.settings.jars:
+            os.environ.setdefault("MEDHELM_SPARK_JARS", self.settings.jars)
+        return Lake(open_session(self.settings.spark), self.location)
+
+    def context(self, suite: str, tell: Callable[[str], None] = say) -> Context:
+        """What the stages of one suite need."""
+        cores = _cores(self.settings, self.lake)
+        return Context(
+            lake=self.lake,
+            suite=suite,
+            say=tell,
+            wave_seconds=self.settings.wave_minutes * 60,
+            slots=self.settings.slots or 1,
+            cores=cores,
+            holder=this_holder(),
+        )
+
+
+def _cores(settings: Settings, lake: Lake) -> int:
+    if settings.platform is Platform.LOCAL:
+        return os.cpu_count() or 1
+    conf = lake.spark.conf
+    executors = int(conf.get("spark.executor.instances", None) or 1)
+    return executors * int(conf.get("spark.executor.cores", None) or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The run entries of a command line, before they are resolved."""
+
+    entries: tuple[RunEntry, ...]
+
+    @classmethod
+    def of(cls, args: Namespace) -> "Entries":
+        """From `--run-entries`, `--conf-paths` and `--priority`.
+
+        Raises:
+            ConfigError: neither was given, or one of them is wrong.
+        """
+        if not args.run_entries and not args.conf_paths:
+            raise ConfigError("give run entries by --run-entries, or files of them by --conf-paths.")
+        entries = (*parse_flags(args.run_entries), *load_confs(args.conf_paths))
+        return cls(up_to_priority(entries, args.priority))
+
+    def resolve(self, args: Namespace, registry: Registry) -> tuple[ResolvedRun, ...]:
+        """One resolved run per scenario and model."""
+        selection = Selection(
+            models_to_run=args.models_to_run,
+            groups_to_run=args.groups_to_run,
+            max_eval_instances=args.max_eval_instances,
+            num_train_trials=args.num_train_trials,
+        )
+        runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)
+        threads = getattr(args, "num_threads", None)
+        return tuple(_with_threads(run, threads) for run in runs) if threads else runs
+
+
+def _with_threads(run: ResolvedRun, threads: int) -> ResolvedRun:
+    return replace(run, deployment=replace(run.deployment, max_concurrency=threads))

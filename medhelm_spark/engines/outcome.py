@@ -1,0 +1,131 @@
+"""From what an engine gave back to a RequestResult: pure, shared by all engines."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from medhelm_spark.domain.request import (
+    Completion,
+    FailureKind,
+    FinishReason,
+    Request,
+    RequestResult,
+    TokenLogprob,
+)
+
+THINK_START, THINK_END = "<think>", "</think>"
+
+FINISH_REASONS = {
+    "stop": FinishReason.STOP,
+    "eos": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "end_turn": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "limit": FinishReason.LENGTH,
+    "content_filter": FinishReason.REFUSAL,
+    "refusal": FinishReason.REFUSAL,
+}
+
+
+def split_thinking(text: str) -> tuple[str, str | None]:
+    """Separates the answer from thinking that a model writes into it; None where it wrote none.
+
+    A missing start tag means that the chat template opened it; a missing end tag that the answer
+    was cut while the model was still thinking.
+
+    >>> split_thinking("<think>Dose?</think>Yes")
+    ('Yes', 'Dose?')
+    >>> split_thinking("Dose?</think> No")
+    ('No', 'Dose?')
+    >>> split_thinking("<think>Do")
+    ('', 'Do')
+    """
+    before, end, after = text.partition(THINK_END)
+    opens = before.lstrip().startswith(THINK_START)
+    if not end and not opens:
+        return text, None
+    thinking = before.lstrip().removeprefix(THINK_START).strip()
+    return after.lstrip(), thinking
+
+
+def completion(
+    text: str,
+    raw_reason: str | None,
+    *,
+    thinking: str | None = None,
+    refusal: str | None = None,
+    tokens: Sequence[TokenLogprob] = (),
+) -> Completion:
+    """Classifies one returned text; `raw_reason` is the engine's own word for how it ended."""
+    answer, inline = split_thinking(text)
+    thought = thinking or inline
+    return Completion(
+        text=answer or refusal or "",
+        finish_reason=_finish_reason(answer, raw_reason, thought, refusal),
+        thinking=thought,
+        logprob=sum(token.logprob for token in tokens) if tokens else None,
+        tokens=tuple(tokens),
+    )
+
+
+def _finish_reason(
+    answer: str, raw_reason: str | None, thinking: str | None, refusal: str | None
+) -> FinishReason:
+    reason = FINISH_REASONS.get(raw_reason or "", FinishReason.UNKNOWN)
+    if refusal or reason is FinishReason.REFUSAL:
+        return FinishReason.REFUSAL
+    if answer.strip():
+        return reason
+    # A text that is empty because thinking used the whole budget was cut, not withheld.
+    return reason if thinking and reason is FinishReason.LENGTH else FinishReason.EMPTY
+
+
+def answered(
+    request: Request,
+    completions: Sequence[Completion],
+    fingerprint: str,
+    *,
+    tries: int = 1,
+    prompt_tokens: int | None = None,
+    completion_tokens: int | None = None,
+    request_time: float | None = None,
+) -> RequestResult:
+    """The row of an answer; `tries` counts this call's own, `request_time` is in seconds."""
+    return RequestResult(
+        request_id=request.request_id,
+        model_deployment=request.model_deployment,
+        access_level=request.access_level,
+        completed_at=datetime.now(UTC),
+        engine_fingerprint=fingerprint,
+        completions=tuple(completions),
+        attempts=request.attempts + tries,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        request_time=request_time,
+    )
+
+
+def failed(
+    request: Request,
+    kind: FailureKind,
+    fingerprint: str,
+    *,
+    tries: int = 1,
+    request_time: float | None = None,
+) -> RequestResult:
+    """The row of a failure; it carries no text."""
+    return RequestResult(
+        request_id=request.request_id,
+        model_deployment=request.model_deployment,
+        access_level=request.access_level,
+        completed_at=datetime.now(UTC),
+        engine_fingerprint=fingerprint,
+        failure=kind,
+        attempts=request.attempts + tries,
+        request_time=request_time,
+    )
+
+
+def denied(request: Request, fingerprint: str) -> RequestResult:
+    """The row of a request that policy held back: it was never sent, so no try is counted."""
+    return failed(request, FailureKind.DENIED, fingerprint, tries=0)

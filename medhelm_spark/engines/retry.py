@@ -1,0 +1,125 @@
+"""What to do when a server does not answer: pure policy, no clock and no network."""
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+
+from medhelm_spark.domain.request import FailureKind
+
+TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
+TOO_LONG_WORDS = re.compile(
+    r"context (?:size|length|window)|maximum (?:model |sequence )?length|(?:prompt|input) is too long"
+    r"|too many (?:input )?tokens|exceeds? the (?:maximum|limit)[^.]{0,40}tokens",
+    re.IGNORECASE,
+)
+CONTENT_FILTER_CODES = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
+FATAL_CODES = {"insufficient_quota", "model_not_found", "invalid_api_key", "DeploymentNotFound"}
+FATAL_STATUS = {301, 302, 307, 308, 401, 402, 403, 404, 405}
+RETRIED_STATUS = {408, 409, 425, 429}
+TIMEOUT_STATUS = {408, 504}
+SAFE_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+class Action(Enum):
+    """What a failed try leads to.
+
+    RETRY within the budget; GIVE_UP on this request; ANSWER it as a refusal; ABORT the engine.
+    """
+
+    RETRY = "retry"
+    GIVE_UP = "give_up"
+    ANSWER = "answer"
+    ABORT = "abort"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """A failed try; `label` is a status or an error code, never a server's own sentence."""
+
+    action: Action
+    label: str
+    kind: FailureKind = FailureKind.ENGINE_ERROR
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often and how patiently to ask again; delays in seconds.
+
+    A server may ask for more patience than `longest_delay`, up to `longest_retry_after`.
+    """
+
+    max_attempts: int
+    first_delay: float = 1.0
+    longest_delay: float = 60.0
+    longest_retry_after: float = 300.0
+
+
+def tries_left(policy: RetryPolicy, attempts: int) -> int:
+    """Tries for a request that was already asked `attempts` times; a reopened one has one."""
+    return max(1, policy.max_attempts - attempts)
+
+
+def delay(policy: RetryPolicy, tries: int, retry_after: float | None, seed: str) -> float:
+    """Seconds to wait after the `tries`-th failed try: exponential, jittered by half, seeded.
+
+    Retry-After is a lower bound: the jitter then spreads the requests behind it.
+    """
+    ceiling = min(policy.longest_delay, policy.first_delay * 2 ** (tries - 1))
+    backoff = ceiling * random.Random(f"{seed}:{tries}").uniform(0.5, 1.0)  # noqa: S311  # jitter
+    if retry_after is None:
+        return backoff
+    return min(policy.longest_retry_after, retry_after) + backoff * min(1.0, retry_after)
+
+
+def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that a server asks for, in any of the forms in use; None where it asks for none."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None or not value:
+        return seconds
+    try:
+        until = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def classify(
+    status: int, codes: set[str], message: str, headers: Mapping[str, str]
+) -> Trouble:
+    """What an error reply means. `message` is only looked at, never kept.
+
+    `codes` are the error's code and type. Servers word "too long" differently: OpenAI and Azure by
+    code, llama.cpp by type, vLLM and others only in the sentence.
+    """
+    named = sorted(code for code in codes if SAFE_CODE.fullmatch(code) and code != str(status))
+    label = " ".join([str(status), *named])
+    if codes & CONTENT_FILTER_CODES:
+        return Trouble(action=Action.ANSWER, label=label)
+    if codes & FATAL_CODES or status in FATAL_STATUS:
+        return Trouble(action=Action.ABORT, label=label)
+    says_too_long = status in (400, 422, 500) and TOO_LONG_WORDS.search(message)
+    if status == 413 or codes & TOO_LONG_CODES or says_too_long:
+        return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.TOO_LONG)
+    if status in RETRIED_STATUS or status >= 500:
+        kind = FailureKind.TIMEOUT if status in TIMEOUT_STATUS else FailureKind.ENGINE_ERROR
+        after = parse_retry_after(headers)
+        return Trouble(action=Action.RETRY, label=label, kind=kind, retry_after=after)
+    return Trouble(action=Action.GIVE_UP, label=label)

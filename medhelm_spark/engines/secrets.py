@@ -1,0 +1,77 @@
+"""Looks up a key by its reference on the machine that uses it; a deployment never holds one.
+
+env:NAME            the environment variable NAME
+secret:SCOPE/KEY    the variable MEDHELM_SPARK_SECRET_<SCOPE>_<KEY> (upper case, other characters
+                    as _), else the Databricks secret scope where the platform offers one
+credentials:FILE#KEY  the line `KEY: value` of a MedHELM `credentials.conf`; KEY may be
+                    `deployments:NAME`
+"""
+
+import importlib
+import os
+import re
+from pathlib import Path
+
+from medhelm_spark.errors import SetupError
+
+SECRET_VARIABLE = "MEDHELM_SPARK_SECRET_"
+REFERENCE = re.compile(r"(env|secret|credentials):\S.*")
+FORMS = "env:NAME, secret:SCOPE/KEY or credentials:FILE#KEY"
+
+
+def is_reference(value: str) -> bool:
+    """Whether a setting refers to a key instead of being one."""
+    return REFERENCE.fullmatch(value) is not None
+
+
+def resolve(reference: str, *, where: str) -> str:
+    """The key behind a reference.
+
+    Raises:
+        SetupError: no such key, or `reference` is none; only a reference is ever shown.
+    """
+    if not is_reference(reference):
+        raise SetupError(f"{where}: a key is given by reference ({FORMS}), never written out.")
+    scheme, _, rest = reference.partition(":")
+    if scheme == "env":
+        found, cure = os.environ.get(rest), f"set the environment variable {rest}"
+    elif scheme == "secret":
+        variable = secret_variable(rest)
+        found = os.environ.get(variable) or _from_scope(rest)
+        cure = f"set the environment variable {variable} on driver and executors"
+    else:
+        found, cure = _from_file(rest), "add the key to that file, readable on every executor"
+    if not found:
+        raise SetupError(f"{where}: no key found for {reference}; {cure}.")
+    return found
+
+
+def secret_variable(name: str) -> str:
+    """The environment variable that stands for the secret SCOPE/KEY.
+
+    >>> secret_variable("llm/gpt-4o")
+    'MEDHELM_SPARK_SECRET_LLM_GPT_4O'
+    """
+    return SECRET_VARIABLE + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
+
+
+def _from_scope(name: str) -> str | None:
+    scope, _, key = name.partition("/")
+    try:
+        dbutils = importlib.import_module("databricks.sdk.runtime").dbutils
+        return str(dbutils.secrets.get(scope=scope, key=key))
+    except Exception:
+        # Off the platform the package is absent; on it, its error types cannot be imported here
+        # and their text may name what the caller must not see.
+        return None
+
+
+def _from_file(place: str) -> str | None:
+    file, _, key = place.rpartition("#")
+    name = re.escape(key.removeprefix("deployments:"))
+    line = re.compile(rf"""^\s*["']?{name}["']?\s*[:=]\s*["']?([^"'\s,]+)["']?\s*,?\s*$""", re.M)
+    try:
+        match = line.search(Path(file).read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    return match[1] if match else None

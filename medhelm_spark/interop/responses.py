@@ -1,0 +1,226 @@
+"""import-responses: completions produced elsewhere become a model's results, no model called.
+
+JSON lines with `source_id` or `instance_id` and `completion`, optionally `prompt_tokens`,
+`completion_tokens` and `request_time` (seconds); `--fields` maps other names.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile
+from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.scenarios import Record, read_records
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.states import links_of
+
+ENGINE = "imported"
+FIELDS = (
+    "source_id",
+    "instance_id",
+    "completion",
+    "prompt_tokens",
+    "completion_tokens",
+    "request_time",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """One line of the file. `problem` says why it cannot be used."""
+
+    row: int
+    source_id: str = ""
+    instance_id: str = ""
+    completion: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    request_time: float | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """The file to read, as a row for the seam."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    """A response and the request it answers."""
+
+    request_id: str
+    model_deployment: str
+    access_level: AccessLevel
+    completion: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    request_time: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResponses:
+    """File in, responses out. `names` maps our field names to the file's."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, files: Iterable[File]) -> Iterator[Response]:
+        for file in files:
+            source = SourceFile(path=file.path, split=None)
+            for record in read_records(source, DataSource(format="jsonl")):
+                yield self._response(record)
+
+    def _response(self, record: Record) -> Response:
+        if record.error is not None:
+            return Response(row=record.row, problem=record.error.value)
+        values = {name: record.fields.get(self.names.get(name, name)) for name in FIELDS}
+        problem = _problem(values)
+        if problem:
+            return Response(row=record.row, problem=problem)
+        return Response(
+            row=record.row,
+            source_id=_text(values["source_id"]),
+            instance_id=_text(values["instance_id"]),
+            completion=_text(values["completion"]),
+            prompt_tokens=_number(values["prompt_tokens"], int),
+            completion_tokens=_number(values["completion_tokens"], int),
+            request_time=_number(values["request_time"], float),
+        )
+
+
+def _problem(values: Mapping[str, object]) -> str | None:
+    if values["source_id"] is None and values["instance_id"] is None:
+        return "neither source_id nor instance_id"
+    completion = values["completion"]
+    if completion is None:
+        return "no completion"
+    if isinstance(completion, (dict, list)):
+        return "completion is not text"
+    return None
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _number(value: object, kind: type) -> int | float | None:  # type: ignore[type-arg]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return kind(value) if is_number else None
+
+
+def parse_fields(text: str | None) -> dict[str, str]:
+    """`source_id='Row Number',completion='LLM Answer'` as a mapping.
+
+    >>> parse_fields("source_id='Row Number',completion=answer")
+    {'source_id': 'Row Number', 'completion': 'answer'}
+    """
+    names: dict[str, str] = {}
+    for part in (text or "").split(",") if text else []:
+        name, separator, value = part.partition("=")
+        if not separator or name.strip() not in FIELDS or not value.strip("'\" "):
+            raise ConfigError(
+                f"--fields: {part!r} is not NAME=COLUMN with a NAME of {', '.join(FIELDS)}."
+            )
+        names[name.strip()] = value.strip().strip("'\"")
+    return names
+
+
+def import_responses(
+    ctx: Context, specs: Sequence[RunSpec], path: Path, names: Mapping[str, str]
+) -> int:
+    """Store the file's completions as results of the RunSpecs' requests; returns how many.
+
+    A request that has an answer already keeps it: the earliest stands.
+
+    Raises:
+        DataError: a line is unusable, an id stands twice, or no line fits the scenario.
+    """
+    frame = ctx.lake.frame([File(path=str(path.absolute()))], File)
+    responses = map_rows(frame, ReadResponses(dict(names)), File, Response)
+    _refuse(path, responses)
+    matched = _matched(ctx, specs, responses)
+    count = matched.count()
+    if not count and not _answered(ctx, specs):
+        raise DataError(
+            f"{path}: no line's id is one of scenario {specs[0].scenario_name!r}'s; --fields says "
+            f"which column holds source_id."
+        )
+    if count:
+        made = map_rows(matched, _results, Matched, RequestResult)
+        name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), file_id(path), names)
+        ctx.lake.append("request_results", made, new_write_id(), txn=(name, 1))
+    ctx.say(f"import-responses: {count} new answers, 0 model calls")
+    return count
+
+
+def file_id(path: Path) -> str:
+    """The content id of a response file; ConfigError when it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise ConfigError(f"--file {path}: cannot be read ({type(error).__name__}).") from None
+
+
+def _refuse(path: Path, responses: DataFrame) -> None:
+    bad = rows_of(responses.where("problem IS NOT NULL").orderBy("row").limit(1), Response)
+    if bad:
+        raise DataError(f"{path}: line {bad[0].row}: {bad[0].problem}.")
+    twice = responses.groupBy("source_id", "instance_id").agg(F.count("*").alias("n"), F.max("row").alias("row"))
+    rows = twice.where("n > 1").orderBy("row").limit(1).collect()
+    if rows:
+        raise DataError(f"{path}: line {rows[0]['row']}: its id stands in an earlier line too.")
+
+
+def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
+    units = [spec.run_spec_id for spec in specs]
+    versions = sorted({spec.data_version for spec in specs})
+    instances = ctx.lake.query(output_of("instances", "ingest", "data_version"))
+    keys = instances.where(F.col("data_version").isin(versions)).select("instance_id", "source_id")
+    by_source = responses.where("source_id != ''").drop("instance_id").join(keys.distinct(), "source_id")
+    by_instance = responses.where("source_id = ''").drop("source_id")
+    found = by_source.drop("source_id").unionByName(by_instance)
+    links = links_of(ctx, units, "plan", Purpose.EVALUATE).where("perturbation = '' AND trial_index = 0")
+    requests = ctx.lake.read("requests").dropDuplicates(["request_id"])
+    answered = ctx.lake.query(CURRENT_RESULTS).where("failure IS NULL").select("request_id")
+    return (
+        links.select("instance_id", "request_id")
+        .join(found, "instance_id")
+        .join(requests, "request_id")
+        .join(answered, "request_id", "left_anti")
+        .dropDuplicates(["request_id"])
+        .select(*Matched.__dataclass_fields__)
+    )
+
+
+def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
+    links = links_of(ctx, [spec.run_spec_id for spec in specs], "plan", Purpose.EVALUATE)
+    results = ctx.lake.query(CURRENT_RESULTS).select("request_id")
+    return bool(links.join(results, "request_id", "left_semi").limit(1).count())
+
+
+def _results(rows: Iterable[Matched]) -> Iterator[RequestResult]:
+    for row in rows:
+        reason = FinishReason.UNKNOWN if row.completion.strip() else FinishReason.EMPTY
+        yield RequestResult(
+            request_id=row.request_id,
+            model_deployment=row.model_deployment,
+            access_level=row.access_level,
+            completed_at=now(),
+            engine_fingerprint=ENGINE,
+            completions=(Completion(text=row.completion, finish_reason=reason),),
+            prompt_tokens=row.prompt_tokens,
+            completion_tokens=row.completion_tokens,
+            request_time=row.request_time,
+        )

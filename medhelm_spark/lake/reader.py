@@ -1,0 +1,199 @@
+"""Reading a lake without Spark or a JVM: SQL over its Delta files, rows as dataclasses.
+
+`Reader` is the one interface that boards and the dashboard read through. Its SQL is the common part
+of Spark SQL and DataFusion, so that another back end answers the same text.
+"""
+
+import string
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from medhelm_spark.errors import LakeError, SetupError
+from medhelm_spark.lake.columnar import arrow_schema, decode_batch
+from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+Row = TypeVar("Row")
+
+_NEWEST_SCHEMA = "SELECT max(schema_version) AS newest FROM {runs}"
+
+
+class Reader(Protocol):
+    """Where SQL over a lake's tables is answered."""
+
+    @property
+    def location(self) -> str:
+        """The lake, as the user named it."""
+
+    def query(self, sql: str) -> pa.Table:
+        """The answer to SQL whose `{name}` placeholders are tables of the lake.
+
+        A table that does not exist yet has no rows; a column it lacks is null.
+        """
+
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """The answer decoded: its columns include the fields of `row_type`."""
+
+
+def decode(table: pa.Table, row_type: type[Row]) -> list[Row]:
+    """Rows of a query's answer, whatever string types its engine uses."""
+    schema = arrow_schema(row_type)
+    columns = [_as(table.column(field.name), field.type) for field in schema]
+    rows: list[Row] = decode_batch(row_type, pa.Table.from_arrays(columns, schema=schema))
+    return rows
+
+
+def _as(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.Array:
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), wanted)
+    return column.combine_chunks().cast(wanted)
+
+
+def table_schema(name: str) -> pa.Schema:
+    """The Arrow schema of a lake table, `write_id` included."""
+    schema = arrow_schema(TABLES[name].row)
+    return schema if WRITE_ID in schema.names else schema.append(pa.field(WRITE_ID, pa.string()))
+
+
+def named_tables(sql: str) -> list[str]:
+    """The lake tables that some SQL names, each once."""
+    return sorted({name for _, name, _, _ in string.Formatter().parse(sql) if name})
+
+
+class FileReader:
+    """A lake in a folder or object store, read from its Delta files."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+
+    def query(self, sql: str) -> pa.Table:
+        """Answer SQL over the newest committed version of each table that it names."""
+        from deltalake import QueryBuilder
+        from deltalake.exceptions import DeltaError
+
+        builder, sources = QueryBuilder(), {}
+        for name in named_tables(sql):
+            table = self._open(name)
+            builder.register(name, table)
+            sources[name] = _source(name, {field.name for field in table.schema().fields})
+        try:
+            found = pa.table(builder.execute(sql.format_map(sources)).read_all())
+        except (DeltaError, OSError) as error:
+            names = ", ".join(sources)
+            raise LakeError(
+                f"{self.location}: {names} cannot be read ({type(error).__name__}); a file of the "
+                "table is missing or damaged. Restore it, or make the lake anew."
+            ) from error
+        return _without_views(found)
+
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """Answer SQL as rows of a dataclass."""
+        return decode(self.query(sql), row_type)
+
+    def _open(self, name: str) -> "DeltaTable":
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError, TableNotFoundError
+
+        try:
+            return DeltaTable(f"{self.location.rstrip('/')}/{name}")
+        except TableNotFoundError:
+            return _empty(name)
+        except (DeltaError, OSError) as error:
+            raise LakeError(
+                f"{self.location}: the Delta log of table {name!r} cannot be read "
+                f"({type(error).__name__}). Restore its _delta_log folder, or make the lake anew."
+            ) from error
+
+
+def _source(name: str, present: set[str]) -> str:
+    """What stands for a table in SQL: its name, or a subquery that adds the columns it lacks."""
+    names = table_schema(name).names
+    if present.issuperset(names):
+        return name
+    columns = (column if column in present else f"NULL AS {column}" for column in names)
+    return f"(SELECT {', '.join(columns)} FROM {name})"
+
+
+@cache
+def _empty(name: str) -> "DeltaTable":
+    """A table without rows; the query engine takes Delta tables only, so it lies in a folder."""
+    from deltalake import DeltaTable, Schema
+
+    folder = tempfile.TemporaryDirectory(prefix="medhelm_spark_")
+    _KEPT.append(folder)
+    return DeltaTable.create(folder.name, schema=Schema.from_arrow(table_schema(name)))
+
+
+_KEPT: list[Any] = []  # the folders of empty tables go when the process ends
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Plain strings in place of string views, which few Arrow kernels take."""
+    schema = pa.schema([(field.name, _plain(field.type)) for field in table.schema])
+    return table.cast(schema)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _plain(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
+    return kind
+
+
+def open_reader(location: str) -> Reader:
+    """A reader of the lake at a folder or object-store URI.
+
+    Raises:
+        SetupError: The package `deltalake` is missing, or the location is `catalog.schema`.
+        LakeError: There is no lake, or a newer package wrote it.
+    """
+    _check_deltalake()
+    if "://" not in location and not Path(location).is_dir():
+        if _is_catalog(location):
+            raise SetupError(
+                f"{location!r} names a catalog and schema, which are read through Spark; give the "
+                "lake's folder or object-store URI."
+            )
+        raise LakeError(
+            f"there is no lake at {location!r}; `medhelm-spark run --output-path {location}` "
+            "makes one."
+        )
+    reader = FileReader(location)
+    _refuse_newer(reader)
+    return reader
+
+
+def _is_catalog(location: str) -> bool:
+    parts = location.split(".")
+    return len(parts) == 2 and all(part.replace("-", "_").isidentifier() for part in parts)
+
+
+def _check_deltalake() -> None:
+    try:
+        import deltalake  # noqa: F401 (only whether it is there)
+    except ImportError as error:
+        raise SetupError(
+            "reading a lake without Spark needs the package deltalake: "
+            "pip install 'medhelm-spark[local]'."
+        ) from error
+
+
+def _refuse_newer(reader: Reader) -> None:
+    newest: Mapping[str, Any] = reader.query(_NEWEST_SCHEMA).to_pylist()[0]
+    if (newest["newest"] or 0) > SCHEMA_VERSION:
+        raise LakeError(
+            f"{reader.location}: the lake was written with schema version {newest['newest']}; this "
+            f"package knows up to {SCHEMA_VERSION}. Install a newer medhelm-spark."
+        )

@@ -1,0 +1,149 @@
+"""MLflow, driver side only: one run per (model deployment, suite), children per RunSpec, releases.
+
+Metric keys are the same for every model, so that MLflow's compare page shows every scenario side by
+side. Tracking again changes nothing where nothing changed.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.lake.lake import is_catalog
+from medhelm_spark.tracking.names import metrics_of, params_of
+from medhelm_spark.tracking.records import TrackedRun, TrackedSuite
+from medhelm_spark.tracking.store import PARENT, TAG, Store, Target, opened
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+
+__all__ = ["TrackedRun", "TrackedSuite", "default_uri", "track_release", "track_suite"]
+
+EXPERIMENT = "medhelm-spark"
+SUITE, RUN_SPEC, RELEASE = "suite", "run_spec", "release"
+
+
+def default_uri(place: str) -> str | None:
+    """Where the runs of a lake are tracked: `mlflow.db` in a local lake's folder.
+
+    None, which is MLflow's own choice, where `MLFLOW_TRACKING_URI` is set, on Databricks, and for
+    a lake in an object store or catalog: there the cluster has its tracking server.
+    """
+    if {"MLFLOW_TRACKING_URI", "DATABRICKS_RUNTIME_VERSION"} & os.environ.keys():
+        return None
+    folder = re.sub(r"^file:(//)?(?=/)", "", place)
+    # Two letters or more before the colon: a single one is a drive.
+    if is_catalog(folder) or re.match(r"\w{2,}:", folder):
+        return None
+    return f"sqlite:///{(Path(folder) / 'mlflow.db').absolute()}"
+
+
+def track_suite(
+    tracked: TrackedSuite, tracking_uri: str | None, experiment: str = EXPERIMENT
+) -> str:
+    """Bring MLflow up to date with one model deployment's suite; returns the parent run's id.
+
+    Params of a child are exactly its RunSpec's, flattened with dots; a value of more than 6,000
+    bytes is over MLflow's limit and stands there as its hash. The Delta versions are added as
+    inputs when a number changed, so they are those that the numbers were read from.
+
+    Raises:
+        SetupError: mlflow is not installed or refuses.
+    """
+    key = content_id(SUITE, tracked.suite, tracked.model_deployment)
+    with opened(tracking_uri, experiment) as store:
+        held = store.find(key)
+        parents = [run for run in held if run.data.tags.get(f"{TAG}kind") == SUITE]
+        parent_id = store.put(parents[0] if parents else None, _parent(tracked, key))
+        children = {
+            run.data.tags.get(f"{TAG}run_spec_id", ""): run
+            for run in reversed(held)
+            if run.data.tags.get(PARENT) == parent_id
+        }
+        for run in tracked.runs:
+            child = _child(tracked, run, key, parent_id)
+            store.put(children.get(run.run_spec.run_spec_id), child)
+        current = {run.run_spec.run_spec_id for run in tracked.runs}
+        for run_spec_id in children.keys() & set(tracked.superseded) - current:
+            store.tag(children[run_spec_id], "superseded", "true")
+        return parent_id
+
+
+def _parent(tracked: TrackedSuite, key: str) -> Target:
+    return Target(
+        name=f"{tracked.model_deployment} ({tracked.suite})",
+        tags={
+            "key": key,
+            "kind": SUITE,
+            "suite": tracked.suite,
+            "model_deployment": tracked.model_deployment,
+        },
+        metrics=metrics_of(tracked.runs, tracked.mean_win_rate),
+        delta_versions=tracked.delta_versions,
+    )
+
+
+def _child(tracked: TrackedSuite, run: TrackedRun, key: str, parent_id: str) -> Target:
+    return Target(
+        name=run.run_spec.name,
+        tags={
+            "key": key,
+            "kind": RUN_SPEC,
+            "suite": tracked.suite,
+            "model_deployment": tracked.model_deployment,
+            "run_spec_id": run.run_spec.run_spec_id,
+            "superseded": "false",
+            **{f"fingerprint.{stage}": value for stage, value in run.fingerprints.items()},
+            **{f"count.{name}": str(value) for name, value in run.counts.items()},
+        },
+        metrics=metrics_of([run]),
+        params=params_of(run.run_spec),
+        parent=parent_id,
+    )
+
+
+def track_release(
+    release: str,
+    status: str,
+    manifest_hash: str,
+    tracked: Sequence[TrackedSuite],
+    *,
+    tracking_uri: str | None,
+    experiment: str = EXPERIMENT,
+) -> list[str]:
+    """Bring MLflow up to date with a release; returns one run id per model deployment, by name.
+
+    Of a deployment's suites the one named last stands for a run name in two of them and gives the
+    mean win rate. A deployment that left the release keeps its run, tagged as superseded.
+
+    Raises:
+        SetupError: mlflow is not installed or refuses.
+    """
+    key = content_id(RELEASE, release)
+    common = {"key": key, "kind": RELEASE, "release": release, "status": status}
+    common |= {"manifest_hash": manifest_hash, "superseded": "false"}
+    suites: dict[str, list[TrackedSuite]] = {}
+    for one in tracked:
+        suites.setdefault(one.model_deployment, []).append(one)
+    with opened(tracking_uri, experiment) as store:
+        held = {r.data.tags[f"{TAG}model_deployment"]: r for r in reversed(store.find(key))}
+        for deployment in held.keys() - suites.keys():
+            store.tag(held[deployment], "superseded", "true")
+        return [
+            store.put(held.get(name), _released(release, common, members))
+            for name, members in sorted(suites.items())
+        ]
+
+
+def _released(release: str, tags: dict[str, str], members: Sequence[TrackedSuite]) -> Target:
+    runs = {run.run_spec.name: run for member in members for run in member.runs}
+    deployment = members[-1].model_deployment
+    own = {"model_deployment": deployment, "suites": ", ".join(m.suite for m in members)}
+    return Target(
+        name=f"{deployment} (release {release})",
+        tags=tags | own,
+        metrics=metrics_of(runs.values(), members[-1].mean_win_rate),
+        delta_versions={k: v for member in members for k, v in member.delta_versions.items()},
+    )

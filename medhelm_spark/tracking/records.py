@@ -1,0 +1,36 @@
+"""What MLflow is told, as plain rows: no Spark, no text of an instance, no source id."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stats import Stat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackedRun:
+    """One current RunSpec with its stats.
+
+    `fingerprints` are the stages' by stage name, `counts` any row counts by name.
+    """
+
+    run_spec: RunSpec
+    stats: tuple[Stat, ...]
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackedSuite:
+    """One model deployment's runs in one suite.
+
+    `superseded` are run_spec_ids that the suite once planned and no longer reads. `delta_versions`
+    gives per table its path, URI or catalog name and the version that the numbers were read from.
+    """
+
+    suite: str
+    model_deployment: str
+    runs: tuple[TrackedRun, ...]
+    mean_win_rate: float | None = None
+    superseded: tuple[str, ...] = ()
+    delta_versions: Mapping[str, tuple[str, int]] = field(default_factory=dict)

@@ -1,0 +1,215 @@
+"""The runs of one MLflow experiment: found by key, made once, brought up to date by difference."""
+
+import logging
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import isnan, nan
+from time import time
+from typing import TYPE_CHECKING
+
+from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.errors import SetupError
+from medhelm_spark.tracking.names import allowed_name
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Dataset, Run
+
+TAG = "medhelm_spark."
+PARENT = "mlflow.parentRunId"
+MAX_RUN_NAME = 250
+# MLflow takes 1,000 metrics, 100 params, 100 tags and 1,000 of all together in a batch.
+BATCH = {"metrics": 800, "params": 100, "tags": 100}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What one MLflow run should say; `tags` are without our prefix.
+
+    `delta_versions` gives per table its place and version.
+    """
+
+    name: str
+    tags: Mapping[str, str]
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+    delta_versions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    parent: str | None = None
+
+    def all_tags(self) -> dict[str, str]:
+        """The tags under the names that MLflow sees."""
+        own = {f"{TAG}{allowed_name(name)}": value for name, value in self.tags.items()}
+        return own | ({PARENT: self.parent} if self.parent else {})
+
+
+def changed_metrics(wanted: Mapping[str, float], held: Mapping[str, float]) -> dict[str, float]:
+    """The points to add: a metric is a history, so an equal value is no new point.
+
+    A value that no longer exists (of a scenario whose `n` was logged by us) becomes NaN, because
+    MLflow cannot take a metric back.
+
+    >>> changed_metrics({"a/n": 3.0, "a/f1": 0.5}, {"a/n": 3.0, "a/f1": 0.25, "loss": 1.0})
+    {'a/f1': 0.5}
+    >>> changed_metrics({}, {"a/n": 3.0, "loss": 1.0})
+    {'a/n': nan}
+    """
+    ours = {key for key in held if f"{key.rpartition('/')[0]}/n" in held or key == "mean_win_rate"}
+    gone = {key: nan for key in ours - wanted.keys() if not isnan(held[key])}
+    return {key: value for key, value in wanted.items() if held.get(key) != value} | gone
+
+
+def _missing(wanted: Mapping[str, str], held: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if held.get(key) != value}
+
+
+def _datasets(versions: Mapping[str, tuple[str, int]]) -> "Iterator[Dataset]":
+    """Delta tables as MLflow's own `delta_table` source, written out: its class asks a JVM.
+
+    The digest covers the place, because an experiment keeps one data set per name and digest.
+    """
+    from mlflow.entities import Dataset
+
+    for table, (place, version) in sorted(versions.items()):
+        kind = "path" if "/" in place else "delta_table_name"
+        yield Dataset(
+            name=f"{table}@v{version}",
+            digest=content_id(place, version)[:16],
+            source_type="delta_table",
+            source=canonical_json({kind: place, "delta_table_version": version}),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The experiment that one client writes to."""
+
+    client: "MlflowClient"
+    experiment_id: str
+
+    def find(self, key: str) -> "list[Run]":
+        """The active runs tagged with a key, oldest first, so that two drivers agree on one."""
+        found: list[Run] = []
+        token = None
+        while True:
+            page = self.client.search_runs(
+                [self.experiment_id],
+                f"tags.`{TAG}key` = '{key}'",
+                order_by=["attributes.start_time ASC"],
+                page_token=token,
+            )
+            found.extend(page)
+            token = page.token
+            if not token:
+                return found
+
+    def put(self, held: "Run | None", target: Target) -> str:
+        """Make the run or bring it up to date; writes nothing where nothing changed."""
+        run = held or self.client.create_run(
+            self.experiment_id, tags=target.all_tags(), run_name=target.name[:MAX_RUN_NAME]
+        )
+        run_id: str = run.info.run_id
+        tags = _missing(target.all_tags(), run.data.tags)
+        metrics = changed_metrics(target.metrics, run.data.metrics)
+        step = int(run.data.tags.get(f"{TAG}revision", 0)) + 1
+        if metrics:
+            tags[f"{TAG}revision"] = str(step)
+            # Before the numbers: an interrupted call must not leave numbers without their tables.
+            self._add_inputs(run, target.delta_versions)
+        self._log(run_id, metrics, _missing(target.params, run.data.params), tags, step)
+        if run.info.status != "FINISHED":
+            self.client.set_terminated(run_id)
+        return run_id
+
+    def tag(self, run: "Run", name: str, value: str) -> None:
+        """Set one of our tags where it differs."""
+        if run.data.tags.get(f"{TAG}{name}") != value:
+            self.client.set_tag(run.info.run_id, f"{TAG}{name}", value)
+
+    def _add_inputs(self, run: "Run", versions: Mapping[str, tuple[str, int]]) -> None:
+        from mlflow.entities import DatasetInput, InputTag
+
+        known = run.inputs.dataset_inputs if run.inputs else []
+        held = {(item.dataset.name, item.dataset.digest) for item in known}
+        context = [InputTag("mlflow.data.context", "evaluation")]
+        fresh = [d for d in _datasets(versions) if (d.name, d.digest) not in held]
+        if fresh:
+            self.client.log_inputs(run.info.run_id, [DatasetInput(d, context) for d in fresh])
+
+    def _log(
+        self,
+        run_id: str,
+        metrics: Mapping[str, float],
+        params: Mapping[str, str],
+        tags: Mapping[str, str],
+        step: int,
+    ) -> None:
+        from mlflow.entities import Metric, Param, RunTag
+
+        at = int(time() * 1000)
+        todo = {
+            "metrics": [Metric(key, value, at, step) for key, value in metrics.items()],
+            "params": [Param(key, value) for key, value in params.items()],
+            "tags": [RunTag(key, value) for key, value in tags.items()],
+        }
+        while any(todo.values()):
+            self.client.log_batch(run_id, **{k: todo[k][: BATCH[k]] for k in todo})
+            todo = {k: todo[k][BATCH[k] :] for k in todo}
+
+
+def shown(uri: str | None) -> str:
+    """A tracking URI for messages, without a user's name and password.
+
+    >>> shown("https://me:secret@mlflow.example.org/x")
+    'https://***@mlflow.example.org/x'
+    """
+    return re.sub(r"//[^/@]*@", "//***@", uri) if uri else "its default tracking server"
+
+
+@contextmanager
+def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
+    """The experiment, made where it is missing.
+
+    Raises:
+        SetupError: mlflow is not installed, the experiment is deleted, or MLflow refuses.
+    """
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    try:
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+    except ImportError as error:
+        raise SetupError(
+            "MLflow is not installed: pip install 'medhelm-spark[local]', or run without tracking."
+        ) from error
+    # It announces every table it makes in a new SQLite file.
+    logging.getLogger("mlflow.store.db.utils").setLevel(logging.WARNING)
+    try:
+        client = MlflowClient(tracking_uri)
+        yield Store(client=client, experiment_id=_experiment_id(client, experiment))
+    except MlflowException as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SetupError(f"MLflow at {shown(tracking_uri)} refused: {reason}") from error
+
+
+def _experiment_id(client: "MlflowClient", experiment: str) -> str:
+    from mlflow.exceptions import MlflowException
+
+    # Databricks names experiments by workspace path.
+    on_databricks = client.tracking_uri.startswith("databricks")
+    name = f"/Shared/{experiment}" if on_databricks and experiment[:1] != "/" else experiment
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        try:
+            return str(client.create_experiment(name))
+        except MlflowException:
+            # Another driver may have made it since.
+            found = client.get_experiment_by_name(name)
+            if found is None:
+                raise
+    if found.lifecycle_stage != "active":
+        raise SetupError(
+            f"MLflow's experiment {name!r} is deleted: restore it or name another one."
+        )
+    return str(found.experiment_id)

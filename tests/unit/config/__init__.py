@@ -1,0 +1,1 @@
+"""Tests of configuration: every mistake a user can make is one sentence."""

@@ -1,0 +1,206 @@
+"""A user's own benchmark in three files, and everything that can be wrong with them."""
+
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.config.benchmark import METRIC_NAMES, load_benchmark
+from medhelm_spark.domain.annotation import Criterion
+from medhelm_spark.domain.deployment import Judge
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile, Split
+from medhelm_spark.errors import ConfigError
+
+
+def test_the_card_of_a_benchmark(benchmark: Path) -> None:
+    loaded = load_benchmark(benchmark)
+    card = loaded.card
+    assert (card.name, card.shape, card.main_metric) == ("FEVER", "tabular", "exact_match")
+    assert card.groups == ("FEVER",)
+    assert card.options == {"template": "Case: {case}\nAnswer yes or no."}
+    assert card.source == DataSource(
+        format="csv",
+        files=(SourceFile(path=str(benchmark.parent / "data.csv"), split=Split.TEST),),
+    )
+    assert card.adapter_spec == AdapterSpec(
+        input_prefix="", input_suffix="\n", output_prefix="", max_tokens=8, temperature=0.0
+    )
+    assert (loaded.rubric, loaded.jury, card.annotators) == (None, None, ())
+
+
+def test_a_users_own_file_is_private_unless_stated(benchmark: Path) -> None:
+    assert load_benchmark(benchmark).card.access_level is AccessLevel.PRIVATE
+    benchmark.write_text(benchmark.read_text() + "access_level: public\n")
+    assert load_benchmark(benchmark).card.access_level is AccessLevel.PUBLIC
+
+
+def test_max_tokens_is_medhelms_unless_stated(judged: Path) -> None:
+    assert load_benchmark(judged).card.adapter_spec.max_tokens == 1024
+
+
+def test_metrics_keep_their_order_and_the_first_is_the_main_one(judged: Path) -> None:
+    metrics = "".join(f"  - name: {name}\n" for name in METRIC_NAMES[:-1])
+    judged.write_text(judged.read_text().replace("metrics:\n", f"metrics:\n{metrics}"))
+    card = load_benchmark(judged).card
+    assert card.main_metric == "exact_match"
+    assert tuple(metric.name for metric in card.metrics) == METRIC_NAMES
+
+
+def test_a_jury_score_brings_rubric_jury_and_annotator(judged: Path) -> None:
+    loaded = load_benchmark(judged)
+    assert loaded.card.annotators == (AnnotatorSpec(name="NOTES", rubric="NOTES", jury="NOTES"),)
+    args = {"annotator": "NOTES", "default_score": "0"}
+    assert loaded.card.metrics == (MetricSpec(name="jury_score", args=args),)
+    assert loaded.rubric is not None
+    assert loaded.rubric.criteria == (Criterion(name="accuracy", minimum=0, maximum=5),)
+    assert loaded.jury is not None
+    assert loaded.jury.judges == (
+        Judge(name="canned/judge", model="canned/judge", model_deployment="canned/judge"),
+    )
+
+
+def test_without_judges_the_sites_own_jury_judges_on_the_stated_scale(judged: Path) -> None:
+    text = judged.read_text().split("    judges:")[0] + "    minimum: 1\n    maximum: 10\n"
+    judged.write_text(text)
+    loaded = load_benchmark(judged)
+    assert loaded.jury is None
+    assert loaded.card.annotators[0].jury == "default"
+    assert loaded.rubric is not None
+    assert (loaded.rubric.criteria[0].minimum, loaded.rubric.criteria[0].maximum) == (1, 10)
+    assert loaded.card.metrics[0].args["default_score"] == "1"
+
+
+def test_a_jury_alone_needs_no_correct_answer(judged: Path, write) -> None:
+    write("bench/data.csv", "case\na\n")
+    assert load_benchmark(judged).card.name == "NOTES"
+
+
+def test_paths_start_beside_the_yaml_then_in_the_working_directory(
+    benchmark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    beside = load_benchmark(benchmark).card
+    (benchmark.parent / "data.csv").rename(tmp_path / "elsewhere" / "data.csv")
+    moved = load_benchmark(benchmark).card
+    assert beside.source.files[0].path == str(tmp_path / "bench" / "data.csv")
+    assert moved.source.files[0].path == str(tmp_path / "elsewhere" / "data.csv")
+
+
+def test_a_file_in_an_object_store_is_left_to_ingest(benchmark: Path) -> None:
+    uri = "s3://bucket/data.csv"
+    benchmark.write_text(benchmark.read_text().replace("data.csv", uri))
+    assert load_benchmark(benchmark).card.source.files[0].path == uri
+
+
+def test_templates_may_name_columns_of_any_name_and_hold_doubled_braces(
+    benchmark: Path, write
+) -> None:
+    write("bench/prompt.txt", '{Patient Note} {a.b} {{"json": 1}} {Patient Note}')
+    write("bench/data.csv", "Patient Note,a.b,correct_answer\nx,y,z\n")
+    load_benchmark(benchmark)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: FEVER", "name: a/b", "name is 'a/b'; allowed: letters"),
+        ("name: FEVER", "title: FEVER", "unknown key title"),
+        ("dataset_file", "data_set_file", "did you mean 'dataset_file'?"),
+        ("description: Made-up questions about fever.\n", "", "description is missing"),
+        ("max_tokens: 8", "max_tokens: eight", "max_tokens is 'eight'; allowed: a whole number"),
+        ("max_tokens: 8", "max_tokens: 0", "max_tokens is 0; allowed: 1 or more"),
+        ("max_tokens: 8", "access_level: secret", "allowed: 'public', 'gated' or 'private'"),
+        ("name: exact_match", "name: exact_mach", "'exact_mach'. Did you mean 'exact_match'?"),
+        ("name: exact_match", "name: BERTscore-F", "Did you mean 'BERTScore-F'?"),
+        ("name: exact_match", "name: jury_score", "needs prompt_file, the judge's prompt"),
+        ("  - name: exact_match", "  []", "metrics is empty; allowed: exact_match, rouge_1"),
+        ("  - name: exact_match", "  - exact_match", "metrics[0] is 'exact_match'; allowed: a ma"),
+        (
+            "  - name: exact_match",
+            "  - name: rouge_l\n  - name: rouge_l",
+            "metric 'rouge_l' is listed twice",
+        ),
+        ("name: exact_match", "name: rouge_1\n    prompt_file: p.txt", "'rouge_1' asks no judge"),
+        ("prompt.txt", "none.txt", "prompt_file is 'none.txt', and there is no such file (looked"),
+        ("data.csv", "none.csv", "dataset_file is 'none.csv', and there is no such file (looked"),
+        ("max_tokens: 8", "id_column: pmid", "has no column 'pmid', which id_column needs"),
+    ],
+)
+def test_a_bad_configuration(benchmark: Path, old: str, new: str, message: str) -> None:
+    assert old in benchmark.read_text()
+    benchmark.write_text(benchmark.read_text().replace(old, new, 1))
+    with pytest.raises(ConfigError) as caught:
+        load_benchmark(benchmark)
+    assert str(caught.value).startswith(str(benchmark.parent))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{case", "expected '}' before end of string"),
+        ("case}", "Single '}' encountered"),
+        ('Reply as {"answer": "x"} to {case}', 'the field {"answer"...} is not {column}'),
+        ("{}", "the field {...} is not {column}"),
+        ("{case!r}", "the field {case...} is not {column}"),
+        ("{case:>9}", "the field {case...} is not {column}"),
+        ("{case[0]}", "has no column 'case[0]', which the template prompt.txt needs"),
+        ("{note}", "has no column 'note', which the template prompt.txt needs; columns: id, case"),
+        ("Hello.", "names no {column}, so every prompt would be the same"),
+    ],
+)
+def test_a_bad_template(benchmark: Path, write, template: str, message: str) -> None:
+    write("bench/prompt.txt", template)
+    with pytest.raises(ConfigError) as caught:
+        load_benchmark(benchmark)
+    assert str(caught.value).startswith(str(benchmark.parent))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty; its first line must name the columns"),
+        (b"id,case,correct_answer\n", "has a header and no rows"),
+        (b"id,case,correct_answer\n\n  \n", "has a header and no rows"),
+        (b"id,case\n1,a\n", "has no column 'correct_answer', which metric exact_match needs"),
+        (b"id;case;correct_answer\n1;a;b\n", "columns: id;case;correct_answer"),
+        (b"case,case,correct_answer\na,b,c\n", "column 'case' is named twice"),
+        ("fälle,case,correct_answer\n1,a,b\n".encode("latin-1"), "byte 1 is not UTF-8"),
+    ],
+)
+def test_a_bad_data_set(benchmark: Path, content: bytes, message: str) -> None:
+    path = benchmark.parent / "data.csv"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        load_benchmark(benchmark)
+    assert str(caught.value).startswith(str(path))
+    assert message in str(caught.value)
+
+
+def test_headers_with_a_byte_order_mark_quotes_and_newlines(benchmark: Path) -> None:
+    path = benchmark.parent / "data.csv"
+    path.write_bytes('\ufeffcase,"a\nb",correct_answer\r\n1,2,3\r\n'.encode())
+    load_benchmark(benchmark)
+
+
+def test_no_cell_of_the_data_is_in_an_error(benchmark: Path) -> None:
+    path = benchmark.parent / "data.csv"
+    path.write_text("case,answer\nPATIENT-MARK,yes\n")
+    with pytest.raises(ConfigError) as caught:
+        load_benchmark(benchmark)
+    assert "PATIENT-MARK" not in str(caught.value)
+
+
+def test_a_judge_named_twice(judged: Path) -> None:
+    text = judged.read_text()
+    judged.write_text(text + "      - name: canned/judge\n        model_name: canned/judge\n")
+    with pytest.raises(ConfigError, match="judge 'canned/judge' is named twice"):
+        load_benchmark(judged)
+
+
+def test_a_benchmark_made_for_medhelm(real_data: Path) -> None:
+    card = load_benchmark(real_data / "helm_output_sample" / "pubmedqa_60.yaml").card
+    assert card.name == "PUBMEDQA-60"
+    assert card.adapter_spec.max_tokens == 16

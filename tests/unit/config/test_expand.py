@@ -1,0 +1,322 @@
+"""From run entries to resolved runs: names, models, adapters, juries."""
+
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.config.expand import Selection, expand
+from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
+from medhelm_spark.config.registry import Registry, load_registry
+from medhelm_spark.config.run_entries import load_conf, parse_entry, parse_flags
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.errors import ConfigError
+
+SMALL = "model=acme/small"
+
+
+@pytest.fixture
+def registry(site: Path) -> Registry:
+    return load_registry(site)
+
+
+def _expand(registry: Registry, *texts: str, **selection: object) -> tuple[ResolvedRun, ...]:
+    chosen = Selection(**selection)  # type: ignore[arg-type]
+    return expand(parse_flags(texts), registry, base_dir=Path(), selection=chosen)
+
+
+def _one(registry: Registry, text: str, **selection: object) -> ResolvedRun:
+    (run,) = _expand(registry, text, **selection)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        (f"triage:{SMALL}", "triage:model=acme_small"),
+        (
+            "triage:model_deployment=site/small",
+            "triage:model_deployment=site_small,model=acme_small",
+        ),
+        (
+            f"triage:{SMALL},model_deployment=site/small",
+            "triage:model=acme_small,model_deployment=site_small",
+        ),
+        (f"triage:subject=3,{SMALL}", "triage:subject=3,model=acme_small"),
+        (f"triage:{SMALL},subject=heart", "triage:subject=heart,model=acme_small"),
+        (f"triage:num_output_tokens=9,{SMALL}", "triage:num_output_tokens=9,model=acme_small"),
+        (f"triage:{SMALL},temperature=0.7", "triage:model=acme_small,temperature=0.7"),
+        (f"triage:stop=hash,{SMALL}", "triage,stop=hash:model=acme_small"),
+        (f"triage:{SMALL},instructions=none", "triage:model=acme_small,instructions=none"),
+    ],
+)
+def test_run_names_are_helms(registry: Registry, entry: str, name: str) -> None:
+    assert _one(registry, entry).name == name
+
+
+def test_med_dialog_joins_its_subset_by_a_comma(site: Path) -> None:
+    path = site / "scenarios" / "triage.yaml"
+    path.write_text(path.read_text().replace("name: triage", "name: med_dialog"))
+    run = _one(load_registry(site), f"med_dialog:subject=icliniq,{SMALL}")
+    assert run.name == "med_dialog,subject=icliniq:model=acme_small"
+
+
+def test_names_that_helm_itself_wrote(real_data: Path, tmp_path: Path, write) -> None:
+    sample = real_data / "helm_output_sample"
+    site = write(
+        "site/model_deployments.yaml",
+        "model_deployments:\n"
+        "  - {name: huggingface/smollm2, model_name: local/smollm2, engine: canned}\n"
+        "  - {name: simple/model1, engine: canned}\n",
+    ).parent
+    entries = load_conf(sample / "entries.conf")[:2]
+    runs = expand(entries, load_registry(site), base_dir=tmp_path)
+    written = {path.name for path in sample.glob("runs/*/*") if path.is_dir()}
+    assert {run.name for run in runs} <= written
+
+
+def test_the_adapter_takes_card_then_flag_then_entry(registry: Registry) -> None:
+    plain = _one(registry, f"triage:{SMALL}")
+    assert plain.adapter_spec == registry.cards["triage"].adapter_spec
+    flag = _one(registry, f"triage:{SMALL}", max_eval_instances=10)
+    assert flag.adapter_spec.max_eval_instances == 10
+    entry = _one(registry, f"triage:{SMALL},max_eval_instances=3", max_eval_instances=10)
+    assert entry.adapter_spec.max_eval_instances == 3
+
+
+@pytest.mark.parametrize(
+    ("argument", "changes"),
+    [
+        ("num_output_tokens=4000", {"max_tokens": 4000}),
+        ("max_train_instances=2", {"max_train_instances": 2}),
+        ("num_trials=3", {"num_trials": 3}),
+        ("num_outputs=4", {"num_outputs": 4}),
+        ("temperature=1", {"temperature": 1.0}),
+        ("eval_split=valid", {"eval_splits": ("valid",)}),
+        ("stop=none", {"stop_sequences": ()}),
+        ("stop=hash", {"stop_sequences": ("###",), "instance_prefix": "###\n\n"}),
+        ("stop=semicolon", {"stop_sequences": (";",), "instance_prefix": ";\n\n"}),
+        ("stop=br", {"stop_sequences": ("<br>",), "instance_prefix": "<br>\n\n"}),
+        ("instructions=none", {"instructions": ""}),
+        ("num_train_trials=3", {"num_train_trials": 1}),  # nothing to draw without examples
+        ("max_train_instances=1,num_train_trials=3", {"num_train_trials": 3}),
+    ],
+)
+def test_expanders_set_one_value(registry: Registry, argument: str, changes: dict) -> None:
+    spec = _one(registry, f"triage:{argument},{SMALL}").adapter_spec
+    assert {key: getattr(spec, key) for key in changes} == changes
+
+
+@pytest.mark.parametrize(
+    ("argument", "allowed"),
+    [
+        ("num_output_tokens=0", "a whole number, 1 or more"),
+        ("num_output_tokens=many", "a whole number, 1 or more"),
+        ("max_train_instances=-1", "a whole number, 0 or more"),
+        ("max_train_instances=all", "a whole number, 0 or more"),
+        ("max_eval_instances=1.5", "a whole number, 1 or more"),
+        ("temperature=hot", "a number, 0 or more"),
+        ("temperature=-1", "a number, 0 or more"),
+        ("eval_split=train", "test or valid"),
+        ("stop=dot", "none, hash, semicolon, br"),
+        ("instructions=expert", "none"),
+    ],
+)
+def test_values_that_an_expander_does_not_take(registry, argument: str, allowed: str) -> None:
+    key = argument.partition("=")[0]
+    with pytest.raises(ConfigError) as caught:
+        _one(registry, f"triage:{argument},{SMALL}")
+    assert str(caught.value).startswith("--run-entries: run entry 'triage': " + key)
+    assert str(caught.value).endswith(f"allowed: {allowed}.")
+
+
+def test_flags_are_checked_like_entries(registry: Registry) -> None:
+    with pytest.raises(ConfigError, match=r"--max-eval-instances: .* is 0; allowed: a whole"):
+        _one(registry, f"triage:{SMALL}", max_eval_instances=0)
+
+
+@pytest.mark.parametrize("key", UNSUPPORTED)
+def test_helms_other_expanders_are_refused_by_name(registry: Registry, key: str) -> None:
+    assert key not in EXPANDERS
+    with pytest.raises(ConfigError, match=f"{key} is a run expander of HELM's not supported yet"):
+        _one(registry, f"triage:{key}=x,{SMALL}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (f"triaje:{SMALL}", "unknown scenario 'triaje'. Did you mean 'triage'?"),
+        (f"triage:subjct=x,{SMALL}", "unknown argument 'subjct'. Did you mean 'subject'?"),
+        (f"triage:config_path=x,{SMALL}", "unknown argument 'config_path'"),
+        (f"pubmed_qa:jury_config_path=x,{SMALL}", "unknown argument 'jury_config_path'"),
+        ("triage:model=acme/smal", "unknown model 'acme/smal'. Did you mean 'acme/small'?"),
+        ("triage:model_deployment=site/bg", "unknown deployment 'site/bg'. Did you mean"),
+        ("triage:model=acme/big,model_deployment=site/small", "serves model 'acme/small', not"),
+        ("triage", "names no model; add model=NAME to it, or give --models-to-run"),
+        ("triage:model=text", "model=text is a group of HELM's"),
+        (f"health_admin_bench:{SMALL}", "'health_admin_bench' is not supported: it drives a web"),
+        ("triage:model=acme/small-dspy-zs-cot", "is not supported: DSPy's"),
+        (f"medhelm_configurable_benchmark:{SMALL}", "needs config_path=FILE.yaml"),
+        (
+            f"medhelm_configurable_benchmark:config_path=none.yaml,{SMALL}",
+            "config_path is 'none.yaml', and there is no such file (looked in",
+        ),
+    ],
+)
+def test_entries_that_cannot_be_resolved(registry: Registry, entry: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        _one(registry, entry)
+    assert str(caught.value).startswith("--run-entries: run entry ")
+    assert message in str(caught.value)
+
+
+def test_entries_without_a_model_run_on_each_model_to_run(registry: Registry) -> None:
+    runs = _expand(registry, "triage", models_to_run=("acme/small", "acme/big"))
+    assert [run.name for run in runs] == ["triage:model=acme_small", "triage:model=acme_big"]
+    assert [run.deployment.name for run in runs] == ["site/small", "site/big"]
+
+
+def test_entries_with_a_model_are_filtered_by_model_or_deployment(registry: Registry) -> None:
+    entries = (f"triage:{SMALL}", "triage:model=acme/big", "triage:subject=a")
+    by_model = _expand(registry, *entries, models_to_run=("acme/big",))
+    by_deployment = _expand(registry, *entries, models_to_run=("site/big",))
+    names = ["triage:model=acme_big", "triage:subject=a,model=acme_big"]
+    assert [run.name for run in by_model] == names
+    assert [run.name for run in by_deployment] == names
+
+
+def test_a_deployment_that_is_not_the_models_default_is_in_the_name(registry: Registry) -> None:
+    model = "qwen/qwen2.5-7b-instruct"
+    other, default = "ollama/qwen2.5-7b-instruct", "huggingface/qwen2.5-7b-instruct"
+    runs = _expand(registry, "triage", models_to_run=(model, other))
+    assert [run.deployment.name for run in runs] == [default, other]
+    assert runs[0].name == "triage:model=qwen_qwen2.5-7b-instruct"
+    assert runs[1].name == (
+        "triage:model=qwen_qwen2.5-7b-instruct,model_deployment=ollama_qwen2.5-7b-instruct"
+    )
+
+
+def test_an_unknown_model_to_run_is_refused(registry: Registry) -> None:
+    with pytest.raises(
+        ConfigError, match=r"--models-to-run: unknown model 'acme/smol'.*acme/small"
+    ):
+        _expand(registry, f"triage:{SMALL}", models_to_run=("acme/smol",))
+
+
+def test_nothing_left_to_run_is_said(registry: Registry) -> None:
+    with pytest.raises(ConfigError, match="none of the 1 run entries is left to run"):
+        _expand(registry, f"triage:{SMALL}", models_to_run=("acme/big",))
+    assert _expand(registry) == ()
+
+
+def test_groups_are_appended_named_and_chosen(registry: Registry) -> None:
+    text = f"triage:{SMALL}"
+    grouped = parse_entry(text, where="a.conf:entries[0]", groups=("pilot", "early", "triage"))
+    plain = parse_entry(text, where="a.conf:entries[1]")
+    both = expand([grouped, plain], registry, base_dir=Path())
+    assert both[0].groups == ("clinical", "triage", "pilot", "early")
+    assert both[0].name == "triage:model=acme_small,groups=early-pilot-triage"
+    chosen = expand(
+        [grouped, plain], registry, base_dir=Path(), selection=Selection(groups_to_run=("pilot",))
+    )
+    assert [run.where for run in chosen] == ["a.conf:entries[0]"]
+
+
+def test_the_same_entry_twice_is_one_run(registry: Registry) -> None:
+    assert len(_expand(registry, f"triage:{SMALL}", f"triage:{SMALL}")) == 1
+
+
+def test_two_different_runs_of_one_name_are_refused(registry, benchmark: Path, write) -> None:
+    other = write("other/fever.yaml", benchmark.read_text().replace("max_tokens: 8", ""))
+    for name in ("prompt.txt", "data.csv"):
+        write(f"other/{name}", (benchmark.parent / name).read_text())
+    text = "medhelm_configurable_benchmark:" + SMALL + ",config_path={}"
+    entries = [
+        parse_entry(text.format(path), where=f"a.conf:entries[{index}]")
+        for index, path in enumerate((benchmark, other))
+    ]
+    with pytest.raises(ConfigError) as caught:
+        expand(entries, registry, base_dir=Path())
+    assert "a.conf:entries[1]: the run name 'FEVER:model=acme_small'" in str(caught.value)
+    assert str(caught.value).endswith("at a.conf:entries[0].")
+
+
+def test_an_argument_of_the_card_makes_another_scenario(registry: Registry) -> None:
+    run = _one(registry, f"triage:subject=7,{SMALL}")
+    assert run.card.name == "triage:subject=7"
+    assert run.card.options == {"template": "{question}", "subject": "7"}
+    assert run.groups == ("clinical", "triage")
+
+
+def test_data_path_moves_the_files(registry: Registry, tmp_path: Path) -> None:
+    one = _one(registry, f"triage:data_path=/data/x.csv,{SMALL}")
+    assert [file.path for file in one.card.source.files] == ["/data/x.csv"]
+    folder = _one(registry, f"triage:data_path={tmp_path},{SMALL}")
+    assert [file.path for file in folder.card.source.files] == [str(tmp_path / "triage_test.csv")]
+    assert one.name == folder.name == "triage:model=acme_small"
+    assert one.card.name == "triage"
+
+
+def test_data_path_of_several_files_must_be_a_folder(site: Path) -> None:
+    path = site / "scenarios" / "triage.yaml"
+    more = "    - path: triage_test.csv\n    - {path: triage_train.csv, split: train}"
+    path.write_text(path.read_text().replace("    - path: triage_test.csv", more))
+    with pytest.raises(
+        ConfigError, match=r"holds the scenario's files \(triage_test\.csv, triage_t"
+    ):
+        _one(load_registry(site), f"triage:data_path=/data/x.csv,{SMALL}")
+
+
+def test_a_benchmark_is_found_beside_its_conf_file(registry, benchmark: Path, write) -> None:
+    text = f'entries: [{{description: "medhelm_configurable_benchmark:config_path=fever.yaml,{SMALL}"}}]'
+    entries = load_conf(write("bench/run.conf", text))
+    (run,) = expand(entries, registry, base_dir=Path())
+    assert (run.name, run.groups) == ("FEVER:model=acme_small", ("FEVER",))
+    assert run.adapter_spec.max_tokens == 8
+    (again,) = expand(
+        parse_flags([f"medhelm_configurable_benchmark:config_path=fever.yaml,{SMALL}"]),
+        registry,
+        base_dir=benchmark.parent,
+    )
+    assert again.card == run.card
+
+
+def test_a_benchmark_may_not_take_a_shipped_scenarios_name(registry, benchmark: Path) -> None:
+    benchmark.write_text(benchmark.read_text().replace("FEVER", "triage"))
+    with pytest.raises(ConfigError, match="name is 'triage', which is a shipped scenario's"):
+        _one(registry, f"medhelm_configurable_benchmark:config_path={benchmark},{SMALL}")
+
+
+def test_a_benchmarks_judges_are_looked_up(registry: Registry, judged: Path) -> None:
+    entry = f"medhelm_configurable_benchmark:config_path={judged},{SMALL}"
+    (annotator,) = _one(registry, entry).annotators
+    assert annotator.jury.name == annotator.rubric.name == "NOTES"
+    assert [one.name for one in annotator.deployments] == ["canned/judge"]
+    judged.write_text(judged.read_text().replace("name: canned/judge", "name: canned/jugde", 1))
+    with pytest.raises(ConfigError, match=r"jury 'NOTES': unknown deployment 'canned/jugde'.*Did"):
+        _one(registry, entry)
+
+
+def test_jury_config_path_replaces_the_jury(registry: Registry, judged: Path, write) -> None:
+    judges = write(
+        "bench/panel.yaml",
+        "name: panel\njudges: [{name: e, model: canned/echo, model_deployment: canned/echo}]",
+    )
+    entry = f"medhelm_configurable_benchmark:config_path={judged},jury_config_path={judges},{SMALL}"
+    run = _one(registry, entry)
+    (annotator,) = run.annotators
+    assert (annotator.spec.jury, annotator.jury.name) == ("panel", "panel")
+    assert [one.name for one in annotator.deployments] == ["canned/echo"]
+    assert run.name == "NOTES:model=acme_small"
+
+
+def test_a_shipped_jury_scenario_uses_the_default_jury(registry: Registry) -> None:
+    (annotator,) = _one(registry, f"aci_bench:{SMALL}").annotators
+    assert annotator.jury == registry.juries["default"]
+    assert annotator.rubric == registry.rubrics["aci_bench"]
+
+
+def test_an_unknown_rubric_is_named(site: Path) -> None:
+    path = site / "scenarios" / "triage.yaml"
+    path.write_text(path.read_text() + "annotators: [{name: triage, rubric: aci_bnch}]\n")
+    with pytest.raises(ConfigError, match=r"unknown rubric 'aci_bnch'. Did you mean 'aci_bench'\?"):
+        _one(load_registry(site), f"triage:{SMALL}")

@@ -1,0 +1,153 @@
+"""Files into dataclasses: strict types, unknown keys, broken YAML."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medhelm_spark.config.loader import load_yaml, validate
+from medhelm_spark.config.yaml_text import parse_yaml
+from medhelm_spark.errors import ConfigError
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    name: str
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    title: str
+    colour: Colour = Colour.RED
+    ratio: float = 1.0
+    parts: tuple[Part, ...] = ()
+    extra: dict[str, str] = field(default_factory=dict)
+    best: Part | None = None
+    is_open: bool = False
+
+
+def test_reads_nested_dataclasses_enums_and_tuples(write) -> None:
+    path = write(
+        "a.yaml", "title: t\ncolour: blue\nratio: 2\nparts: [{name: p}]\nbest: {name: q}\n"
+    )
+    assert load_yaml(path, Whole) == Whole(
+        title="t", colour=Colour.BLUE, ratio=2.0, parts=(Part(name="p"),), best=Part(name="q")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title: 1", "title is 1; allowed: text (put it in quotes)."),
+        ("title: true", "title is True; allowed: text (put it in quotes)."),
+        ("title:", "title is empty; allowed: text (put it in quotes)."),
+        ("title: t\ncolour: green", "colour is 'green'; allowed: 'red' or 'blue'."),
+        ("title: t\nratio: '2'", "ratio is '2'; allowed: a number."),
+        ("title: t\nis_open: 1", "is_open is 1; allowed: true or false."),
+        ("title: t\nis_open: 'yes'", "is_open is 'yes'; allowed: true or false."),
+        ("title: t\nparts: [{name: p, size: true}]", "parts[0].size is True; allowed: a whole"),
+        ("title: t\nparts: [{name: p, size: 1.5}]", "parts[0].size is 1.5; allowed: a whole"),
+        ("title: t\nparts: {name: p}", "parts is a mapping with keys name; allowed: a list."),
+        ("title: t\nparts: [p]", "parts[0] is 'p'; allowed: a mapping of keys to values."),
+        ("title: t\nextra: {a: 3}", "extra.a is 3; allowed: text (put it in quotes)."),
+        ("title: t\nextra: [a]", "extra is a list of 1; allowed: a mapping of keys to values."),
+        ("colour: red", "title is missing."),
+        ("", "the document is empty; allowed: a mapping of keys to values."),
+        ("- a", "the document is a list of 1; allowed: a mapping of keys to values."),
+        ("title: t\ncolor: red", "unknown key color; did you mean 'colour'? allowed: title, col"),
+        ("title: t\nparts: [{nam: p}]", "unknown key parts[0].nam; did you mean 'name'? allowed: "),
+        ("title: t\nbest: {name: p, sise: 1}", "unknown key best.sise; did you mean 'size'?"),
+        ("title: t\nxyzzy: 1", "unknown key xyzzy; allowed: title, colour"),
+    ],
+)
+def test_names_file_key_received_and_allowed(write, text: str, message: str) -> None:
+    path = write("a.yaml", text)
+    with pytest.raises(ConfigError) as caught:
+        load_yaml(path, Whole)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+
+
+def test_a_misspelled_key_is_named_before_the_one_it_leaves_missing(write) -> None:
+    with pytest.raises(ConfigError, match=r"unknown key titel; did you mean 'title'\?.*1 more"):
+        load_yaml(write("a.yaml", "titel: t"), Whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("title: [a", ", line 1, column 10: "),
+        ("title: t\n  colour: red\n", ", line 2, column 9: "),
+        ("title: t\ntitle: u\n", ", line 2, column 1: not valid YAML: key 'title' is given twice"),
+        ("best: {name: a, name: b}", ", line 1, column 17: not valid YAML: key 'name' is given"),
+        ("{[a]: b}", "not valid YAML: a key must be plain text"),
+        ("title: \x00", "not valid YAML"),
+    ],
+)
+def test_broken_yaml_gives_file_line_and_column(write, text: str, place: str) -> None:
+    path = write("a.yaml", text)
+    with pytest.raises(ConfigError) as caught:
+        load_yaml(path, Whole)
+    assert str(path) in str(caught.value)
+    assert place in str(caught.value)
+
+
+def test_absent_and_undecodable_files_are_sentences(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such file"):
+        load_yaml(tmp_path / "none.yaml", Whole)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_yaml(tmp_path, Whole)
+    latin = tmp_path / "latin.yaml"
+    latin.write_bytes("title: é".encode("latin-1"))
+    with pytest.raises(ConfigError, match="byte 7 is not UTF-8"):
+        load_yaml(latin, Whole)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_key(tmp_path: Path) -> None:
+    path = tmp_path / "bom.yaml"
+    path.write_bytes(b"\xef\xbb\xbftitle: t")
+    assert load_yaml(path, Whole).title == "t"
+
+
+@pytest.mark.parametrize("text", ["no", "yes", "on", "off", "007", "12:30", "2024-05-13", "1_000"])
+def test_what_looks_like_text_stays_text(text: str) -> None:
+    assert parse_yaml(f"key: {text}", "test") == {"key": text}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0", 0), ("-3", -3), ("1.5", 1.5), ("1e-3", 0.001), ("true", True), ("~", None), ("", None)],
+)
+def test_plain_numbers_booleans_and_null(text: str, value: object) -> None:
+    assert parse_yaml(f"key: {text}", "test") == {"key": value}
+
+
+def test_explicit_tags_that_make_no_plain_value_are_refused() -> None:
+    data = parse_yaml("title: !!binary aGk=", "test")
+    with pytest.raises(ConfigError, match="no plain text or number"):
+        validate(data, Whole, "test")
+    with pytest.raises(ConfigError, match="not valid YAML"):
+        parse_yaml("title: !!python/object:os.system {}", "test")
+
+
+def test_a_secret_inside_a_misplaced_mapping_is_not_shown() -> None:
+    with pytest.raises(ConfigError) as caught:
+        validate({"title": {"api_key": "sk-123"}}, Whole, "test")
+    assert "sk-123" not in str(caught.value)
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Z"])))
+def test_any_quoted_text_survives(text: str) -> None:
+    quoted = text.replace("'", "''")
+    data = parse_yaml(f"title: '{quoted}'", "test")
+    assert isinstance(data["title"], str)
+    assert validate(data, Whole, "test").title.split() == text.split()

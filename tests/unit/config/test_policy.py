@@ -1,0 +1,41 @@
+"""The policy file: what is not written is denied."""
+
+import pytest
+
+from medhelm_spark.config.policy import load_policy
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.errors import ConfigError
+
+
+def test_the_shipped_policy_lets_only_public_text_leave() -> None:
+    policy = load_policy(conf_path("policy.yaml"))
+    assert dict(policy.allowed) == {
+        AccessLevel.PUBLIC: tuple(Locality),
+        AccessLevel.GATED: (Locality.LOCAL,),
+        AccessLevel.PRIVATE: (Locality.LOCAL,),
+    }
+
+
+def test_the_version_follows_the_rules_and_not_their_order(write) -> None:
+    first = load_policy(write("a.yaml", "allowed: {public: [local, baa], private: [local]}"))
+    same = load_policy(write("b.yaml", "allowed: {private: [local], public: [baa, local]}"))
+    other = load_policy(write("c.yaml", "allowed: {private: [local], public: [local]}"))
+    assert first.version == same.version != other.version
+    assert AccessLevel.GATED not in dict(first.allowed)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("allowed: {publik: [local]}", "allowed.publik is 'publik'; allowed: 'public', 'gated'"),
+        ("allowed: {public: [moon]}", "allowed.public[0] is 'moon'; allowed: 'local', 'tenant'"),
+        ("allowed: {public: local}", "allowed.public is 'local'; allowed: a list"),
+        ("allow: {}", "unknown key allow; did you mean 'allowed'?"),
+    ],
+)
+def test_unknown_levels_and_localities_are_refused(write, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_policy(write("policy.yaml", text))
+    assert message in str(caught.value)

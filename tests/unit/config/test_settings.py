@@ -1,0 +1,74 @@
+"""Settings: the platform's file, the site's, the environment's variables."""
+
+import pytest
+
+from medhelm_spark.config.settings import Platform, detect_platform, load_settings
+from medhelm_spark.errors import ConfigError
+
+LOCAL = {"MEDHELM_SPARK_PLATFORM": "local"}
+
+
+def test_local_settings_make_small_lakes_fast() -> None:
+    settings = load_settings(environ=LOCAL)
+    assert settings.platform is Platform.LOCAL
+    assert settings.wave_minutes == 1
+    assert settings.spark["spark.databricks.delta.snapshotPartitions"] == "1"
+    assert settings.spark["spark.sql.adaptive.enabled"] == "false"
+    assert (settings.slots, settings.tracking_uri, settings.jars) == (None, None, None)
+
+
+@pytest.mark.parametrize("platform", list(Platform))
+def test_every_platform_has_settings_without_a_clusters_own_keys(platform: Platform) -> None:
+    settings = load_settings(environ={"MEDHELM_SPARK_PLATFORM": platform})
+    assert settings.platform is platform
+    if platform is not Platform.LOCAL:
+        assert settings.wave_minutes == 10
+        assert "spark.driver.memory" not in settings.spark
+
+
+def test_variables_win_over_the_site_and_the_site_over_the_platform(write) -> None:
+    site = write(
+        "site/settings.yaml", "wave_minutes: 3\nslots: 2\nspark: {spark.driver.memory: 4g}"
+    ).parent
+    from_site = load_settings(site, LOCAL)
+    assert (from_site.wave_minutes, from_site.slots) == (3, 2)
+    assert from_site.spark["spark.driver.memory"] == "4g"
+    assert from_site.spark["spark.ui.enabled"] == "false"
+    environ = {
+        **LOCAL,
+        "MEDHELM_SPARK_WAVE_MINUTES": "0.5",
+        "MEDHELM_SPARK_TRACKING_URI": "http://localhost:5000",
+        "MEDHELM_SPARK_JARS": "/a.jar,/b.jar",
+    }
+    from_environ = load_settings(site, environ)
+    assert (from_environ.wave_minutes, from_environ.slots) == (0.5, 2)
+    assert from_environ.tracking_uri == "http://localhost:5000"
+    assert from_environ.jars == "/a.jar,/b.jar"
+    assert from_environ.origins[-1] == str(site / "settings.yaml")
+
+
+def test_databricks_is_known_by_its_runtime() -> None:
+    assert detect_platform({"DATABRICKS_RUNTIME_VERSION": "17.3"}) is Platform.DATABRICKS
+    assert detect_platform({"DATABRICKS_RUNTIME_VERSION": "17.3", **LOCAL}) is Platform.LOCAL
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("PLATFORM", "loacl", "unknown platform 'loacl'. Did you mean 'local'?"),
+        ("WAVE_MINUTES", "ten", "MEDHELM_SPARK_WAVE_MINUTES is 'ten'; allowed: a number"),
+        ("SLOTS", "1.5", "MEDHELM_SPARK_SLOTS is '1.5'; allowed: a whole number"),
+        ("SLOTS", "0", "slots is 0; allowed: a number above 0"),
+        ("WAVE_MINUTES", "nan", "wave_minutes is nan"),
+    ],
+)
+def test_bad_variables(variable: str, value: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(environ={**LOCAL, f"MEDHELM_SPARK_{variable}": value})
+    assert message in str(caught.value)
+
+
+def test_spark_values_are_text(write) -> None:
+    site = write("site/settings.yaml", "spark: {spark.sql.shuffle.partitions: 4}").parent
+    with pytest.raises(ConfigError, match=r"spark\.spark\.sql\.shuffle\.partitions is 4"):
+        load_settings(site, LOCAL)

@@ -1,0 +1,89 @@
+"""The registry: names, stats, and several specs of one metric."""
+
+import pytest
+
+from medhelm_spark.domain.request import RequestState
+from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.metrics import METRICS, info, metric_for, metrics_for
+from tests.unit.metrics.states import state
+
+
+def spec(name, **args):
+    return MetricSpec(name=name, args=args)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("exact_match", "exact_match"),
+        ("quasi_prefix_exact_match", "exact_match"),
+        ("rouge", "rouge"),
+        ("rouge_1", "rouge"),
+        ("rouge_l", "rouge"),
+        ("BERTScore-F", "bertscore"),
+        ("BERTScore-P[all-MiniLM-L6-v2]", "bertscore"),
+        ("medcalc_bench_accuracy@medhelm-0.8", "medcalc_bench_accuracy"),
+        ("jury_coverage", "jury_score"),
+        ("aci_bench_accuracy", "jury_score"),
+    ],
+)
+def test_metric_for_metric_and_stat_names(name, metric):
+    assert metric_for(name) == (metric, METRICS[metric])
+
+
+def test_unknown_name_gets_a_suggestion():
+    with pytest.raises(UnknownNameError, match=r"unknown metric 'rouge_L2'.*'rouge_"):
+        metric_for("rouge_L2")
+    with pytest.raises(UnknownNameError, match="unknown stat"):
+        info("exact_mach")
+
+
+def test_specs_of_one_metric_run_it_once_in_the_order_of_the_specs():
+    specs = [spec("rouge_l"), spec("exact_match"), spec("rouge_1"), spec("prefix_exact_match")]
+    assert [metric for metric, _ in metrics_for(specs)] == [METRICS["rouge"], METRICS["exact_match"]]
+    assert metrics_for([]) == []
+
+
+def test_params_travel_with_the_metric():
+    specs = [spec("exact_match", output_mapping_pattern="[A-D]"), spec("rouge")]
+    assert [params for _, params in metrics_for(specs)] == [{"output_mapping_pattern": "[A-D]"}, {}]
+
+
+def test_one_stat_under_two_params_is_refused():
+    with pytest.raises(ConfigError, match="'BERTScore-P'"):
+        metrics_for([spec("BERTScore-P", num_layers="5"), spec("BERTScore-F")])
+    two_models = [spec("BERTScore-F"), spec("BERTScore-F", model="m", model_path="m")]
+    assert len(metrics_for(two_models)) == 2
+
+
+def test_info_tells_how_a_stat_is_read():
+    assert info("rouge_2").lower_is_better is False
+    assert (info("exact_match").minimum, info("exact_match").maximum) == (0.0, 1.0)
+    assert (info("aci_bench_accuracy").minimum, info("aci_bench_accuracy").maximum) == (1.0, 5.0)
+    assert info("BERTScore-F[all-MiniLM-L6-v2]").name == "BERTScore-F"
+    own = spec("jury_score", stat_name="tone_of_voice")
+    assert info("tone_of_voice", [own]).name == "tone_of_voice"
+    with pytest.raises(UnknownNameError):
+        info("tone_of_voice")
+
+
+def test_no_two_metrics_give_the_same_stat():
+    names = [s.name for metric in METRICS.values() for s in (*metric.emits, *metric.aliases)]
+    assert len(names) == len(set(names))
+
+
+def test_needs_are_fields_of_a_request_state():
+    fields = set(RequestState.__dataclass_fields__)
+    for metric in METRICS.values():
+        assert metric.needs <= fields
+        assert "completions" in metric.needs
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_state_without_an_answer_has_every_stat_and_no_value(name):
+    (row,) = METRICS[name].fn([state(None)], {})
+    assert [score.name for score in row] == [stat.name for stat in METRICS[name].emitted({})]
+    assert {(score.value, score.status) for score in row} == {(None, ScoreStatus.NO_ANSWER)}
+    assert list(METRICS[name].fn([], {})) == []

@@ -1,0 +1,133 @@
+"""ROUGE: hand-computed values, equality with the rouge-score package and NLTK's stemmer."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from medhelm_spark.domain.scenario import Reference
+from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.metrics import METRICS
+from medhelm_spark.metrics.porter import stem
+from tests.unit.metrics.states import correct, state
+
+ROUGE = METRICS["rouge"]
+TYPES = ("rouge1", "rouge2", "rougeL")
+
+
+def rouge(answer, *references):
+    (row,) = ROUGE.fn([state(answer, correct(*references))], {})
+    assert [score.name for score in row] == ["rouge_1", "rouge_2", "rouge_l"]
+    return [score.value for score in row]
+
+
+@pytest.fixture(scope="module")
+def package():
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(list(TYPES), use_stemmer=True)
+
+    def score(reference, prediction):
+        found = scorer.score(reference, prediction)
+        return [found[kind].fmeasure for kind in TYPES]
+
+    return score
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "wanted"),
+    [
+        # 2 of 3 tokens on either side, no pair in common, subsequence "the cat".
+        ("the black cat", "the white cat", [2 / 3, 0, 2 / 3]),
+        # P 2/2, R 2/4; pairs P 0/1; subsequence of length 1 as the order differs.
+        ("fever cough rash pain", "rash fever", [2 * 2 / 6, 0, 2 * 1 / 6]),
+        ("fever and cough", "fever and cough", [1, 1, 1]),
+        # Stemmed, lower-cased, cut at everything but a-z and 0-9.
+        ("Patients were running", "PATIENT, were-run", [1, 1, 1]),
+        # Repeats count as often as both have them.
+        ("no no no", "no", [2 * 1 / 4, 0, 2 * 1 / 4]),
+        ("fever", "", [0, 0, 0]),
+        ("", "fever", [0, 0, 0]),
+        ("...", "!!!", [0, 0, 0]),
+        ("发烧", "发烧", [0, 0, 0]),
+        ("{fever}", "fever}", [1, 0, 1]),
+    ],
+)
+def test_by_hand(reference, answer, wanted):
+    assert rouge(answer, reference) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_best_over_all_references_each_value_on_its_own():
+    values = rouge("a b c", "c b a", "a b")
+    assert values == pytest.approx([1, 2 * 1 / 3, 2 * 2 / 5])
+    incorrect = Reference(text="fever")
+    (row,) = ROUGE.fn([state("fever", [*correct("cough"), incorrect])], {})
+    assert row[0].value == 1
+
+
+def test_no_answer_and_no_reference_have_no_value_but_an_empty_answer_has():
+    rows = ROUGE.fn([state(None, correct("x")), state("x"), state("", correct("x"))], {})
+    assert [row[2].value for row in rows] == [None, None, 0]
+    assert [row[2].status for row in rows] == [
+        ScoreStatus.NO_ANSWER,
+        ScoreStatus.NO_REFERENCE,
+        ScoreStatus.OK,
+    ]
+
+
+words = st.sampled_from("fever fevers coughing cough no of 12 mg/dl Ärzte relational".split())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(words, max_size=30), st.lists(words, max_size=30))
+def test_equals_the_package_on_any_words(package, left, right):
+    reference, answer = " ".join(left), " ".join(right)
+    assert rouge(answer, reference) == pytest.approx(package(reference, answer), abs=1e-9)
+
+
+def clinical_notes(real_data: Path) -> list[tuple[str, str]]:
+    """(reference, prediction) of four models on the three aci_bench test sets."""
+    pairs = []
+    for file in sorted((real_data / "aci_bench" / "predictions").glob("*.csv")):
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            pairs += [(row["Reference Summaries"], row["note"]) for row in csv.DictReader(lines)]
+    return pairs
+
+
+def test_equals_the_package_on_real_clinical_notes(package, real_data: Path):
+    pairs = clinical_notes(real_data)
+    assert len(pairs) == 480
+    chosen = pairs[::16]
+    rows = ROUGE.fn([state(answer, correct(reference)) for reference, answer in chosen], {})
+    for row, (reference, answer) in zip(rows, chosen, strict=True):
+        assert [s.value for s in row] == pytest.approx(package(reference, answer), abs=1e-9)
+
+
+def test_stems_equal_nltk_on_all_words_of_real_clinical_notes(real_data: Path):
+    from nltk.stem.porter import PorterStemmer
+
+    theirs = PorterStemmer().stem
+    texts = " ".join(text for pair in clinical_notes(real_data) for text in pair)
+    words = set(re.findall("[a-z0-9]+", texts.lower()))
+    assert len(words) > 5000
+    assert [word for word in words if stem(word) != theirs(word)] == []
+
+
+pieces = st.sampled_from(
+    "ational tional enci izer bli alli entli eli ousli ization ation ator alism iveness fulness "
+    "ousness aliti iviti biliti fulli logi icate ative alize iciti ical ful ness al ance er able "
+    "ement ment ent ion sion ou ism ate iti ous ive ize ed ing eed ied ies sses ss s y e ll at bl "
+    "iz tt x w o a rel sky".split()
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(pieces, min_size=1, max_size=5))
+def test_stems_equal_nltk_on_made_words(parts):
+    from nltk.stem.porter import PorterStemmer
+
+    word = "".join(parts)
+    assert stem(word) == PorterStemmer().stem(word)

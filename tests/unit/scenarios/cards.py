@@ -1,0 +1,61 @@
+"""Small cards and files that several tests build on."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from medhelm_spark.domain.run import AdapterSpec, MetricSpec
+from medhelm_spark.domain.scenario import (
+    AccessLevel,
+    DataSource,
+    Instance,
+    Quarantined,
+    ScenarioCard,
+    SourceFile,
+    Split,
+)
+from medhelm_spark.scenarios import parse_records, read_card
+
+CONF = Path(__file__).resolve().parents[3] / "conf"
+
+
+def card(shape: str = "tabular", *, metric: str = "exact_match", **changes: object) -> ScenarioCard:
+    """A private card with one metric; `changes` are further fields of ScenarioCard."""
+    given: dict[str, object] = {
+        "name": "own",
+        "display_name": "Own",
+        "description": "",
+        "access_level": AccessLevel.PRIVATE,
+        "source": DataSource(files=(SourceFile(path="data.csv"),)),
+        "shape": shape,
+        "adapter_spec": AdapterSpec(),
+        "metrics": (MetricSpec(name=metric),),
+        "main_metric": metric,
+    }
+    return ScenarioCard(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def source(
+    path: Path, format_: str = "csv", split: Split | None = Split.TEST, **more: str
+) -> DataSource:
+    """A source of one file."""
+    return DataSource(format=format_, files=(SourceFile(path=str(path), split=split),), **more)  # type: ignore[arg-type]
+
+
+def write_csv(path: Path, rows: Iterable[Sequence[str]]) -> Path:
+    """Write rows as a csv file in the usual quoting."""
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        csv.writer(handle).writerows(rows)
+    return path
+
+
+def parsed(of: ScenarioCard) -> list[Instance | Quarantined]:
+    """All that comes of a card's files."""
+    return list(parse_records(read_card(of), of, "v1"))
+
+
+def instances(of: ScenarioCard) -> list[Instance]:
+    """The instances of a card's files, which must hold no bad row."""
+    found = parsed(of)
+    assert all(isinstance(each, Instance) for each in found)
+    return [each for each in found if isinstance(each, Instance)]
