@@ -50,4 +50,4 @@ class EngineError(MedhelmSparkError):
 
 
 class StageError(MedhelmSparkError):
-    """A pure function failed on a row inside Spark: names function, error type, place and row key."""
+    """A pure function failed on a row inside Spark: names function, error, place and row key."""

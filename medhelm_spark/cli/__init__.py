@@ -20,5 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"medhelm-spark: {error}\n")
         return FAILED
     except KeyboardInterrupt:
-        sys.stderr.write("medhelm-spark: stopped; what was committed stands, start again to go on.\n")
+        sys.stderr.write(
+            "medhelm-spark: stopped; what was committed stands, start again to go on.\n"
+        )
         return 130

@@ -107,7 +107,12 @@ def _own_models(
 
     The file's hash is its revision, so that another file is another run and supersedes it.
     """
-    named = {str(entry.args[key]) for entry in entries.entries for key in ("model", "model_deployment") if key in entry.args}
+    named = {
+        str(entry.args[key])
+        for entry in entries.entries
+        for key in ("model", "model_deployment")
+        if key in entry.args
+    }
     known = workspace.registry.deployments
     served = {one.model for one in known.values()}
     return [
@@ -167,7 +172,9 @@ def scenarios(args: Namespace) -> int:
     for name, card in sorted(registry.cards.items()):
         source = card.source.table or card.source.dataset
         source = source or ", ".join(file.path for file in card.source.files)
-        rows.append((name, card.access_level, card.verified, card.main_metric, card.category, source))
+        rows.append(
+            (name, card.access_level, card.verified, card.main_metric, card.category, source)
+        )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     for row in rows:
         cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]

@@ -1,7 +1,6 @@
 """`demo`: the shipped benchmarks, the embedded model, and a constant baseline, in one session."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from medhelm_spark.cli.boards import print_board

@@ -20,7 +20,8 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED, decide
 from medhelm_spark.stages.infer import Asking, infer
 from medhelm_spark.stages.ingest import Ingested, ingest, ingested
-from medhelm_spark.stages.plan import check_splits, plan
+from medhelm_spark.stages.plan import plan
+from medhelm_spark.stages.run_specs import check_splits
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 
@@ -75,7 +76,9 @@ def prepare(
     decide(ctx, runs, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
     if source and len(cards) > 1:
-        raise ConfigError(f"--source takes one scenario's data; these are {', '.join(sorted(cards))}.")
+        raise ConfigError(
+            f"--source takes one scenario's data; these are {', '.join(sorted(cards))}."
+        )
     _warn(ctx, cards.values())
     data = {name: _data(ctx, card, source) for name, card in cards.items()}
     check_splits(runs, {name: found.splits for name, found in data.items()})

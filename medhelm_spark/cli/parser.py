@@ -65,10 +65,19 @@ def build_parser() -> argparse.ArgumentParser:
     ) -> argparse.ArgumentParser:
         made = subparsers.add_parser(name, help=about, description=about, aliases=list(aliases))
         made.set_defaults(command=function, name=name)
-        made.add_argument("-o", "--output-path", default=DEFAULT_OUTPUT, metavar="LAKE",
-                          help="a folder, an object-store URI or catalog.schema")
-        made.add_argument("--local-path", type=Path, default=Path(DEFAULT_LOCAL_PATH),
-                          help="the site's own configuration folder")
+        made.add_argument(
+            "-o",
+            "--output-path",
+            default=DEFAULT_OUTPUT,
+            metavar="LAKE",
+            help="a folder, an object-store URI or catalog.schema",
+        )
+        made.add_argument(
+            "--local-path",
+            type=Path,
+            default=Path(DEFAULT_LOCAL_PATH),
+            help="the site's own configuration folder",
+        )
         return made
 
     run = command("run", commands.run, "Plan, infer, annotate, score and summarize run entries.")
@@ -79,8 +88,13 @@ def build_parser() -> argparse.ArgumentParser:
         _entries(alone)
         _running(alone)
     _ingest(command("ingest", commands.ingest, "Read a scenario's data into the lake."))
-    _importing(command("import-responses", commands.import_responses,
-                       "Take completions made elsewhere as a model's results."))
+    _importing(
+        command(
+            "import-responses",
+            commands.import_responses,
+            "Take completions made elsewhere as a model's results.",
+        )
+    )
     _summarize(command("summarize", commands.summarize, "Summarise suites, or make a release."))
     _summarize(command("publish", commands.summarize, "Make or replace a draft release."))
     _board(command("leaderboard", commands.leaderboard, "Print the board of a suite or release."))
@@ -106,12 +120,16 @@ def _entries(parser: argparse.ArgumentParser) -> None:
     add("--suite", required=True)
     add("-m", "--max-eval-instances", type=int, metavar="N")
     add("-t", "--num-train-trials", type=int, metavar="N")
-    add("--source", nargs="+", default=[], help="the scenario's data: files, a folder or table:NAME")
+    add(
+        "--source", nargs="+", default=[], help="the scenario's data: files, a folder or table:NAME"
+    )
 
 
 def _running(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("-n", "--num-threads", type=int, metavar="N", help="concurrent requests per HTTP deployment")
+    add(
+        "-n", "--num-threads", type=int, metavar="N", help="concurrent requests per HTTP deployment"
+    )
     add("-d", "--dry-run", action="store_true", help="say what would run, write and send nothing")
     add("--skip-completed-runs", action="store_true", help="leave summarised runs as they are")
     add("--retry-failed", action="store_true", help="ask settled failures again")

@@ -79,7 +79,9 @@ class Entries:
             ConfigError: neither was given, or one of them is wrong.
         """
         if not args.run_entries and not args.conf_paths:
-            raise ConfigError("give run entries by --run-entries, or files of them by --conf-paths.")
+            raise ConfigError(
+                "give run entries by --run-entries, or files of them by --conf-paths."
+            )
         entries = (*parse_flags(args.run_entries), *load_confs(args.conf_paths))
         return cls(up_to_priority(entries, args.priority))
 

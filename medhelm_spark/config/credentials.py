@@ -87,7 +87,7 @@ def secret_variable(name: str) -> str:
     >>> secret_variable("llm/gpt-4o")
     'MEDHELM_SPARK_SECRET_LLM_GPT_4O'
     """
-    return SECRET_VARIABLE + re.sub(r"\W", "_", name).upper()
+    return SECRET_VARIABLE + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
 
 
 def _from_file(place: str) -> str | None:

@@ -1,8 +1,9 @@
 """`model_deployments.yaml`: MedHELM's file with `engine` and `locality` added.
 
-An entry with `engine` is ours: `client_spec.args` are that engine's arguments. An entry without is
-MedHELM's own, and its client class is translated (`helm_clients`). What has no counterpart here
-becomes a `Refusal`: it may be listed, and says what to write instead when it is used.
+An entry with `engine` is ours: `client_spec.args` are that engine's arguments, which the engine
+itself checks before anything is asked. An entry without is MedHELM's own, and its client class is
+translated (`helm_clients`). What has no counterpart here becomes a `Refusal`: it may be listed,
+and says what to write instead when it is used.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,21 +17,6 @@ from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 ENGINE_NAMES = ("llama_cpp", "openai", "vllm", "canned", "imported")
-
-_WEIGHTS = {"model", "revision", "quantization", "dtype", "adapter", "weights_sha256"}
-_SERVER = {"base_url", "api_key", "model", "api", "extra_body", "headers", "azure", "timeout"}
-_VLLM = {"tokenizer", "tensor_parallel_size", "pipeline_parallel_size", "max_model_len"}
-_VLLM_MEMORY = {"max_num_seqs", "max_num_batched_tokens", "gpu_memory_utilization", "swap_space"}
-_VLLM_MODES = {"enforce_eager", "enable_prefix_caching", "trust_remote_code", "load_format"}
-
-ENGINE_ARGS: Mapping[str, set[str] | None] = {
-    "llama_cpp": {"path", "n_ctx", "n_threads", "n_parallel", "api", *_WEIGHTS} - {"model"},
-    "openai": {"organization", "chat_template", *_SERVER, *_WEIGHTS},
-    "vllm": {"api", "seed", "chat_template", *_WEIGHTS, *_VLLM, *_VLLM_MEMORY, *_VLLM_MODES},
-    "canned": None,
-    "imported": set(),
-}
-"""The arguments each engine takes; None stands for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,10 +134,5 @@ def _check_limits(entry: DeploymentEntry, where: str) -> None:
 def _check_engine(engine: str, args: Mapping[str, Any], where: str) -> None:
     if engine not in ENGINE_NAMES:
         raise UnknownNameError("engine", engine, ENGINE_NAMES, where=where)
-    known = ENGINE_ARGS[engine]
-    for key in args:
-        if known is not None and key not in known:
-            kind = f"argument of engine {engine}"
-            raise UnknownNameError(kind, key, known, where=f"{where}: client_spec.args")
     check_secrets(args, where)
     check_url(args, where)

@@ -82,7 +82,10 @@ def _server(args: Args, entry: DeploymentEntry, context: _Context, *, api: str) 
         value = args.get(key) or context.credentials.setting(entry.name, suffix)
         args = {**args, key: value} if value else args
     if "reasoning_effort" in args:
-        args["extra_body"] = {"reasoning_effort": args.pop("reasoning_effort")}
+        args |= {
+            "reasoning": True,
+            "extra_body": {"reasoning_effort": args.pop("reasoning_effort")},
+        }
     reference = args.get("api_key") or context.credentials.reference(entry.name)
     return {**args, "api_key": reference} if reference else args
 

@@ -16,9 +16,6 @@ def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> 
 
     Arguments that name files are left out, `/` in values becomes `_`, and the deployment stands
     there if the entry gives one or the model's default is another.
-
-    >>> from medhelm_spark.config.run_entries import parse_entry
-    >>> entry = parse_entry("ehrshot:subject=guo_los,model=a/b", where="doctest")
     """
     name = card.name
     for key in card.args:

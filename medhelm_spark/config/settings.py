@@ -79,7 +79,9 @@ def detect_platform(environ: Mapping[str, str]) -> Platform:
     named = environ.get(PREFIX + "PLATFORM")
     if named:
         if named not in list(Platform):
-            raise UnknownNameError("platform", named, [str(one) for one in Platform], where=PREFIX + "PLATFORM")
+            raise UnknownNameError(
+                "platform", named, [str(one) for one in Platform], where=PREFIX + "PLATFORM"
+            )
         return Platform(named)
     if "DATABRICKS_RUNTIME_VERSION" in environ:
         return Platform.DATABRICKS

@@ -65,7 +65,15 @@ class Deployment:
         Part of every request_id. Serving details (URL, concurrency, device) are left out, so a
         moved server does not ask everything again.
         """
-        keys = ("api", "revision", "quantization", "dtype", "adapter", "weights_sha256", "chat_template")
+        keys = (
+            "api",
+            "revision",
+            "quantization",
+            "dtype",
+            "adapter",
+            "weights_sha256",
+            "chat_template",
+        )
         deciding = {key: self.args[key] for key in keys if key in self.args}
         return content_id(self.name, self.model, self.engine, deciding)
 
@@ -81,7 +89,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jury:
-    """An ordered set of judges. `validated` says whether clinicians checked it; nobody by default."""
+    """An ordered set of judges; `validated` says whether clinicians checked it (default: no)."""
 
     name: str
     judges: tuple[Judge, ...]

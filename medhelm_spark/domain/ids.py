@@ -26,11 +26,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"no canonical form for {type(value).__name__}")
 
 
+# One encoder for all: `json.dumps` with these arguments would build one per call.
+_ENCODER = json.JSONEncoder(
+    default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+)
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys, no spaces and no escapes; dataclasses and mappings become objects."""
-    return json.dumps(
-        value, default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
+    return _ENCODER.encode(value)
 
 
 def digest(text: str) -> str:

@@ -26,7 +26,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyDecision:
-    """Row of `policy_decisions`: a decision as it was taken, `role` being model, judge or metric."""
+    """Row of `policy_decisions`: a decision as taken; `role` is model, judge or metric."""
 
     suite: str
     run_name: str

@@ -35,7 +35,7 @@ class Split(StrEnum):
 
 
 class Verified(StrEnum):
-    """What this project's tests read of a scenario: its real data, made data of its form, nothing."""
+    """What this project's tests read of a scenario: real data, made data of its form, nothing."""
 
     REAL = "real"
     SAME_FORM = "same_form"

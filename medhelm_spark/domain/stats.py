@@ -57,8 +57,9 @@ class Interval:
 class Stat:
     """Row of `stats`: the summary of one stat of one RunSpec on one split.
 
-    `count` is the number of scored rows, `num_unscored` of those without a value; `mean`, `minimum`, `maximum`
-    and the interval are None where count is 0. `stddev` is the population's, as in HELM.
+    `count` is the number of scored rows, `num_unscored` of those without a value; `mean`,
+    `minimum`, `maximum` and the interval are None where count is 0. `stddev` is the population's,
+    as in HELM.
     """
 
     run_spec_id: str

@@ -134,7 +134,7 @@ class CannedEngine:
             _append(settings.log_file, request.request_id)
         if settings.delay:
             time.sleep(settings.delay)
-        if settings.die_after and self._calls >= settings.die_after:
+        if settings.die_after and self._calls > settings.die_after:
             _die(settings.die_marker)
         if self._fails(request):
             return failed(request, FailureKind(settings.failure), self.fingerprint)

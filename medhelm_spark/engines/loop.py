@@ -18,13 +18,17 @@ class LoopThread:
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def is_open(self) -> bool:
+        return not self._loop.is_closed()
+
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
         """Starts a coroutine; cancelling the future cancels it."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def close(self) -> None:
         """Cancels what still runs, ends the thread and frees the loop."""
-        if self._loop.is_closed():
+        if not self.is_open:
             return
         asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(STOP_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)

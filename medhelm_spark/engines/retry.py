@@ -12,11 +12,16 @@ from medhelm_spark.domain.request import FailureKind
 
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 TOO_LONG_WORDS = re.compile(
-    r"context (?:size|length|window)|maximum (?:model |sequence )?length|(?:prompt|input) is too long"
-    r"|too many (?:input )?tokens|exceeds? the (?:maximum|limit)[^.]{0,40}tokens",
+    r"context (?:size|length|window)|maximum (?:model |sequence )?length"
+    r"|(?:prompt|input) is too long|too many (?:input )?tokens"
+    r"|exceeds? the (?:maximum|limit)[^.]{0,40}tokens",
     re.IGNORECASE,
 )
-CONTENT_FILTER_CODES = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
+CONTENT_FILTER_CODES = {
+    "content_filter",
+    "content_policy_violation",
+    "ResponsibleAIPolicyViolation",
+}
 FATAL_CODES = {"insufficient_quota", "model_not_found", "invalid_api_key", "DeploymentNotFound"}
 FATAL_STATUS = {301, 302, 307, 308, 401, 402, 403, 404, 405}
 RETRIED_STATUS = {408, 409, 425, 429}
@@ -69,8 +74,8 @@ def delay(policy: RetryPolicy, tries: int, retry_after: float | None, seed: str)
 
     Retry-After is a lower bound: the jitter then spreads the requests behind it.
     """
-    ceiling = min(policy.longest_delay, policy.first_delay * 2 ** (tries - 1))
-    backoff = ceiling * random.Random(f"{seed}:{tries}").uniform(0.5, 1.0)  # noqa: S311  # jitter
+    ceiling = min(policy.longest_delay, policy.first_delay * 2.0 ** (tries - 1))
+    backoff = ceiling * random.Random(f"{seed}:{tries}").uniform(0.5, 1.0)
     if retry_after is None:
         return backoff
     return min(policy.longest_retry_after, retry_after) + backoff * min(1.0, retry_after)
@@ -101,9 +106,7 @@ def _number(value: str | None) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def classify(
-    status: int, codes: set[str], message: str, headers: Mapping[str, str]
-) -> Trouble:
+def classify(status: int, codes: set[str], message: str, headers: Mapping[str, str]) -> Trouble:
     """What an error reply means. `message` is only looked at, never kept.
 
     `codes` are the error's code and type. Servers word "too long" differently: OpenAI and Azure by

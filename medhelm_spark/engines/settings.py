@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
-S = TypeVar("S")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+S = TypeVar("S", bound="DataclassInstance")
 
 
 def read_settings(cls: type[S], deployment: Deployment) -> S:
@@ -18,7 +21,7 @@ def read_settings(cls: type[S], deployment: Deployment) -> S:
         ConfigError: a value of the wrong type, or one that `cls` itself refuses.
     """
     where = f"deployment {deployment.name!r}"
-    known = {field.name: field.type for field in fields(cls)}  # type: ignore[arg-type]  # S is a dataclass
+    known = {field.name: field.type for field in fields(cls)}
     values = {}
     for name, value in deployment.args.items():
         if name not in known:

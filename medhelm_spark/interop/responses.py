@@ -93,9 +93,9 @@ class ReadResponses:
             source_id=_text(values["source_id"]),
             instance_id=_text(values["instance_id"]),
             completion=_text(values["completion"]),
-            prompt_tokens=_number(values["prompt_tokens"], int),
-            completion_tokens=_number(values["completion_tokens"], int),
-            request_time=_number(values["request_time"], float),
+            prompt_tokens=_count(values["prompt_tokens"]),
+            completion_tokens=_count(values["completion_tokens"]),
+            request_time=_number(values["request_time"]),
         )
 
 
@@ -114,9 +114,17 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _number(value: object, kind: type) -> int | float | None:  # type: ignore[type-arg]
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return kind(value) if is_number else None
+def _number(value: object) -> float | None:
+    """A number, which readers hand on as text; None where there is none."""
+    try:
+        return float(str(value))
+    except ValueError:
+        return None
+
+
+def _count(value: object) -> int | None:
+    number = _number(value)
+    return None if number is None else int(number)
 
 
 def parse_fields(text: str | None) -> dict[str, str]:
@@ -177,7 +185,9 @@ def _refuse(path: Path, responses: DataFrame) -> None:
     bad = rows_of(responses.where("problem IS NOT NULL").orderBy("row").limit(1), Response)
     if bad:
         raise DataError(f"{path}: line {bad[0].row}: {bad[0].problem}.")
-    twice = responses.groupBy("source_id", "instance_id").agg(F.count("*").alias("n"), F.max("row").alias("row"))
+    twice = responses.groupBy("source_id", "instance_id").agg(
+        F.count("*").alias("n"), F.max("row").alias("row")
+    )
     rows = twice.where("n > 1").orderBy("row").limit(1).collect()
     if rows:
         raise DataError(f"{path}: line {rows[0]['row']}: its id stands in an earlier line too.")
@@ -188,10 +198,14 @@ def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Da
     versions = sorted({spec.data_version for spec in specs})
     instances = ctx.lake.query(output_of("instances", "ingest", "data_version"))
     keys = instances.where(F.col("data_version").isin(versions)).select("instance_id", "source_id")
-    by_source = responses.where("source_id != ''").drop("instance_id").join(keys.distinct(), "source_id")
+    by_source = (
+        responses.where("source_id != ''").drop("instance_id").join(keys.distinct(), "source_id")
+    )
     by_instance = responses.where("source_id = ''").drop("source_id")
     found = by_source.drop("source_id").unionByName(by_instance)
-    links = links_of(ctx, units, "plan", Purpose.EVALUATE).where("perturbation = '' AND trial_index = 0")
+    links = links_of(ctx, units, "plan", Purpose.EVALUATE).where(
+        "perturbation = '' AND trial_index = 0"
+    )
     requests = ctx.lake.read("requests").dropDuplicates(["request_id"])
     answered = ctx.lake.query(CURRENT_RESULTS).where("failure IS NULL").select("request_id")
     return (

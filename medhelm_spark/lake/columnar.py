@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -69,9 +69,7 @@ def _list_of(item: Codec) -> Codec:
     def encode(values: Sequence[Any]) -> pa.Array:
         flat = [element for row in values if row for element in row]
         offsets = _offsets(values)
-        return pa.ListArray.from_arrays(
-            offsets, item.encode(flat), type=arrow, mask=_nulls(values)
-        )
+        return pa.ListArray.from_arrays(offsets, item.encode(flat), type=arrow, mask=_nulls(values))
 
     return Codec(arrow, f"ARRAY<{item.ddl}>", decode, encode)
 
@@ -99,12 +97,10 @@ def _map_of(item: Codec) -> Codec:
         keys = pa.array([key for row in values if row for key in row], pa.string())
         items = item.encode([value for row in values if row for value in row.values()])
         offsets = _offsets(values)
-        if None in values:
-            offsets = pa.array(
-                [None if row is None else at for row, at in zip(values, offsets.to_pylist())]
-                + [offsets[-1].as_py()],
-                pa.int32(),
-            )
+        if any(row is None for row in values):
+            starts = zip(values, offsets.to_pylist(), strict=False)
+            marked = [None if row is None else at for row, at in starts]
+            offsets = pa.array([*marked, offsets[-1].as_py()], pa.int32())
         return pa.MapArray.from_arrays(offsets, keys, items, type=arrow)
 
     return Codec(arrow, f"MAP<STRING, {item.ddl}>", decode, encode)
@@ -115,11 +111,12 @@ def _offsets(values: Sequence[Any]) -> pa.Array:
 
 
 def _nulls(values: Sequence[Any]) -> pa.Array | None:
-    return pa.array([row is None for row in values]) if None in values else None
+    mask = [row is None for row in values]
+    return pa.array(mask) if any(mask) else None
 
 
 def _diff(offsets: Sequence[int]) -> list[int]:
-    return [after - before for before, after in zip(offsets, offsets[1:], strict=False)]
+    return [after - before for before, after in pairwise(offsets)]
 
 
 def _struct(kind: type) -> Codec:
@@ -132,30 +129,20 @@ def _struct(kind: type) -> Codec:
         if not column.null_count:
             return list(map(make, *columns))
         valid = column.is_valid().to_pylist()
-        return [
-            make(*row) if ok else None for ok, row in zip(valid, zip(*columns, strict=True))
-        ]
+        return [make(*row) if ok else None for ok, row in zip(valid, zip(*columns, strict=True))]
 
     def encode(values: Sequence[Any]) -> pa.Array:
         mask = _nulls(values)
-        present = [value for value in values if value is not None]
-        if mask is None:
-            return pa.StructArray.from_arrays(
-                [codec.encode(list(map(attrgetter(name), present))) for name, codec in fields.items()],
-                fields=list(arrow),
-            )
-        columns = [
-            codec.encode([_get(value, name, codec) for value in values])
-            for name, codec in fields.items()
-        ]
+        read = attrgetter if mask is None else _getter
+        columns = [codec.encode(list(map(read(name), values))) for name, codec in fields.items()]
         return pa.StructArray.from_arrays(columns, fields=list(arrow), mask=mask)
 
     inner = ", ".join(f"{name}: {codec.ddl}" for name, codec in fields.items())
     return Codec(arrow, f"STRUCT<{inner}>", decode, encode)
 
 
-def _get(value: Any, name: str, codec: Codec) -> Any:
-    return None if value is None else getattr(value, name)
+def _getter(name: str) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else getattr(value, name)
 
 
 @cache
@@ -195,7 +182,7 @@ def constructor(kind: type) -> Callable[..., Any]:
     """A positional constructor of a keyword-only dataclass (three times faster than `**row`)."""
     names = [field.name for field in dataclasses.fields(kind)]
     call = ", ".join(f"{name}={name}" for name in names)
-    make: Callable[..., Any] = eval(f"lambda {', '.join(names)}: kind({call})", {"kind": kind})  # noqa: S307
+    make: Callable[..., Any] = eval(f"lambda {', '.join(names)}: kind({call})", {"kind": kind})
     return make
 
 
@@ -211,9 +198,7 @@ def ddl(kind: type) -> str:
 
 def decode_batch(kind: type, batch: pa.RecordBatch | pa.Table) -> list[Any]:
     """Rows of a batch whose columns are the type's fields, in the type's order."""
-    columns = [
-        codec.decode(_whole(batch.column(name))) for name, codec in fields_of(kind).items()
-    ]
+    columns = [codec.decode(_whole(batch.column(name))) for name, codec in fields_of(kind).items()]
     return list(map(constructor(kind), *columns))
 
 

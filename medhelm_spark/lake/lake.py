@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.columnar import ddl
+from medhelm_spark.lake.columnar import ddl, fields_of
 from medhelm_spark.lake.rows import arrow_of, plain_errors
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
@@ -87,8 +87,8 @@ class Lake:
     def query(self, sql: str, **frames: DataFrame) -> DataFrame:
         """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""
         wanted = {name for _, name, _, _ in string.Formatter().parse(sql) if name}
-        tables = {name: self.read(name) for name in wanted - frames.keys()}
-        return self.spark.sql(sql, **tables, **frames)
+        named: dict[str, Any] = {name: self.read(name) for name in wanted - frames.keys()}
+        return self.spark.sql(sql, **{**named, **frames})
 
     def frame(self, rows: Iterable[Any], row_type: type) -> DataFrame:
         """Driver-side rows as a DataFrame."""
@@ -169,9 +169,8 @@ class Lake:
         return self.spark.read.format("delta").load(target)
 
     def _ddl(self, table: str) -> str:
-        fields = ddl(TABLES[table].row)
-        own = WRITE_ID in TABLES[table].row.__dataclass_fields__
-        return fields if own else f"{fields}, {WRITE_ID} STRING"
+        row = ddl(TABLES[table].row)
+        return f"{row}, {WRITE_ID} STRING" if WRITE_ID not in fields_of(TABLES[table].row) else row
 
 
 def _is(error: PySparkException, kinds: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ import platform
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from medhelm_spark.domain.ids import content_id
@@ -74,7 +74,10 @@ class _Claim:
         ]
         application = content_id("lease", self.suite)
         self.lake.append(
-            "leases", self.lake.frame(rows, Lease).coalesce(1), self.holder, txn=(application, version)
+            "leases",
+            self.lake.frame(rows, Lease).coalesce(1),
+            self.holder,
+            txn=(application, version),
         )
         _, newest = _newest(self.lake, self.suite)
         return all(

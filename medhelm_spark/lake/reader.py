@@ -76,21 +76,21 @@ class FileReader:
     def query(self, sql: str) -> pa.Table:
         """Answer SQL over the newest committed version of each table that it names."""
         from deltalake import QueryBuilder
-        from deltalake.exceptions import DeltaError
 
         builder, sources = QueryBuilder(), {}
         for name in named_tables(sql):
             table = self._open(name)
             builder.register(name, table)
             sources[name] = _source(name, {field.name for field in table.schema().fields})
+        batches = builder.execute(sql.format_map(sources))
         try:
-            found = pa.table(builder.execute(sql.format_map(sources)).read_all())
-        except (DeltaError, OSError) as error:
+            found = pa.table(batches.read_all())
+        except Exception as error:  # the engine has no class of its own for what files do to it
             names = ", ".join(sources)
             raise LakeError(
                 f"{self.location}: {names} cannot be read ({type(error).__name__}); a file of the "
                 "table is missing or damaged. Restore it, or make the lake anew."
-            ) from error
+            ) from None
         return _without_views(found)
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:

@@ -76,8 +76,9 @@ class _Source:
 
     def __iter__(self) -> Iterator[Any]:
         for batch in self._batches:
-            for self._last in decode_batch(self._type, batch):
-                yield self._last
+            for row in decode_batch(self._type, batch):
+                self._last = row
+                yield row
 
     def key(self) -> str:
         present = [
@@ -142,4 +143,6 @@ def rows_of(df: DataFrame, row_type: type[Row]) -> list[Row]:
 
 def arrow_of(rows: Iterable[Any], row_type: type) -> pa.Table:
     """Driver-side rows as an Arrow table, for `createDataFrame`."""
-    return pa.Table.from_batches([encode_batch(row_type, list(rows))], schema=arrow_schema(row_type))
+    return pa.Table.from_batches(
+        [encode_batch(row_type, list(rows))], schema=arrow_schema(row_type)
+    )

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.request import Annotation, Prompt, RequestLink, RequestResult, RequestRow
@@ -20,7 +20,7 @@ WRITE_ID = "write_id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One Delta table. `indexed` are the columns whose statistics may stand in the log: keys only."""
+    """One Delta table; `indexed` are the columns whose statistics may stand in the log."""
 
     name: str
     row: type
@@ -171,8 +171,8 @@ TABLES: Mapping[str, Table] = {table.name: table for table in _ALL}
 
 def columns(table: Table) -> tuple[str, ...]:
     """A table's columns: its row's fields and `write_id` (which `runs` has as a field)."""
-    fields = tuple(table.row.__dataclass_fields__)
-    return fields if WRITE_ID in fields else (*fields, WRITE_ID)
+    names = tuple(field.name for field in fields(table.row))
+    return names if WRITE_ID in names else (*names, WRITE_ID)
 
 
 def properties(table: Table) -> dict[str, str]:

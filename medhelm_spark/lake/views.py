@@ -39,6 +39,7 @@ SELECT t.* FROM {{{table}}} t
 JOIN ({CURRENT_RUNS}) r ON r.stage = '{stage}' AND r.unit_id = t.{unit} AND r.write_id = t.write_id
 """
 
+
 CURRENT_RELEASES = """
 SELECT m.* FROM {releases} m
 JOIN (SELECT release, max(created_at) AS created_at FROM {releases} GROUP BY release) n

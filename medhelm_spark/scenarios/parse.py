@@ -41,7 +41,7 @@ class _Parsed(NamedTuple):
     content: ParsedInput
     extra_data: Mapping[str, str]
     sub_split: str | None
-    content_hash: str
+    identity: tuple[object, ...]
 
 
 def parse_records(
@@ -80,7 +80,10 @@ def _key(record: Record, card: ScenarioCard, found: _Parsed | BadReason) -> Reco
     if isinstance(found, BadReason):
         reason = found.value
     else:
-        source_key, content_hash = content_id(card.name, found.source_id), found.content_hash
+        source_key, content_hash = (
+            content_id(card.name, found.source_id),
+            content_id(*found.identity),
+        )
         split = found.split.value
     return RecordKey(
         source_key=source_key,
@@ -124,14 +127,15 @@ def _parsed(
         content=content,
         extra_data=extra_data,
         sub_split=sub_split,
-        content_hash=_content_hash(content, extra_data, split, sub_split),
+        identity=_identity(content, extra_data, split, sub_split),
     )
 
 
-def _content_hash(
+def _identity(
     content: ParsedInput, extra_data: Mapping[str, str], split: Split, sub_split: str | None
-) -> str:
-    return content_id(
+) -> tuple[object, ...]:
+    """The content of an instance as parts of an id; the long text is hashed first, for speed."""
+    return (
         digest(content.input),
         [[reference.text, *reference.tags] for reference in content.references],
         [[message.role, message.content] for message in content.messages],
@@ -173,7 +177,7 @@ def _extra(record: Record, card: ScenarioCard, roles: Sequence[str]) -> dict[str
 def _instance(parsed: _Parsed, card: ScenarioCard, data_version: str, index: int) -> Instance:
     content = parsed.content
     return Instance(
-        instance_id=content_id(card.name, parsed.source_id, parsed.content_hash),
+        instance_id=content_id(card.name, parsed.source_id, *parsed.identity),
         scenario_name=card.name,
         data_version=data_version,
         source_id=parsed.source_id,

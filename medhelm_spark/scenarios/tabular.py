@@ -43,7 +43,7 @@ def parse_tabular(record: Record, card: ScenarioCard) -> ParsedInput:
     right = (correct(answer),) if answer else ()
     return ParsedInput(
         input=render(card.options["template"], fields),
-        references=right + tuple(Reference(text=text) for text in wrong),
+        references=(*right, *[Reference(text=text) for text in wrong]),
         source_id=as_text(fields.get(card.options.get("id_column", "id"))),
     )
 

@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose, Request, RequestResult
-from medhelm_spark.engines import SLOT_ENGINES, engine_for
+from medhelm_spark.engines import factory_of
+from medhelm_spark.engines.host import engine_for
 from medhelm_spark.errors import EngineError
 from medhelm_spark.governance.policy import gate_for
 from medhelm_spark.lake.lake import new_write_id
@@ -33,12 +34,12 @@ MAX_WAVE_ROWS = 200_000
 PERMANENT = ", ".join(f"'{kind.value}'" for kind in FailureKind if kind.is_permanent)
 
 # What has been tried per request, whatever became of it. No text is read.
-TRIED = """
+TRIED = f"""
 SELECT request_id, max(attempts) AS attempts, count(*) AS tries,
        bool_or(failure IS NULL) AS answered,
-       bool_or(failure IN ({permanent})) AS given_up
+       bool_or(failure IN ({PERMANENT})) AS given_up
 FROM {{request_results}} GROUP BY request_id
-""".format(permanent=PERMANENT)
+"""
 
 PENDING = f"""
 SELECT DISTINCT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.access_level,
@@ -140,9 +141,7 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> int:
     return total
 
 
-def _waves(
-    ctx: Context, run_spec_ids: Sequence[str], asking: Asking, work: Sequence[Work]
-) -> None:
+def _waves(ctx: Context, run_spec_ids: Sequence[str], asking: Asking, work: Sequence[Work]) -> None:
     """Ask engine by engine, wave by wave, until nothing is pending."""
     engines = {name: deployment.engine for name, deployment in asking.deployments.items()}
     for engine in sorted({engines[part.model_deployment] for part in work}):
@@ -178,13 +177,18 @@ def _slice(ctx: Context, rest: DataFrame) -> DataFrame:
 
 
 def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work]) -> None:
-    deployments = {part.model_deployment: asking.deployments[part.model_deployment] for part in work}
+    deployments = {
+        part.model_deployment: asking.deployments[part.model_deployment] for part in work
+    }
     slots = slots_for(ctx, deployments.values())
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, slots)
     results = map_rows(requests, Ask(shared, asking.policy), Request, RequestResult)
-    name = "|".join(sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work))
-    ctx.say(f"{STAGE}: asking {sum(part.requests for part in work)} requests of {', '.join(deployments)}")
+    name = "|".join(
+        sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work)
+    )
+    count = sum(part.requests for part in work)
+    ctx.say(f"{STAGE}: asking {count} requests of {', '.join(deployments)}")
     ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
 
 
@@ -199,7 +203,7 @@ def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
 
 def slots_for(ctx: Context, deployments: Iterable[Deployment]) -> int:
     """How many tasks may ask at once: one per slot for an engine that owns its machine or GPU."""
-    if any(deployment.engine in SLOT_ENGINES for deployment in deployments):
+    if any(factory_of(deployment).exclusive for deployment in deployments):
         return ctx.slots
     return max(1, min(ctx.cores, *(deployment.max_concurrency for deployment in deployments)))
 
@@ -223,4 +227,3 @@ def _pending(
     links = links_of(ctx, run_spec_ids, asking.stage, asking.purpose)
     sql = PENDING.replace("{retry}", "true" if asking.retry_failed else "false")
     return ctx.lake.query(sql, links=links, askable=F.broadcast(ctx.lake.frame(rows, Askable)))
-

@@ -6,7 +6,6 @@ made in SQL from keys alone, so a hundred deployments share one rendering and no
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -17,14 +16,14 @@ from medhelm_spark.adaptation.render import render
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
-from medhelm_spark.domain.run import AdapterSpec, RunSpec, SuiteRun
+from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
-from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.lake.views import CURRENT_RUN_SPECS, output_of
+from medhelm_spark.lake.views import output_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.requests import ESTIMATED_TOKENS, append_requests
+from medhelm_spark.stages.run_specs import enter, eval_splits, run_spec_of
 
 STAGE = "plan"
 VERSION = "1"
@@ -48,19 +47,19 @@ LEFT ANTI JOIN {prompts} k
  AND k.perturbation = s.perturbation AND k.train_trial_index = p.train_trial_index
 """
 
-LINKED = """
+LINKED = f"""
 SELECT c.run_spec_id, s.instance_id, s.perturbation, c.train_trial_index, c.trial_index,
        md5(concat(k.prompt_id, '|', c.call_id)) AS request_id, k.prompt_id, c.model_deployment,
        c.decoding, c.access_level,
-       {estimate} AS estimated_tokens,
-       '{purpose}' AS purpose, '' AS annotator, '' AS judge, '' AS judged_request_id
+       {ESTIMATED_TOKENS} AS estimated_tokens,
+       '{Purpose.EVALUATE}' AS purpose, '' AS annotator, '' AS judge, '' AS judged_request_id
 FROM {{selected}} s JOIN {{calls}} c ON c.draw_id = s.draw_id
 JOIN (SELECT DISTINCT render_id, subject_id, perturbation, train_trial_index, prompt_id,
              num_characters
       FROM {{prompts}}) k
   ON k.render_id = c.render_id AND k.subject_id = s.instance_id
  AND k.perturbation = s.perturbation AND k.train_trial_index = c.train_trial_index
-""".format(estimate=ESTIMATED_TOKENS, purpose=Purpose.EVALUATE.value)
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,26 +115,6 @@ class Renderer:
             )
 
 
-def run_spec_of(run: ResolvedRun, data_version: str) -> RunSpec:
-    """Freeze a resolved run on one data version; its id covers everything else in it."""
-    facts = {
-        "name": run.name,
-        "scenario_name": run.card.name,
-        "data_version": data_version,
-        "model": run.deployment.model,
-        "model_deployment": run.deployment.name,
-        "deployment_fingerprint": run.deployment.identity,
-        "adapter_spec": run.adapter_spec,
-        "metrics": run.metrics,
-        "annotators": tuple(annotator.spec for annotator in run.annotators),
-        "groups": run.groups,
-        "access_level": run.card.access_level.value,
-        "main_metric": run.card.main_metric,
-        "main_split": run.card.main_split.value,
-    }
-    return RunSpec(run_spec_id=content_id(facts), **facts)  # type: ignore[arg-type]
-
-
 def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str]) -> list[RunSpec]:
     """Make the suite's current RunSpecs and everything needed to ask them.
 
@@ -146,8 +125,10 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
     """
     started_at, write_id = now(), new_write_id()
     specs = [run_spec_of(run, versions[run.card.name]) for run in runs]
-    _enter(ctx, runs, specs, write_id, started_at)
-    fingerprints = {spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id) for spec in specs}
+    enter(ctx, runs, specs, write_id, started_at)
+    fingerprints = {
+        spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id) for spec in specs
+    }
     done = ctx.finished(STAGE, list(fingerprints))
     todo = {
         spec.run_spec_id: (run, spec)
@@ -162,48 +143,6 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
     return specs
 
 
-def _enter(
-    ctx: Context,
-    runs: Sequence[ResolvedRun],
-    specs: Sequence[RunSpec],
-    write_id: str,
-    at: datetime,
-) -> None:
-    """Add the suite's RunSpecs that are not its current ones; that supersedes what they replace."""
-    current = {
-        row.name: row.run_spec_id
-        for row in rows_of(ctx.lake.query(CURRENT_RUN_SPECS), SuiteRun)
-        if row.suite == ctx.suite
-    }
-    rows = [
-        SuiteRun(
-            suite=ctx.suite,
-            name=spec.name,
-            run_spec_id=spec.run_spec_id,
-            planned_at=at,
-            locality=run.deployment.locality.value,
-            engine=run.deployment.engine,
-            is_jury_validated=_is_validated(run),
-            run_spec=spec,
-        )
-        for run, spec in zip(runs, specs, strict=True)
-        if current.get(spec.name) != spec.run_spec_id
-    ]
-    superseded = [spec.name for spec in specs if current.get(spec.name, spec.run_spec_id) != spec.run_spec_id]
-    for name in superseded:
-        ctx.say(f"plan: {name} changed and supersedes the run spec planned before")
-    ctx.lake.append_rows("run_specs", rows, write_id)
-
-
-def _is_validated(run: ResolvedRun) -> bool | None:
-    if not run.annotators:
-        return None
-    return all(
-        annotator.jury.validated and not any(one.demo for one in annotator.deployments)
-        for annotator in run.annotators
-    )
-
-
 def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: str) -> None:
     draws, calls = _draws_and_calls(todo)
     frames = {
@@ -211,7 +150,9 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
         "calls": F.broadcast(ctx.lake.frame(calls, Call)),
         "instances_now": ctx.lake.query(output_of("instances", "ingest", "data_version")),
     }
-    selected = ctx.lake.query(SELECTED, draws=frames["draws"], instances_now=frames["instances_now"])
+    selected = ctx.lake.query(
+        SELECTED, draws=frames["draws"], instances_now=frames["instances_now"]
+    )
     renders = sorted({call.render_id for call in calls})
     keys = ctx.lake.read("prompts").where(F.col("render_id").isin(renders))
     tasks = _tasks(ctx, selected, frames["calls"], keys, frames["instances_now"])
@@ -228,13 +169,13 @@ def _draws_and_calls(
     draws, calls = [], []
     for run, spec in todo:
         adapter = spec.adapter_spec
-        splits = adapter.eval_splits or (Split.VALID.value, Split.TEST.value)
+        splits = eval_splits(adapter)
         draw = Draw(
             draw_id=content_id(spec.data_version, SEED, adapter.max_eval_instances, splits),
             data_version=spec.data_version,
             seed=str(SEED),
             sample_size=adapter.max_eval_instances,
-            eval_splits=tuple(splits),
+            eval_splits=splits,
         )
         draws.append(draw)
         for trial in range(adapter.num_trials):
@@ -294,15 +235,3 @@ def _train_pool(instances: DataFrame, data_version: str) -> list[Instance]:
         & (F.col("perturbation") == "")
     )
     return sorted(rows_of(pool, Instance), key=lambda instance: instance.source_index)
-
-
-def check_splits(runs: Sequence[ResolvedRun], counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Refuse a run whose evaluation splits hold no instance. `counts`: split sizes by scenario."""
-    for run in runs:
-        splits = run.adapter_spec.eval_splits or (Split.VALID.value, Split.TEST.value)
-        sizes = counts[run.card.name]
-        if not any(sizes.get(split) for split in splits):
-            raise ConfigError(
-                f"{run.where or run.name}: scenario {run.card.name!r} has no instance in "
-                f"{' or '.join(splits)}; its splits are {dict(sizes)}."
-            )

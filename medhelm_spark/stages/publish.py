@@ -27,7 +27,7 @@ def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     for suite in suites:
         if suite not in known:
             raise LakeError(
-                f"{ctx.lake.place.location}: no suite {suite!r}; it holds {sorted(known) or 'none'}."
+                f"{ctx.lake.place.location} has no suite {suite!r}; it has {sorted(known) or None}."
             )
     return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)
 
@@ -47,7 +47,11 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
     if not members:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
     manifest = content_id(release, members)
-    held = {row.manifest_hash for row in rows_of(ctx.lake.query(CURRENT_RELEASES), ReleaseMember) if row.release == release}
+    held = {
+        row.manifest_hash
+        for row in rows_of(ctx.lake.query(CURRENT_RELEASES), ReleaseMember)
+        if row.release == release
+    }
     if held != {manifest}:
         at = now()
         rows = [

@@ -54,7 +54,7 @@ def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:
 
 
 def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
-    """Score the RunSpecs whose answers, annotations or metric versions changed; returns how many."""
+    """Score RunSpecs whose answers, annotations or metric versions changed; returns how many."""
     started_at, write_id = now(), new_write_id()
     unique = {spec.run_spec_id: spec for spec in specs}
     inputs = inputs_of(ctx, list(unique), "plan", Purpose.EVALUATE)

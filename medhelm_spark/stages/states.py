@@ -21,7 +21,8 @@ SELECT l.run_spec_id, count(*) AS links,
        count_if(r.request_id IS NOT NULL AND r.failure IS NULL) AS answered,
        count_if(r.failure IS NOT NULL) AS failed,
        CAST(bit_xor(xxhash64(l.instance_id, l.perturbation, l.train_trial_index, l.trial_index,
-            l.annotator, l.judge, l.request_id, r.completed_at, r.write_id)) AS STRING) AS fingerprint
+            l.annotator, l.judge, l.request_id, r.completed_at, r.write_id)) AS STRING)
+       AS fingerprint
 FROM {{links}} l LEFT JOIN ({CURRENT_RESULTS}) r ON r.request_id = l.request_id
 GROUP BY l.run_spec_id
 """
@@ -48,9 +49,7 @@ class Inputs:
         }
 
 
-def links_of(
-    ctx: Context, run_spec_ids: Sequence[str], stage: str, purpose: Purpose
-) -> DataFrame:
+def links_of(ctx: Context, run_spec_ids: Sequence[str], stage: str, purpose: Purpose) -> DataFrame:
     """The current links of these RunSpecs that a stage made for a purpose."""
     links = ctx.lake.query(output_of("request_links", stage))
     return links.where(
@@ -109,6 +108,12 @@ def _absent(name: str) -> Column:
     """The default of a RequestState field that nobody asked for."""
     ddl = fields_of(RequestState)[name].ddl
     empty: Mapping[str, Column] = {"ARRAY": F.array(), "MAP": F.create_map(), "STRING": F.lit("")}
-    nullable = name in ("failure", "prompt_tokens", "completion_tokens", "request_time", "completions")
+    nullable = name in (
+        "failure",
+        "prompt_tokens",
+        "completion_tokens",
+        "request_time",
+        "completions",
+    )
     start = F.lit(None) if nullable else empty.get(ddl.split("<")[0], F.lit(0))
     return start.cast(ddl.replace(": ", ":"))

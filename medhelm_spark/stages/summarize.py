@@ -1,15 +1,17 @@
 """summarize: per_instance_stats -> stats, every mean with its counts and its interval."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import RunSpec, SuiteRun
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.lake.views import CURRENT_RUN_SPECS, output_of
+from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.views import output_of
+from medhelm_spark.metrics import info
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.statistics.summary import summarize as summary_of
 
@@ -22,7 +24,8 @@ HISTOGRAMS = """
 SELECT run_spec_id, name, split, perturbation,
        sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
        sort_array(collect_list(CASE WHEN value IS NOT NULL
-                                    THEN named_struct('value', value, 'rows', rows) END)) AS histogram
+                                    THEN named_struct('value', value, 'rows', rows) END))
+       AS histogram
 FROM (SELECT run_spec_id, split, perturbation, stat.name, stat.value, count(*) AS rows
       FROM (SELECT run_spec_id, split, perturbation, explode(stats) AS stat FROM {scored})
       GROUP BY run_spec_id, split, perturbation, stat.name, stat.value)
@@ -54,21 +57,15 @@ def stats_of(histograms: Iterable[Histogram]) -> Iterator[Stat]:
     """The function of this stage."""
     for row in histograms:
         pairs = [(entry.value, entry.rows) for entry in row.histogram]
-        made = summary_of(pairs, row.num_unscored, SEED)
+        scale = info(row.name)
+        proportion = (scale.minimum, scale.maximum) == (0.0, 1.0)
+        made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=proportion)
         yield Stat(
             run_spec_id=row.run_spec_id,
             name=row.name,
             split=row.split,
             perturbation=row.perturbation,
-            count=made.count,
-            num_unscored=row.num_unscored,
-            mean=made.mean,
-            stddev=made.stddev,
-            minimum=made.minimum,
-            maximum=made.maximum,
-            ci_low=made.interval.low,
-            ci_high=made.interval.high,
-            ci_method=made.interval.method,
+            **{field.name: getattr(made, field.name) for field in fields(made)},
         )
 
 
@@ -95,6 +92,6 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
 
 def completed(ctx: Context) -> set[str]:
     """The names of the suite's current runs that have been summarised."""
-    current = [row for row in rows_of(ctx.lake.query(CURRENT_RUN_SPECS), SuiteRun) if row.suite == ctx.suite]
+    current = current_runs(ctx)
     done = ctx.finished(STAGE, [row.run_spec_id for row in current])
     return {row.name for row in current if row.run_spec_id in done}

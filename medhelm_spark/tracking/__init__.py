@@ -8,16 +8,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.lake import is_catalog
 from medhelm_spark.tracking.names import metrics_of, params_of
 from medhelm_spark.tracking.records import TrackedRun, TrackedSuite
-from medhelm_spark.tracking.store import PARENT, TAG, Store, Target, opened
-
-if TYPE_CHECKING:
-    from mlflow.entities import Run
+from medhelm_spark.tracking.store import PARENT, TAG, Target, opened
 
 __all__ = ["TrackedRun", "TrackedSuite", "default_uri", "track_release", "track_suite"]
 

@@ -22,7 +22,7 @@ TAG = "medhelm_spark."
 PARENT = "mlflow.parentRunId"
 MAX_RUN_NAME = 250
 # MLflow takes 1,000 metrics, 100 params, 100 tags and 1,000 of all together in a batch.
-BATCH = {"metrics": 800, "params": 100, "tags": 100}
+MAX_METRICS, MAX_PARAMS, MAX_TAGS = 800, 100, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def _datasets(versions: Mapping[str, tuple[str, int]]) -> "Iterator[Dataset]":
         kind = "path" if "/" in place else "delta_table_name"
         yield Dataset(
             name=f"{table}@v{version}",
-            digest=content_id(place, version)[:16],
+            digest=content_id(place, version)[:8],
             source_type="delta_table",
             source=canonical_json({kind: place, "delta_table_version": version}),
         )
@@ -113,7 +113,8 @@ class Store:
         run_id: str = run.info.run_id
         tags = _missing(target.all_tags(), run.data.tags)
         metrics = changed_metrics(target.metrics, run.data.metrics)
-        step = int(run.data.tags.get(f"{TAG}revision", 0)) + 1
+        # From 0: MLflow draws a lone point at step 0 as a bar, which is how models compare.
+        step = int(run.data.tags.get(f"{TAG}revision", -1)) + 1
         if metrics:
             tags[f"{TAG}revision"] = str(step)
             # Before the numbers: an interrupted call must not leave numbers without their tables.
@@ -149,14 +150,15 @@ class Store:
         from mlflow.entities import Metric, Param, RunTag
 
         at = int(time() * 1000)
-        todo = {
-            "metrics": [Metric(key, value, at, step) for key, value in metrics.items()],
-            "params": [Param(key, value) for key, value in params.items()],
-            "tags": [RunTag(key, value) for key, value in tags.items()],
-        }
-        while any(todo.values()):
-            self.client.log_batch(run_id, **{k: todo[k][: BATCH[k]] for k in todo})
-            todo = {k: todo[k][BATCH[k] :] for k in todo}
+        points = [Metric(key, value, at, step) for key, value in metrics.items()]
+        settings = [Param(key, value) for key, value in params.items()]
+        marks = [RunTag(key, value) for key, value in tags.items()]
+        while points or settings or marks:
+            self.client.log_batch(
+                run_id, points[:MAX_METRICS], settings[:MAX_PARAMS], marks[:MAX_TAGS]
+            )
+            points, settings = points[MAX_METRICS:], settings[MAX_PARAMS:]
+            marks = marks[MAX_TAGS:]
 
 
 def shown(uri: str | None) -> str:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.config.registry import Registry, load_registry
+
 Write = Callable[[str, str], Path]
 
 CARD = """
@@ -105,3 +107,9 @@ def judged(benchmark: Path, write: Write) -> Path:
     """The configuration of a complete jury benchmark, on the same data."""
     write("bench/judge.txt", JUDGE_PROMPT)
     return write("bench/notes.yaml", JUDGED)
+
+
+@pytest.fixture
+def registry(site: Path) -> Registry:
+    """What ships, with the site's scenario and deployments."""
+    return load_registry(site)

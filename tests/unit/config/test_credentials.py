@@ -69,7 +69,8 @@ def test_a_literal_is_not_repeated() -> None:
 
 def _platform(monkeypatch, get) -> None:
     module = ModuleType("databricks.sdk.runtime")
-    module.dbutils = SimpleNamespace(secrets=SimpleNamespace(get=get))  # type: ignore[attr-defined]
+    dbutils = SimpleNamespace(secrets=SimpleNamespace(get=get))
+    monkeypatch.setattr(module, "dbutils", dbutils, raising=False)
     for name in ("databricks", "databricks.sdk"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "databricks.sdk.runtime", module)

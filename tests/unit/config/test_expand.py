@@ -5,28 +5,10 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.config.expand import Selection, expand
-from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import load_conf, parse_entry, parse_flags
-from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import ConfigError
-
-SMALL = "model=acme/small"
-
-
-@pytest.fixture
-def registry(site: Path) -> Registry:
-    return load_registry(site)
-
-
-def _expand(registry: Registry, *texts: str, **selection: object) -> tuple[ResolvedRun, ...]:
-    chosen = Selection(**selection)  # type: ignore[arg-type]
-    return expand(parse_flags(texts), registry, base_dir=Path(), selection=chosen)
-
-
-def _one(registry: Registry, text: str, **selection: object) -> ResolvedRun:
-    (run,) = _expand(registry, text, **selection)
-    return run
+from tests.unit.config.runs import SMALL, expand_one, expand_texts
 
 
 @pytest.mark.parametrize(
@@ -50,13 +32,13 @@ def _one(registry: Registry, text: str, **selection: object) -> ResolvedRun:
     ],
 )
 def test_run_names_are_helms(registry: Registry, entry: str, name: str) -> None:
-    assert _one(registry, entry).name == name
+    assert expand_one(registry, entry).name == name
 
 
 def test_med_dialog_joins_its_subset_by_a_comma(site: Path) -> None:
     path = site / "scenarios" / "triage.yaml"
     path.write_text(path.read_text().replace("name: triage", "name: med_dialog"))
-    run = _one(load_registry(site), f"med_dialog:subject=icliniq,{SMALL}")
+    run = expand_one(load_registry(site), f"med_dialog:subject=icliniq,{SMALL}")
     assert run.name == "med_dialog,subject=icliniq:model=acme_small"
 
 
@@ -72,73 +54,6 @@ def test_names_that_helm_itself_wrote(real_data: Path, tmp_path: Path, write) ->
     runs = expand(entries, load_registry(site), base_dir=tmp_path)
     written = {path.name for path in sample.glob("runs/*/*") if path.is_dir()}
     assert {run.name for run in runs} <= written
-
-
-def test_the_adapter_takes_card_then_flag_then_entry(registry: Registry) -> None:
-    plain = _one(registry, f"triage:{SMALL}")
-    assert plain.adapter_spec == registry.cards["triage"].adapter_spec
-    flag = _one(registry, f"triage:{SMALL}", max_eval_instances=10)
-    assert flag.adapter_spec.max_eval_instances == 10
-    entry = _one(registry, f"triage:{SMALL},max_eval_instances=3", max_eval_instances=10)
-    assert entry.adapter_spec.max_eval_instances == 3
-
-
-@pytest.mark.parametrize(
-    ("argument", "changes"),
-    [
-        ("num_output_tokens=4000", {"max_tokens": 4000}),
-        ("max_train_instances=2", {"max_train_instances": 2}),
-        ("num_trials=3", {"num_trials": 3}),
-        ("num_outputs=4", {"num_outputs": 4}),
-        ("temperature=1", {"temperature": 1.0}),
-        ("eval_split=valid", {"eval_splits": ("valid",)}),
-        ("stop=none", {"stop_sequences": ()}),
-        ("stop=hash", {"stop_sequences": ("###",), "instance_prefix": "###\n\n"}),
-        ("stop=semicolon", {"stop_sequences": (";",), "instance_prefix": ";\n\n"}),
-        ("stop=br", {"stop_sequences": ("<br>",), "instance_prefix": "<br>\n\n"}),
-        ("instructions=none", {"instructions": ""}),
-        ("num_train_trials=3", {"num_train_trials": 1}),  # nothing to draw without examples
-        ("max_train_instances=1,num_train_trials=3", {"num_train_trials": 3}),
-    ],
-)
-def test_expanders_set_one_value(registry: Registry, argument: str, changes: dict) -> None:
-    spec = _one(registry, f"triage:{argument},{SMALL}").adapter_spec
-    assert {key: getattr(spec, key) for key in changes} == changes
-
-
-@pytest.mark.parametrize(
-    ("argument", "allowed"),
-    [
-        ("num_output_tokens=0", "a whole number, 1 or more"),
-        ("num_output_tokens=many", "a whole number, 1 or more"),
-        ("max_train_instances=-1", "a whole number, 0 or more"),
-        ("max_train_instances=all", "a whole number, 0 or more"),
-        ("max_eval_instances=1.5", "a whole number, 1 or more"),
-        ("temperature=hot", "a number, 0 or more"),
-        ("temperature=-1", "a number, 0 or more"),
-        ("eval_split=train", "test or valid"),
-        ("stop=dot", "none, hash, semicolon, br"),
-        ("instructions=expert", "none"),
-    ],
-)
-def test_values_that_an_expander_does_not_take(registry, argument: str, allowed: str) -> None:
-    key = argument.partition("=")[0]
-    with pytest.raises(ConfigError) as caught:
-        _one(registry, f"triage:{argument},{SMALL}")
-    assert str(caught.value).startswith("--run-entries: run entry 'triage': " + key)
-    assert str(caught.value).endswith(f"allowed: {allowed}.")
-
-
-def test_flags_are_checked_like_entries(registry: Registry) -> None:
-    with pytest.raises(ConfigError, match=r"--max-eval-instances: .* is 0; allowed: a whole"):
-        _one(registry, f"triage:{SMALL}", max_eval_instances=0)
-
-
-@pytest.mark.parametrize("key", UNSUPPORTED)
-def test_helms_other_expanders_are_refused_by_name(registry: Registry, key: str) -> None:
-    assert key not in EXPANDERS
-    with pytest.raises(ConfigError, match=f"{key} is a run expander of HELM's not supported yet"):
-        _one(registry, f"triage:{key}=x,{SMALL}")
 
 
 @pytest.mark.parametrize(
@@ -164,21 +79,21 @@ def test_helms_other_expanders_are_refused_by_name(registry: Registry, key: str)
 )
 def test_entries_that_cannot_be_resolved(registry: Registry, entry: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        _one(registry, entry)
+        expand_one(registry, entry)
     assert str(caught.value).startswith("--run-entries: run entry ")
     assert message in str(caught.value)
 
 
 def test_entries_without_a_model_run_on_each_model_to_run(registry: Registry) -> None:
-    runs = _expand(registry, "triage", models_to_run=("acme/small", "acme/big"))
+    runs = expand_texts(registry, "triage", models_to_run=("acme/small", "acme/big"))
     assert [run.name for run in runs] == ["triage:model=acme_small", "triage:model=acme_big"]
     assert [run.deployment.name for run in runs] == ["site/small", "site/big"]
 
 
 def test_entries_with_a_model_are_filtered_by_model_or_deployment(registry: Registry) -> None:
     entries = (f"triage:{SMALL}", "triage:model=acme/big", "triage:subject=a")
-    by_model = _expand(registry, *entries, models_to_run=("acme/big",))
-    by_deployment = _expand(registry, *entries, models_to_run=("site/big",))
+    by_model = expand_texts(registry, *entries, models_to_run=("acme/big",))
+    by_deployment = expand_texts(registry, *entries, models_to_run=("site/big",))
     names = ["triage:model=acme_big", "triage:subject=a,model=acme_big"]
     assert [run.name for run in by_model] == names
     assert [run.name for run in by_deployment] == names
@@ -187,7 +102,7 @@ def test_entries_with_a_model_are_filtered_by_model_or_deployment(registry: Regi
 def test_a_deployment_that_is_not_the_models_default_is_in_the_name(registry: Registry) -> None:
     model = "qwen/qwen2.5-7b-instruct"
     other, default = "ollama/qwen2.5-7b-instruct", "huggingface/qwen2.5-7b-instruct"
-    runs = _expand(registry, "triage", models_to_run=(model, other))
+    runs = expand_texts(registry, "triage", models_to_run=(model, other))
     assert [run.deployment.name for run in runs] == [default, other]
     assert runs[0].name == "triage:model=qwen_qwen2.5-7b-instruct"
     assert runs[1].name == (
@@ -199,13 +114,13 @@ def test_an_unknown_model_to_run_is_refused(registry: Registry) -> None:
     with pytest.raises(
         ConfigError, match=r"--models-to-run: unknown model 'acme/smol'.*acme/small"
     ):
-        _expand(registry, f"triage:{SMALL}", models_to_run=("acme/smol",))
+        expand_texts(registry, f"triage:{SMALL}", models_to_run=("acme/smol",))
 
 
 def test_nothing_left_to_run_is_said(registry: Registry) -> None:
     with pytest.raises(ConfigError, match="none of the 1 run entries is left to run"):
-        _expand(registry, f"triage:{SMALL}", models_to_run=("acme/big",))
-    assert _expand(registry) == ()
+        expand_texts(registry, f"triage:{SMALL}", models_to_run=("acme/big",))
+    assert expand_texts(registry) == ()
 
 
 def test_groups_are_appended_named_and_chosen(registry: Registry) -> None:
@@ -222,7 +137,7 @@ def test_groups_are_appended_named_and_chosen(registry: Registry) -> None:
 
 
 def test_the_same_entry_twice_is_one_run(registry: Registry) -> None:
-    assert len(_expand(registry, f"triage:{SMALL}", f"triage:{SMALL}")) == 1
+    assert len(expand_texts(registry, f"triage:{SMALL}", f"triage:{SMALL}")) == 1
 
 
 def test_two_different_runs_of_one_name_are_refused(registry, benchmark: Path, write) -> None:
@@ -241,16 +156,16 @@ def test_two_different_runs_of_one_name_are_refused(registry, benchmark: Path, w
 
 
 def test_an_argument_of_the_card_makes_another_scenario(registry: Registry) -> None:
-    run = _one(registry, f"triage:subject=7,{SMALL}")
+    run = expand_one(registry, f"triage:subject=7,{SMALL}")
     assert run.card.name == "triage:subject=7"
     assert run.card.options == {"template": "{question}", "subject": "7"}
     assert run.groups == ("clinical", "triage")
 
 
 def test_data_path_moves_the_files(registry: Registry, tmp_path: Path) -> None:
-    one = _one(registry, f"triage:data_path=/data/x.csv,{SMALL}")
+    one = expand_one(registry, f"triage:data_path=/data/x.csv,{SMALL}")
     assert [file.path for file in one.card.source.files] == ["/data/x.csv"]
-    folder = _one(registry, f"triage:data_path={tmp_path},{SMALL}")
+    folder = expand_one(registry, f"triage:data_path={tmp_path},{SMALL}")
     assert [file.path for file in folder.card.source.files] == [str(tmp_path / "triage_test.csv")]
     assert one.name == folder.name == "triage:model=acme_small"
     assert one.card.name == "triage"
@@ -263,37 +178,33 @@ def test_data_path_of_several_files_must_be_a_folder(site: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"holds the scenario's files \(triage_test\.csv, triage_t"
     ):
-        _one(load_registry(site), f"triage:data_path=/data/x.csv,{SMALL}")
+        expand_one(load_registry(site), f"triage:data_path=/data/x.csv,{SMALL}")
 
 
 def test_a_benchmark_is_found_beside_its_conf_file(registry, benchmark: Path, write) -> None:
-    text = f'entries: [{{description: "medhelm_configurable_benchmark:config_path=fever.yaml,{SMALL}"}}]'
-    entries = load_conf(write("bench/run.conf", text))
+    entry = f"medhelm_configurable_benchmark:config_path=fever.yaml,{SMALL}"
+    entries = load_conf(write("bench/run.conf", f'entries: [{{description: "{entry}"}}]'))
     (run,) = expand(entries, registry, base_dir=Path())
     assert (run.name, run.groups) == ("FEVER:model=acme_small", ("FEVER",))
     assert run.adapter_spec.max_tokens == 8
-    (again,) = expand(
-        parse_flags([f"medhelm_configurable_benchmark:config_path=fever.yaml,{SMALL}"]),
-        registry,
-        base_dir=benchmark.parent,
-    )
+    (again,) = expand(parse_flags([entry]), registry, base_dir=benchmark.parent)
     assert again.card == run.card
 
 
 def test_a_benchmark_may_not_take_a_shipped_scenarios_name(registry, benchmark: Path) -> None:
     benchmark.write_text(benchmark.read_text().replace("FEVER", "triage"))
     with pytest.raises(ConfigError, match="name is 'triage', which is a shipped scenario's"):
-        _one(registry, f"medhelm_configurable_benchmark:config_path={benchmark},{SMALL}")
+        expand_one(registry, f"medhelm_configurable_benchmark:config_path={benchmark},{SMALL}")
 
 
 def test_a_benchmarks_judges_are_looked_up(registry: Registry, judged: Path) -> None:
     entry = f"medhelm_configurable_benchmark:config_path={judged},{SMALL}"
-    (annotator,) = _one(registry, entry).annotators
+    (annotator,) = expand_one(registry, entry).annotators
     assert annotator.jury.name == annotator.rubric.name == "NOTES"
     assert [one.name for one in annotator.deployments] == ["canned/judge"]
     judged.write_text(judged.read_text().replace("name: canned/judge", "name: canned/jugde", 1))
     with pytest.raises(ConfigError, match=r"jury 'NOTES': unknown deployment 'canned/jugde'.*Did"):
-        _one(registry, entry)
+        expand_one(registry, entry)
 
 
 def test_jury_config_path_replaces_the_jury(registry: Registry, judged: Path, write) -> None:
@@ -302,7 +213,7 @@ def test_jury_config_path_replaces_the_jury(registry: Registry, judged: Path, wr
         "name: panel\njudges: [{name: e, model: canned/echo, model_deployment: canned/echo}]",
     )
     entry = f"medhelm_configurable_benchmark:config_path={judged},jury_config_path={judges},{SMALL}"
-    run = _one(registry, entry)
+    run = expand_one(registry, entry)
     (annotator,) = run.annotators
     assert (annotator.spec.jury, annotator.jury.name) == ("panel", "panel")
     assert [one.name for one in annotator.deployments] == ["canned/echo"]
@@ -310,7 +221,7 @@ def test_jury_config_path_replaces_the_jury(registry: Registry, judged: Path, wr
 
 
 def test_a_shipped_jury_scenario_uses_the_default_jury(registry: Registry) -> None:
-    (annotator,) = _one(registry, f"aci_bench:{SMALL}").annotators
+    (annotator,) = expand_one(registry, f"aci_bench:{SMALL}").annotators
     assert annotator.jury == registry.juries["default"]
     assert annotator.rubric == registry.rubrics["aci_bench"]
 
@@ -319,4 +230,4 @@ def test_an_unknown_rubric_is_named(site: Path) -> None:
     path = site / "scenarios" / "triage.yaml"
     path.write_text(path.read_text() + "annotators: [{name: triage, rubric: aci_bnch}]\n")
     with pytest.raises(ConfigError, match=r"unknown rubric 'aci_bnch'. Did you mean 'aci_bench'\?"):
-        _one(load_registry(site), f"triage:{SMALL}")
+        expand_one(load_registry(site), f"triage:{SMALL}")

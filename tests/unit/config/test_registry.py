@@ -151,7 +151,7 @@ def test_names_stand_for_deployments(model, model_deployment, expected) -> None:
         ("acme/m", "acme/same", "deployment 'acme/same' serves model 'acme/same', not 'acme/m'"),
         ("acme/mm", None, "unknown model 'acme/mm'. Did you mean 'acme/m'?"),
         ("a/b/c", None, "unknown model 'a/b/c'"),
-        (None, "one/n", "unknown deployment 'one/n'. Did you mean 'one/m'?"),
+        (None, "one/mm", "unknown deployment 'one/mm'. Did you mean 'one/m'?"),
         ("all", None, "--models-to-run"),
         (None, None, "neither a model nor a deployment"),
     ],

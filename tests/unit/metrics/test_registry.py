@@ -42,7 +42,10 @@ def test_unknown_name_gets_a_suggestion():
 
 def test_specs_of_one_metric_run_it_once_in_the_order_of_the_specs():
     specs = [spec("rouge_l"), spec("exact_match"), spec("rouge_1"), spec("prefix_exact_match")]
-    assert [metric for metric, _ in metrics_for(specs)] == [METRICS["rouge"], METRICS["exact_match"]]
+    assert [metric for metric, _ in metrics_for(specs)] == [
+        METRICS["rouge"],
+        METRICS["exact_match"],
+    ]
     assert metrics_for([]) == []
 
 

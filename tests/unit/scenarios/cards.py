@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
 from medhelm_spark.domain.scenario import (
@@ -19,9 +20,9 @@ from medhelm_spark.scenarios import parse_records, read_card
 CONF = Path(__file__).resolve().parents[3] / "conf"
 
 
-def card(shape: str = "tabular", *, metric: str = "exact_match", **changes: object) -> ScenarioCard:
+def card(shape: str = "tabular", *, metric: str = "exact_match", **changes: Any) -> ScenarioCard:
     """A private card with one metric; `changes` are further fields of ScenarioCard."""
-    given: dict[str, object] = {
+    given: dict[str, Any] = {
         "name": "own",
         "display_name": "Own",
         "description": "",
@@ -32,14 +33,14 @@ def card(shape: str = "tabular", *, metric: str = "exact_match", **changes: obje
         "metrics": (MetricSpec(name=metric),),
         "main_metric": metric,
     }
-    return ScenarioCard(**{**given, **changes})  # type: ignore[arg-type]
+    return ScenarioCard(**{**given, **changes})
 
 
 def source(
-    path: Path, format_: str = "csv", split: Split | None = Split.TEST, **more: str
+    path: Path, format_: str = "csv", split: Split | None = Split.TEST, **more: Any
 ) -> DataSource:
     """A source of one file."""
-    return DataSource(format=format_, files=(SourceFile(path=str(path), split=split),), **more)  # type: ignore[arg-type]
+    return DataSource(format=format_, files=(SourceFile(path=str(path), split=split),), **more)
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[str]]) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,8 @@ def load(name: str) -> ScenarioCard:
 
 def pinned(real_data: Path, name: str) -> ScenarioCard:
     """The card with its own files and hashes, found in the folder of real data."""
-    from dataclasses import replace
-
     of = load(name)
-    files = tuple(replace(f, path=str(real_data / f.path)) for f in of.source.files)
+    files = tuple(replace(file, path=str(real_data / file.path)) for file in of.source.files)
     return replace(of, source=replace(of.source, files=files))
 
 

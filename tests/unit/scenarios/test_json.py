@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from medhelm_spark.scenarios import BadReason, Record, read_records
 from tests.unit.scenarios.cards import source
 
 
-def read(path: Path, format_: str = "json", **more: str) -> list[Record]:
+def read(path: Path, format_: str = "json", **more: Any) -> list[Record]:
     of = source(path, format_, **more)
     return list(read_records(of.files[0], of))
 

@@ -1,6 +1,7 @@
 """From records to instances and fingerprints."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from medhelm_spark.domain.scenario import (
     DataSource,
     Instance,
     Quarantined,
+    ScenarioCard,
     SourceFile,
     Split,
 )
@@ -30,12 +32,12 @@ from tests.unit.scenarios.test_csv import HOSTILE
 FIELDS = {"input": "note", "reference": "answer", "id": "mrn", "extra.ward": "ward"}
 
 
-def rows(*fields: dict[str, object]) -> list[Record]:
+def rows(*fields: Mapping[str, object]) -> list[Record]:
     return [Record(source_file="t", row=n, fields=each) for n, each in enumerate(fields, 1)]
 
 
-def keys(of: object, *fields: dict[str, object]) -> list[RecordKey]:
-    return list(fingerprint_records(rows(*fields), of))  # type: ignore[arg-type]
+def keys(of: ScenarioCard, *fields: Mapping[str, object]) -> list[RecordKey]:
+    return list(fingerprint_records(rows(*fields), of))
 
 
 NOTES = card("free_text", fields=FIELDS)
@@ -53,7 +55,7 @@ def test_an_instance_has_all_its_parts() -> None:
 
 
 def test_ids_follow_content_and_nothing_else() -> None:
-    def ids(version: str, *fields: dict[str, object]) -> list[str]:
+    def ids(version: str, *fields: Mapping[str, object]) -> list[str]:
         found = parse_records(rows(*fields), NOTES, version)
         return [each.instance_id for each in found if isinstance(each, Instance)]
 

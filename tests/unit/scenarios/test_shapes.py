@@ -1,8 +1,10 @@
 """What each shape makes of a row."""
 
+from typing import Any
+
 import pytest
 
-from medhelm_spark.domain.scenario import Reference
+from medhelm_spark.domain.scenario import Reference, ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.scenarios import (
     EXPLANATIONS,
@@ -21,9 +23,8 @@ from tests.unit.scenarios.test_csv import HOSTILE
 QUESTION = {"question": "Q", "answer": "A"}
 
 
-def parse(of: object, **fields: object) -> ParsedInput:
-    assert hasattr(of, "shape")
-    return PARSERS[of.shape].parse(Record(source_file="f", row=1, fields=fields), of)  # type: ignore[arg-type]
+def parse(of: ScenarioCard, **fields: object) -> ParsedInput:
+    return PARSERS[of.shape].parse(Record(source_file="f", row=1, fields=fields), of)
 
 
 def right_and_wrong(found: ParsedInput) -> list[tuple[str, bool]]:
@@ -143,7 +144,7 @@ def test_templates_that_are_refused(template: str) -> None:
         template_columns(template)
 
 
-def tabular(**options: str) -> object:
+def tabular(**options: str) -> ScenarioCard:
     return card(options={"template": "Note: {note}", **options})
 
 
@@ -175,7 +176,7 @@ def test_only_a_jury_needs_no_answer() -> None:
     jury = card(metric="jury_score", options={"template": "{note}"})
     assert parse(jury, note="n").references == ()
     assert required_columns(jury) == ("note",)
-    assert required_columns(tabular(id_column="mrn")) == ("note", "mrn", "correct_answer")  # type: ignore[arg-type]
+    assert required_columns(tabular(id_column="mrn")) == ("note", "mrn", "correct_answer")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +200,7 @@ def test_only_a_jury_needs_no_answer() -> None:
     ],
 )
 def test_cards_that_do_not_fit_their_shape(
-    shape: str, changes: dict[str, object], message: str
+    shape: str, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises((ConfigError, UnknownNameError), match=message):
         check_card(card(shape, **changes))

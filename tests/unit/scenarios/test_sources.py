@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError, SetupError, UnknownNameError
 from medhelm_spark.scenarios import (
     fetch,
@@ -172,7 +172,7 @@ def test_cut_off_parquet(tmp_path: Path) -> None:
         next(read_records(of.files[0], of))
 
 
-def hub_card(dataset: str) -> object:
+def hub_card(dataset: str) -> ScenarioCard:
     return card(
         "free_text",
         source=DataSource(dataset=dataset, revision="main"),
@@ -184,18 +184,18 @@ def test_data_set_kept_as_a_folder(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     for split in ("train", "validation", "test"):
         write_parquet(tmp_path / "data" / f"{split}-00000-of-00001.parquet")
-    found = list(read_card(hub_card(str(tmp_path))))  # type: ignore[arg-type]
+    found = list(read_card(hub_card(str(tmp_path))))
     assert [record.split for record in found[::3]] == [Split.TEST, Split.TRAIN, Split.VALID]
     assert [record.row for record in found] == [1, 2, 3] * 3
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"holds no \.parquet file"):
-        next(read_card(hub_card(str(tmp_path / "empty"))))  # type: ignore[arg-type]
+        next(read_card(hub_card(str(tmp_path / "empty"))))
 
 
 def test_hub_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(SetupError, match="needs the package `datasets`"):
-        next(read_card(hub_card("org/name")))  # type: ignore[arg-type]
+        next(read_card(hub_card("org/name")))
 
 
 def test_rows_as_the_hub_package_gives_them(

@@ -1,0 +1,251 @@
+"""The answers behind a number: one instance's request, answer, references, scores and verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import astuple
+
+import streamlit as st
+from page_markup import LOCAL_VIEW, chip, passage, section, table, text
+
+from medhelm_spark.domain.request import Annotation, Prompt, RequestResult, RequestRow
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import (
+    BoardRun,
+    BoardSource,
+    InstanceDetail,
+    InstanceKey,
+    InstancePage,
+    InstanceScore,
+    Order,
+    instance_detail,
+    instances_of,
+)
+
+PAGE_ROWS = 12
+ORDERS = {
+    Order.SOURCE: "as in the data",
+    Order.LOWEST: "lowest score first",
+    Order.HIGHEST: "highest score first",
+}
+SEPARATOR = "~"
+
+
+def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun]) -> None:
+    """Pickers, the list of answers, and one answer."""
+    st.html(f'<p class="ms-filtered" role="note">{text(LOCAL_VIEW)}</p>')
+    scored = [run for run in runs if run.cell]
+    if not scored:
+        st.info("This suite or release holds no scored run yet.")
+        return
+    run, order = _pick_run(scored)
+    if not run.is_current:
+        st.warning(f"This run was scored again after the numbers of {source.kind} {source.name}.")
+    left, right = st.columns([1, 4.2], gap="medium")
+    with left:
+        chosen = _pick_answer(reader, run, order)
+    with right:
+        if chosen:
+            detail = instance_detail(reader, run.run_spec, chosen.key)
+            if detail:
+                _show_detail(run, chosen, detail)
+
+
+def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
+    """Model and benchmark, then the run where there are several; the address names the run."""
+    asked = st.query_params.get("run")
+    start = next((run for run in runs if run.run_spec.run_spec_id == asked), runs[0])
+    one, two, three = st.columns([1.4, 1.8, 1])
+    models = sorted({run.run_spec.model_deployment for run in runs})
+    with one:
+        model = st.selectbox("Model", models, index=models.index(start.run_spec.model_deployment))
+    held = [run for run in runs if run.run_spec.model_deployment == model]
+    names = [_run_text(run, held) for run in held]
+    same = [i for i, run in enumerate(held) if _benchmark(run) == _benchmark(start)]
+    exact = [i for i in same if held[i].run_spec.run_spec_id == start.run_spec.run_spec_id]
+    with two:
+        name = st.selectbox("Benchmark", names, index=(exact or same or [0])[0], key=f"b-{model}")
+    with three:
+        order = st.selectbox("Order", list(ORDERS), format_func=ORDERS.__getitem__)
+    run = held[names.index(name)]
+    if asked != run.run_spec.run_spec_id:
+        st.query_params["run"] = run.run_spec.run_spec_id
+        st.query_params.pop("instance", None)
+    return run, order
+
+
+def _benchmark(run: BoardRun) -> str:
+    return run.run_spec.scenario_name
+
+
+def _run_text(run: BoardRun, others: Sequence[BoardRun]) -> str:
+    """The benchmark's name; the run's own name where the model has several runs of it."""
+    title = run.cell.display_name if run.cell else _benchmark(run)
+    alone = [_benchmark(other) for other in others].count(_benchmark(run)) == 1
+    return title if alone else f"{title}: {run.run_spec.name}"
+
+
+def key_text(key: InstanceKey) -> str:
+    """A key as the address names it: the instance, and the trials where there are several."""
+    name, _, train, trial = astuple(key)
+    return SEPARATOR.join([name, str(train), str(trial)]) if train or trial else name
+
+
+def key_of(written: str) -> InstanceKey:
+    """The key that `key_text` wrote."""
+    name, *trials = written.split(SEPARATOR)
+    if len(trials) == 2 and all(trial.isdecimal() for trial in trials):
+        return InstanceKey(
+            instance_id=name, train_trial_index=int(trials[0]), trial_index=int(trials[1])
+        )
+    return InstanceKey(instance_id=name)
+
+
+def _pick_answer(reader: Reader, run: BoardRun, order: Order) -> InstanceScore | None:
+    """One page of the list; the address names the answer, so the page is the one that holds it."""
+    written = st.query_params.get("instance")
+    state = f"{run.run_spec.run_spec_id}-{order}"
+    offset = st.session_state.get(f"offset-{state}", 0)
+    page = instances_of(
+        reader, run.run_spec, limit=PAGE_ROWS, offset=offset, order=order,
+        holding=key_of(written) if written else None,
+    )
+    if not page.scores:
+        st.info("No answers were scored.")
+        return None
+    _turn_pages(page, f"offset-{state}")
+    keys = [key_text(score.key) for score in page.scores]
+    labels = dict(zip(keys, map(_label, page.scores), strict=True))
+    index = keys.index(written) if written in keys else 0
+    radio = f"answers-{state}-{page.offset}-{index}"
+    picked = st.radio(
+        "Answers", keys, index=index, format_func=labels.__getitem__, key=radio,
+        on_change=_address_follows, args=(radio,), label_visibility="collapsed",
+    )
+    return page.scores[keys.index(picked)]
+
+
+def _address_follows(radio: str) -> None:
+    st.query_params["instance"] = st.session_state[radio]
+
+
+def _turn_pages(page: InstancePage, state: str) -> None:
+    last = page.offset + len(page.scores)
+    st.html(f'<p class="ms-count">Answers {page.offset + 1}–{last} of {page.total:,}</p>')
+    if page.total <= PAGE_ROWS:
+        return
+    before, after = st.columns(2)
+    for place, label, step, off in (
+        (before, "Previous", -PAGE_ROWS, page.offset == 0),
+        (after, "Next", PAGE_ROWS, last >= page.total),
+    ):
+        place.button(
+            label, key=f"{label}-{state}", disabled=off, width="stretch",
+            on_click=_go, args=(state, page.offset + step),
+        )
+
+
+def _go(state: str, offset: int) -> None:
+    st.session_state[state] = offset
+    st.query_params.pop("instance", None)
+
+
+def _label(score: InstanceScore) -> str:
+    value = score.status.value.replace("_", " ") if score.value is None else f"{score.value:.3f}"
+    trials = score.key.train_trial_index or score.key.trial_index
+    trial = f" (trial {score.key.train_trial_index}.{score.key.trial_index})" if trials else ""
+    return f"**#{score.number}**{trial} · {value}"
+
+
+def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> None:
+    title = run.cell.display_name if run.cell else _benchmark(run)
+    facts = _facts(detail.request, detail.result)
+    st.html(
+        f'<div class="ms-title"><h2>{text(title)} · #{chosen.number}</h2>'
+        f"{chip(run.run_spec.access_level)}{''.join(chip(fact, 'fact') for fact in facts)}</div>"
+    )
+    left, right = st.columns(2, gap="medium")
+    left.html(_request(detail.prompt, detail.instance))
+    right.html(_answer(run, detail.result))
+    right.html(_scores(run, detail.stats))
+    right.html(_references(detail.instance))
+    if detail.annotations:
+        right.html(_verdicts(detail.annotations))
+
+
+def _facts(request: RequestRow | None, result: RequestResult | None) -> list[str]:
+    facts = []
+    if request:
+        decoding = request.decoding
+        facts.append(f"temperature {decoding.temperature:g}, at most {decoding.max_tokens} tokens")
+    if result and result.prompt_tokens is not None:
+        facts.append(f"{result.prompt_tokens:,} tokens in, {result.completion_tokens or 0:,} out")
+    if result and result.request_time is not None:
+        facts.append(f"{result.request_time:.2f} s")
+    return facts
+
+
+def _request(prompt: Prompt | None, instance: Instance | None) -> str:
+    if prompt and prompt.messages:
+        turns = (
+            f'<p class="ms-role">{text(turn.role)}</p>{passage(turn.content, turn.role)}'
+            for turn in prompt.messages
+        )
+        return section("Request", *turns)
+    if prompt:
+        return section("Request", passage(prompt.text))
+    if instance:
+        return section("Input", passage(instance.input), note="no request was made here")
+    return section("Request", '<p class="ms-empty">the lake holds no request</p>')
+
+
+def _answer(run: BoardRun, result: RequestResult | None) -> str:
+    model = run.run_spec.model_deployment
+    if result is None:
+        return section("Answer", '<p class="ms-empty">never asked</p>', note=model)
+    if result.failure:
+        kind = result.failure.value.replace("_", " ")
+        return section("Answer", f'<p class="ms-empty">no answer: {text(kind)}</p>', note=model)
+    parts = []
+    for completion in result.completions:
+        if completion.thinking:
+            thought = passage(completion.thinking)
+            parts.append(f"<details><summary>Thinking</summary>{thought}</details>")
+        ended = f'<p class="ms-role">ended by {text(completion.finish_reason.value)}</p>'
+        parts += [passage(completion.text, "answer"), ended]
+    return section("Answer", *parts, note=model)
+
+
+def _references(instance: Instance | None) -> str:
+    rows = [
+        passage(reference.text, "correct" if reference.is_correct else "other")
+        + (chip("correct") if reference.is_correct else "")
+        for reference in (instance.references if instance else ())
+    ]
+    return section("References", *(rows or ['<p class="ms-empty">none</p>']))
+
+
+def _scores(run: BoardRun, stats: PerInstanceStats | None) -> str:
+    rows = []
+    for score in stats.stats if stats else ():
+        name = text(score.name)
+        is_main = score.name == run.run_spec.main_metric
+        absent = f'<em>{text(score.status.value.replace("_", " "))}</em>'
+        value = absent if score.value is None else f"{score.value:.3f}"
+        rows.append((f"<b>{name}</b> (on the board)" if is_main else name, value))
+    rows.sort(key=lambda row: not row[0].startswith("<b>"))
+    return section("Scores", table(("Metric", "Value"), rows))
+
+
+def _verdicts(annotations: Sequence[Annotation]) -> str:
+    rows = []
+    for verdict in annotations:
+        judge = f"{text(verdict.judge)} {chip(verdict.status.value.replace('_', ' '), 'fact')}"
+        if not verdict.scores:
+            rows.append((judge, "–", "–", ""))
+        for score in verdict.scores:
+            said = passage(score.explanation) if score.explanation else ""
+            rows.append((judge, text(score.criterion), f"{score.score:g}", said))
+            judge = ""
+    note = "a judge's score is a model's opinion"
+    return section("Judges", table(("Judge", "Criterion", "Score", "Reason"), rows), note=note)

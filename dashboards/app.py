@@ -1,0 +1,122 @@
+"""The dashboard of a lake: `streamlit run dashboards/app.py -- --output-path LAKE --suite S`.
+
+Reads Delta files through `lake.reader`, without Spark. What is shown stands in the address: names
+of suites and releases, filters and ids, never text.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import answers_page
+import board_page
+import streamlit as st
+from page_markup import banner, styles
+
+from medhelm_spark.errors import MedhelmSparkError
+from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.leaderboard import (
+    BoardRun,
+    BoardSource,
+    Kind,
+    choose,
+    list_releases,
+    list_suites,
+    load_runs,
+)
+
+REFRESH_SECONDS = 15
+VIEWS = ("Board", "Answers")
+
+
+def arguments() -> argparse.Namespace:
+    """Lake, suite and release: from the command line, else from the environment."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    for name, default in (("output-path", "benchmark_output"), ("suite", None), ("release", None)):
+        variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
+        parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
+    return parser.parse_known_args()[0]
+
+
+@st.cache_resource(show_spinner=False)
+def reader_of(location: str) -> Reader:
+    """One reader per lake for all sessions."""
+    return open_reader(location)
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def sources_of(location: str) -> list[BoardSource]:
+    """What the lake's boards can be read from, the newest first."""
+    reader = reader_of(location)
+    suites = [BoardSource(kind=Kind.SUITE, name=name) for name in list_suites(reader)]
+    return [*suites, *list_releases(reader)]
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def runs_of(location: str, kind: str, name: str) -> tuple[BoardRun, ...]:
+    """The runs of one suite or release."""
+    return load_runs(reader_of(location), BoardSource(kind=Kind(kind), name=name))
+
+
+def asked(reader: Reader, given: argparse.Namespace) -> BoardSource:
+    """The address decides, then the command line, then the suite planned last."""
+    params = st.query_params
+    if "suite" in params or "release" in params:
+        return choose(reader, params.get("suite"), params.get("release"))
+    return choose(reader, given.suite, given.release)
+
+
+def source_text(source: BoardSource) -> str:
+    """How a suite or release is named in the picker."""
+    status = f" ({source.status})" if source.status else ""
+    return f"{source.kind.value.capitalize()} {source.name}{status}"
+
+
+def address_follows() -> None:
+    """Write the picked suite or release into the address; a run of another one means nothing."""
+    source = st.session_state["source"]
+    for name in ("suite", "release", "run", "instance"):
+        st.query_params.pop(name, None)
+    st.query_params[source.kind.value] = source.name
+
+
+def pick_source(reader: Reader, given: argparse.Namespace) -> BoardSource:
+    """The picker of suites and releases."""
+    sources, wanted = sources_of(reader.location), asked(reader, given)
+    names = [(one.kind, one.name) for one in sources]
+    picked: BoardSource = st.selectbox(
+        "Suite or release",
+        sources,
+        index=names.index((wanted.kind, wanted.name)),
+        format_func=source_text,
+        key="source",
+        on_change=address_follows,
+    )
+    return picked
+
+
+def page() -> None:
+    """The whole page."""
+    given = arguments()
+    reader = reader_of(given.output_path)
+    title, views, picker = st.columns([3, 1.2, 1.6], vertical_alignment="bottom")
+    with picker:
+        source = pick_source(reader, given)
+    with views:
+        view = st.segmented_control(
+            "View", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True
+        )
+    title.html(banner(source_text(source)))
+    runs = runs_of(reader.location, source.kind.value, source.name)
+    if view == VIEWS[1]:
+        answers_page.show(reader, source, runs)
+    else:
+        board_page.show(source, runs)
+
+
+st.set_page_config(page_title="medhelm_spark leaderboard", page_icon=":material/monitor_heart:", layout="wide")
+st.html(styles(Path(__file__).parent))
+try:
+    page()
+except MedhelmSparkError as error:
+    st.error(str(error).replace("$", "\\$"))

@@ -1,0 +1,188 @@
+"""The board: models against benchmarks, with intervals, counts and win rates."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from urllib.parse import urlencode
+
+import heat
+import streamlit as st
+from page_markup import LOCAL_VIEW, chip, text
+
+from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
+from medhelm_spark.statistics.board import BoardCell, BoardColumn, BoardRow, Leaderboard
+
+Place = tuple[str, str, str, str]
+"""Deployment, scenario, metric and split: what names a cell."""
+
+
+def show(source: BoardSource, runs: Sequence[BoardRun]) -> None:
+    """Filters, and the board of what they let pass."""
+    access, locality = filters()
+    passed = [
+        run for run in runs if run.run_spec.access_level in access and run.locality in locality
+    ]
+    board = board_of(passed)
+    if not board.rows:
+        st.info(_nothing(runs, passed))
+        return
+    if hidden := _hidden(board_of(runs), board):
+        st.html(f'<p class="ms-filtered" role="status">{text(hidden)}</p>')
+    st.html(board_html(board, {_place(run): run for run in reversed(passed)}, _address(source)))
+    st.html(_notes(board, passed))
+
+
+def filters() -> tuple[list[str], list[str]]:
+    """The access levels and localities to show; they stand in the address."""
+    left, right, _ = st.columns([1.1, 1.4, 1.5])
+    levels = [level.value for level in AccessLevel]
+    places = [place.value for place in Locality]
+    with left:
+        access = st.pills(
+            "Access level of the benchmark", levels, selection_mode="multi", default=levels,
+            key="access", bind="query-params",
+        )
+    with right:
+        locality = st.pills(
+            "Locality: where the model runs", places, selection_mode="multi", default=places,
+            key="locality", bind="query-params",
+        )
+    return list(access), list(locality)
+
+
+def _nothing(runs: Sequence[BoardRun], passed: Sequence[BoardRun]) -> str:
+    if not runs:
+        return "This suite or release holds no runs."
+    if not passed:
+        return "The filters let no result pass. Switch on an access level and a locality."
+    return "These runs have no results yet: `medhelm-spark summarize` makes them."
+
+
+def _hidden(whole: Leaderboard, shown: Leaderboard) -> str:
+    columns = len(whole.columns) - len(shown.columns)
+    rows = len(whole.rows) - len(shown.rows)
+    if not columns and not rows:
+        return ""
+    return (
+        f"Filtered: {columns} of {len(whole.columns)} benchmarks and {rows} of {len(whole.rows)} "
+        "models are hidden. Win rates and order are computed again over what is shown."
+    )
+
+
+def _address(source: BoardSource) -> dict[str, list[str]]:
+    """What a link to an answer keeps of the address."""
+    kept = {name: st.query_params.get_all(name) for name in ("access", "locality")}
+    return {source.kind.value: [source.name], **{k: v for k, v in kept.items() if v}}
+
+
+def _place(run: BoardRun) -> Place:
+    spec = run.run_spec
+    return (spec.model_deployment, spec.scenario_name, spec.main_metric, spec.main_split)
+
+
+def board_html(
+    board: Leaderboard, runs: Mapping[Place, BoardRun], address: Mapping[str, Sequence[str]]
+) -> str:
+    """The table. `runs` are the runs behind it by place; a cell links to its run's answers."""
+    body = "".join(
+        f"<tr>{_row_head(rank, row)}{_row_cells(board, row, runs, address)}</tr>"
+        for rank, row in enumerate(board.rows, start=1)
+    )
+    return (
+        '<div class="ms-scroll" tabindex="0" role="region" aria-label="Leaderboard">'
+        f'<table class="ms-board"><thead>{_head(board)}</thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _head(board: Leaderboard) -> str:
+    groups = "".join(
+        f'<th scope="colgroup" colspan="{len(list(columns))}">{text(name or "Other")}</th>'
+        for name, columns in groupby(board.columns, key=lambda column: column.category)
+    )
+    names = "".join(map(_column_head, board.columns))
+    return (
+        f'<tr class="ms-groups"><th></th><th></th>{groups}</tr>'
+        f'<tr><th scope="col">Model</th><th scope="col">Win rate</th>{names}</tr>'
+    )
+
+
+def _column_head(column: BoardColumn) -> str:
+    direction = ", lower is better" if column.lower_is_better else ""
+    return (
+        f'<th scope="col">{text(column.display_name)}'
+        f'<span class="ms-metric">{text(column.main_metric)}{direction}</span>'
+        f"{chip(column.access_level)}</th>"
+    )
+
+
+def _row_head(rank: int, row: BoardRow) -> str:
+    rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
+    return (
+        f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.model_deployment)}'
+        f'{chip(row.locality, "place")}</th><td class="ms-rate">{rate}</td>'
+    )
+
+
+def _row_cells(
+    board: Leaderboard,
+    row: BoardRow,
+    runs: Mapping[Place, BoardRun],
+    address: Mapping[str, Sequence[str]],
+) -> str:
+    cells = []
+    for column, cell in zip(board.columns, row.cells, strict=True):
+        key = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
+        run = runs.get(key)
+        cells.append(_cell(cell, run, address) if cell and run else _missing(run))
+    return "".join(cells)
+
+
+def _missing(run: BoardRun | None) -> str:
+    reason = "not run"
+    if run:
+        reason = "no value" if run.is_summarized else "not scored yet"
+    return f'<td class="ms-missing">{reason}</td>'
+
+
+def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
+    at = None if cell.mean is None else heat.place(cell.mean, run.info)
+    style = ""
+    if at is not None:
+        back = heat.colour(at)
+        style = f' style="background:{heat.css(back)};color:{heat.css(heat.ink(back))}"'
+    query = urlencode({**address, "view": "Answers", "run": run.run_spec.run_spec_id}, doseq=True)
+    return (
+        f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'
+        f"{_numbers(cell)}</a></td>"
+    )
+
+
+def _numbers(cell: BoardCell) -> str:
+    """As the command line writes a cell: mean, interval, answers scored, judge coverage."""
+    mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
+    mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}"
+    interval = ""
+    if cell.ci_low is not None and cell.ci_high is not None:
+        interval = f"<span>[{cell.ci_low:.2f}, {cell.ci_high:.2f}]</span>"
+    total = f"/{cell.count + cell.num_unscored}" if cell.num_unscored else ""
+    partial = cell.jury_coverage is not None and cell.jury_coverage < 1
+    coverage = f" · cov {cell.jury_coverage:.2f}" if partial else ""
+    return f"<b>{mean}{mark}</b>{interval}<span>n={cell.count}{total}{coverage}</span>"
+
+
+def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:
+    stops = ", ".join(map(heat.css, heat.STOPS))
+    scale = (
+        f'<li class="ms-scale">worst <i style="background:linear-gradient(90deg, {stops})"></i> best, '
+        "on each metric's own scale; white: a metric without a fixed scale.</li>"
+    )
+    waiting = sum(not run.is_summarized for run in runs)
+    lines = [*board.notes]
+    if waiting:
+        lines.append(f"{waiting} planned runs are not scored or summarised yet.")
+    if any(run.is_summarized and not run.is_current for run in runs):
+        lines.append("Some runs were scored again after these numbers were made.")
+    lines.append(LOCAL_VIEW)
+    items = "".join(f"<li>{text(line)}</li>" for line in lines)
+    return f'<ul class="ms-notes">{scale}{items}</ul>'

@@ -1,0 +1,135 @@
+"""What the stages left in the lake, told to MLflow."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from medhelm_spark.cli.boards import load
+from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.domain.run import RunSpec, SuiteRun
+from medhelm_spark.domain.stats import Stat
+from medhelm_spark.lake.ledger import ReleaseMember
+from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.views import CURRENT_RELEASES, output_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.run_specs import current_runs
+from medhelm_spark.stages.score import STAGE as SCORE
+from medhelm_spark.stages.summarize import STAGE as SUMMARIZE
+from medhelm_spark.tracking import TrackedRun, TrackedSuite, default_uri, track_release, track_suite
+
+DATA = ("instances", "request_results", "per_instance_stats", "stats")
+
+
+def uri_of(workspace: Workspace, given: str | None) -> str | None:
+    """MLflow's address: the flag's, the settings', or the lake's own default."""
+    return given or workspace.settings.tracking_uri or default_uri(workspace.location)
+
+
+def tracking_command(workspace: Workspace, given: str | None) -> str:
+    """The command that opens MLflow's pages."""
+    uri = uri_of(workspace, given)
+    return f"mlflow ui --backend-store-uri {uri}" if uri else "the tracking server's own page"
+
+
+def track(
+    workspace: Workspace,
+    ctx: Context,
+    name: str,
+    tracking_uri: str | None,
+    *,
+    is_release: bool = False,
+) -> None:
+    """Log a suite's or release's current numbers; logging the same twice changes nothing."""
+    uri = uri_of(workspace, tracking_uri)
+    if is_release:
+        _track_release(workspace, ctx, name, uri)
+        return
+    rates = _win_rates(workspace, suite=name)
+    for tracked in _tracked(ctx, name, [row.run_spec for row in current_runs(ctx)], rates):
+        track_suite(tracked, uri)
+    say(f"mlflow: suite {name!r} is tracked")
+
+
+def _track_release(workspace: Workspace, ctx: Context, release: str, uri: str | None) -> None:
+    members = [
+        row
+        for row in rows_of(ctx.lake.query(CURRENT_RELEASES), ReleaseMember)
+        if row.release == release
+    ]
+    ids = {row.run_spec_id for row in members}
+    specs = {row.run_spec_id: row.run_spec for row in _all_runs(ctx) if row.run_spec_id in ids}
+    suites = ", ".join(sorted({row.suite for row in members}))
+    rates = _win_rates(workspace, release=release)
+    tracked = _tracked(ctx, suites, list(specs.values()), rates)
+    first = members[0]
+    track_release(release, first.status, first.manifest_hash, tracked, tracking_uri=uri)
+    say(f"mlflow: release {release!r} is tracked")
+
+
+def _all_runs(ctx: Context) -> list[SuiteRun]:
+    return rows_of(ctx.lake.read("run_specs"), SuiteRun)
+
+
+def _win_rates(
+    workspace: Workspace, *, suite: str | None = None, release: str | None = None
+) -> dict[str, float | None]:
+    board = load(workspace, suite=suite, release=release)
+    return {row.model_deployment: row.mean_win_rate for row in board.rows}
+
+
+def _tracked(
+    ctx: Context, suite: str, specs: Sequence[RunSpec], rates: Mapping[str, float | None]
+) -> list[TrackedSuite]:
+    units = [spec.run_spec_id for spec in specs]
+    scored = ctx.finished(SCORE, units)
+    summed = ctx.finished(SUMMARIZE, units)
+    stats = _stats(ctx, units)
+    superseded = _superseded(ctx, suite, set(units))
+    versions = _versions(ctx)
+    by_deployment: dict[str, list[TrackedRun]] = defaultdict(list)
+    for spec in specs:
+        unit = spec.run_spec_id
+        if unit in summed:
+            by_deployment[spec.model_deployment].append(
+                TrackedRun(
+                    run_spec=spec,
+                    stats=tuple(stats[unit]),
+                    fingerprints={SCORE: scored[unit].fingerprint},
+                    counts=scored[unit].counts,
+                )
+            )
+    return [
+        TrackedSuite(
+            suite=suite,
+            model_deployment=name,
+            runs=tuple(runs),
+            mean_win_rate=rates.get(name),
+            superseded=tuple(superseded[name]),
+            delta_versions=versions,
+        )
+        for name, runs in by_deployment.items()
+    ]
+
+
+def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:
+    wanted, found = set(units), defaultdict(list)
+    for row in rows_of(ctx.lake.query(output_of("stats", SUMMARIZE)), Stat):
+        if row.run_spec_id in wanted:
+            found[row.run_spec_id].append(row)
+    return found
+
+
+def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in _all_runs(ctx):
+        if row.suite == suite and row.run_spec_id not in current:
+            found[row.run_spec.model_deployment].append(row.run_spec_id)
+    return found
+
+
+def _versions(ctx: Context) -> dict[str, tuple[str, int]]:
+    found = {table: ctx.lake.version(table) for table in DATA}
+    return {
+        table: (ctx.lake.place.table(table), version)
+        for table, version in found.items()
+        if version is not None
+    }

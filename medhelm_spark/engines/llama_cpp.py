@@ -1,0 +1,218 @@
+"""llama.cpp inside this process (package xllamacpp): the embedded engine for CPUs.
+
+Everything stays in memory: the model's log is off because it may print prompts, the prompt cache
+on the host is off because it grows by gigabytes, and the HTTP port that the library always opens
+is bound to the loopback address behind a random key.
+"""
+
+import importlib.util
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.domain.request import Completion, FailureKind, Request, RequestResult
+from medhelm_spark.engines import wire
+from medhelm_spark.engines.assets import file_sha256, model_file
+from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines.outcome import answered, failed
+from medhelm_spark.engines.settings import read_settings
+from medhelm_spark.engines.stream import stream
+from medhelm_spark.errors import EngineError, SetupError
+
+logger = logging.getLogger(__name__)
+
+SILENT = -1
+DEFAULT_CONTEXT = 4096
+TOO_LONG_TYPE = "exceed_context_size_error"
+PLAIN_SAMPLING = {
+    # llama.cpp's own defaults would narrow the choice beyond temperature and top_p.
+    "top_k": 0,
+    "min_p": 0.0,
+    "typical_p": 1.0,
+    "repeat_penalty": 1.0,
+    "cache_prompt": True,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlamaCppSettings:
+    """`path` is a GGUF file, or `smollm2`. `n_ctx` is the context of one request, in tokens.
+
+    `n_parallel` requests are decoded together; more than one makes answers depend on what happens
+    to run beside them. `n_threads` 0 stands for all cores of this process.
+    """
+
+    path: str = "smollm2"
+    n_ctx: int | None = None
+    n_threads: int = 0
+    n_parallel: int = 1
+    api: str = wire.CHAT
+    chat_template: str = ""
+    weights_sha256: str = ""
+    revision: str = ""
+    quantization: str = ""
+    dtype: str = ""
+
+    def __post_init__(self) -> None:
+        if self.api not in wire.APIS:
+            raise ValueError(f"args.api is {self.api!r}; allowed: {', '.join(wire.APIS)}.")
+        if self.n_parallel < 1 or self.n_threads < 0 or (self.n_ctx or 1) < 1:
+            raise ValueError("args.n_ctx and n_parallel are at least 1, n_threads at least 0.")
+
+
+class LlamaCppEngine:
+    """The engine `llama_cpp`."""
+
+    def __init__(self, deployment: Deployment, settings: LlamaCppSettings) -> None:
+        path = model_file(settings.path)
+        self.fingerprint = _fingerprint(deployment, settings, path)
+        self._server: Any = _load(deployment, settings, path)
+        self._api = settings.api
+        self._slots = settings.n_parallel
+        self._threads = ThreadPoolExecutor(settings.n_parallel, thread_name_prefix="llama_cpp")
+        self._seen_errors: set[str] = set()
+
+    def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
+        """See Engine; one request more than slots is in flight, so that no slot waits for us."""
+        return stream(
+            requests, gate, self._start, limit=self._slots + 1, fingerprint=self.fingerprint
+        )
+
+    def close(self) -> None:
+        """Ends the threads and frees the model."""
+        self._threads.shutdown(cancel_futures=True)
+        self._server = None
+
+    def _start(self, request: Request) -> "Future[RequestResult]":
+        body = wire.request_body(request, self._api)
+        return self._threads.submit(self._ask, request, body)
+
+    def _ask(self, request: Request, body: dict[str, Any]) -> RequestResult:
+        started = time.perf_counter()
+        try:
+            replies = [self._reply(one) for one in _single_completions(body)]
+        except _RefusedError as error:
+            return failed(request, error.kind, self.fingerprint)
+        except Exception as error:
+            # The library raises bare exceptions whose text quotes the request.
+            self._note(type(error).__name__)
+            return failed(request, FailureKind.ENGINE_ERROR, self.fingerprint)
+        completions: list[Completion] = [one for reply in replies for one in reply.completions]
+        return answered(
+            request,
+            completions,
+            self.fingerprint,
+            prompt_tokens=replies[0].prompt_tokens,
+            completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
+            request_time=time.perf_counter() - started,
+        )
+
+    def _reply(self, body: dict[str, Any]) -> wire.Reply:
+        chat = self._api == wire.CHAT
+        call: Callable[[dict[str, Any]], Any] = (
+            self._server.handle_chat_completions if chat else self._server.handle_completions
+        )
+        reply = call(body)
+        error = reply.get("error") if isinstance(reply, dict) else None
+        if error is None:
+            return wire.parse_reply(reply)
+        if error.get("type") == TOO_LONG_TYPE:
+            raise _RefusedError(FailureKind.TOO_LONG)
+        self._note(f"code {error.get('code')}")
+        raise _RefusedError(FailureKind.ENGINE_ERROR)
+
+    def _note(self, label: str) -> None:
+        """Logs each kind of error once: its type only, for its text may quote the request."""
+        if label not in self._seen_errors:
+            self._seen_errors.add(label)
+            logger.warning("llama.cpp refused a request: %s", label)
+
+
+class _RefusedError(Exception):
+    """llama.cpp answered one request with an error."""
+
+    def __init__(self, kind: FailureKind) -> None:
+        super().__init__(kind.value)
+        self.kind = kind
+
+
+def _single_completions(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """One body per wanted completion, with seeds in a row: a slot gives one at a time."""
+    wanted = body.pop("n", 1)
+    for offset in range(wanted):
+        seed = {"seed": body["seed"] + offset} if "seed" in body else {}
+        yield PLAIN_SAMPLING | body | seed
+
+
+def _fingerprint(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> str:
+    found = file_sha256(path)
+    if settings.weights_sha256 and settings.weights_sha256 != found:
+        raise EngineError(
+            f"deployment {deployment.name!r}: the model file {path} has sha256 {found}; "
+            f"args.weights_sha256 promises {settings.weights_sha256}."
+        )
+    shown = {
+        "engine": "llama_cpp",
+        "version": version("xllamacpp"),
+        "weights_sha256": found,
+        "n_parallel": settings.n_parallel,
+        "n_ctx": _context(deployment, settings),
+    }
+    if settings.chat_template:
+        shown["chat_template"] = content_id(settings.chat_template)[:8]
+    return canonical_json(shown)
+
+
+def _context(deployment: Deployment, settings: LlamaCppSettings) -> int:
+    return settings.n_ctx or deployment.max_sequence_length or DEFAULT_CONTEXT
+
+
+def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.verbosity = SILENT
+    params.n_parallel = settings.n_parallel
+    params.n_ctx = _context(deployment, settings) * settings.n_parallel
+    params.fit_params = False
+    params.cache_ram_mib = 0
+    params.chat_template = settings.chat_template
+    threads = settings.n_threads or len(os.sched_getaffinity(0))
+    params.cpuparams.n_threads = threads
+    params.cpuparams_batch.n_threads = threads
+    params.api_keys = [secrets.token_hex(16)]
+    params.endpoint_slots = False
+    params.ui = False
+    try:
+        return xllamacpp.Server(params)
+    except Exception as error:
+        raise EngineError(
+            f"deployment {deployment.name!r}: llama.cpp could not load the model file {path} "
+            f"({type(error).__name__}); it must be a GGUF file of a supported model."
+        ) from None
+
+
+def check(deployment: Deployment) -> None:
+    """Refuses wrong arguments, a missing package and a missing model file."""
+    settings = read_settings(LlamaCppSettings, deployment)
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise SetupError(
+            f"deployment {deployment.name!r} needs the package xllamacpp; "
+            "install medhelm-spark[local]."
+        )
+    model_file(settings.path)
+
+
+def build(deployment: Deployment, max_in_flight: int) -> LlamaCppEngine:
+    """Loads the model; how much is in flight follows from `n_parallel` instead."""
+    return LlamaCppEngine(deployment, read_settings(LlamaCppSettings, deployment))

@@ -1,0 +1,149 @@
+"""Any OpenAI-compatible server: vLLM, Ollama, Azure, Databricks serving, a vendor.
+
+Synchronous callers see an Engine; behind it one event loop in a thread keeps up to
+`max_in_flight` calls open and does its own retries within the deployment's budget.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.domain.request import FailureKind, Request, RequestResult
+from medhelm_spark.engines import wire
+from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines.loop import LoopThread
+from medhelm_spark.engines.openai_client import Client, OpenAISettings, check_keys
+from medhelm_spark.engines.outcome import answered, completion, failed
+from medhelm_spark.engines.retry import Action, RetryPolicy, Trouble, delay, tries_left
+from medhelm_spark.engines.settings import read_settings
+from medhelm_spark.engines.stream import stream
+from medhelm_spark.errors import EngineError
+
+logger = logging.getLogger(__name__)
+
+LEAST_FAILURES_IN_A_ROW = 50
+
+
+class OpenAIEngine:
+    """The engine `openai`."""
+
+    def __init__(
+        self, deployment: Deployment, settings: OpenAISettings, *, max_in_flight: int
+    ) -> None:
+        self._name = deployment.name
+        self._settings = settings
+        self._policy = RetryPolicy(max_attempts=deployment.max_attempts)
+        self._limit = max_in_flight
+        self._shown = _shown(deployment, settings)
+        self.fingerprint = canonical_json(self._shown)
+        self._served = lru_cache(maxsize=64)(self._fingerprint_of)
+        self._seen_errors: set[str] = set()
+        self._failures_in_a_row = 0
+        self._client = Client(deployment, settings)
+        self._loop = LoopThread("openai-engine")
+
+    def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
+        """See Engine."""
+        return stream(requests, gate, self._start, limit=self._limit, fingerprint=self.fingerprint)
+
+    def close(self) -> None:
+        """Cancels open calls, closes connections and ends the thread."""
+        if self._loop.is_open:
+            self._loop.submit(self._client.close()).result()
+            self._loop.close()
+
+    def _start(self, request: Request) -> "Future[RequestResult]":
+        return self._loop.submit(self._ask(request, self._settings.body(request)))
+
+    async def _ask(self, request: Request, body: dict[str, Any]) -> RequestResult:
+        budget = tries_left(self._policy, request.attempts)
+        tries = 0
+        while True:
+            tries += 1
+            started = time.perf_counter()
+            outcome = await self._client.post(body)
+            seconds = time.perf_counter() - started
+            if isinstance(outcome, wire.Reply):
+                return self._answered(request, outcome, tries, seconds)
+            if outcome.action is not Action.RETRY or tries >= budget:
+                return self._settled(request, outcome, tries, seconds)
+            await asyncio.sleep(delay(self._policy, tries, outcome.retry_after, request.request_id))
+
+    def _answered(
+        self, request: Request, reply: wire.Reply, tries: int, seconds: float
+    ) -> RequestResult:
+        self._failures_in_a_row = 0
+        return answered(
+            request,
+            reply.completions,
+            self._served(reply.served_model, reply.system_fingerprint),
+            tries=tries,
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            request_time=seconds,
+        )
+
+    def _settled(
+        self, request: Request, trouble: Trouble, tries: int, seconds: float
+    ) -> RequestResult:
+        if trouble.action is Action.ANSWER:
+            refusal = completion("", "content_filter")
+            return answered(
+                request, (refusal,), self.fingerprint, tries=tries, request_time=seconds
+            )
+        self._watch(trouble)
+        return failed(request, trouble.kind, self.fingerprint, tries=tries, request_time=seconds)
+
+    def _watch(self, trouble: Trouble) -> None:
+        """Ends the engine where going on would only burn calls; logs each new label once."""
+        where = f"deployment {self._name!r} at {self._settings.place}"
+        if trouble.action is Action.ABORT:
+            raise EngineError(
+                f"{where} refused the call ({trouble.label}); check args.base_url, args.model and "
+                f"the key given by {self._settings.api_key or 'args.api_key'}."
+            )
+        if trouble.label not in self._seen_errors:
+            self._seen_errors.add(trouble.label)
+            logger.warning("%s failed a request: %s", where, trouble.label)
+        if trouble.kind is FailureKind.TOO_LONG:
+            return
+        self._failures_in_a_row += 1
+        limit = max(LEAST_FAILURES_IN_A_ROW, 2 * self._limit)
+        if self._failures_in_a_row >= limit:
+            raise EngineError(
+                f"{where} failed {limit} requests in a row, none answered between, "
+                f"each after its retries; the last with {trouble.label}."
+            )
+
+    def _fingerprint_of(self, model: str, system_fingerprint: str) -> str:
+        served = {"served_model": model[:100], "system_fingerprint": system_fingerprint[:100]}
+        return canonical_json(self._shown | {key: text for key, text in served.items() if text})
+
+
+def _shown(deployment: Deployment, settings: OpenAISettings) -> dict[str, Any]:
+    """What stands on every row: no address, no key and no header."""
+    deciding = (settings.api, settings.reasoning, settings.structured_output, settings.extra_body)
+    return {
+        "engine": "openai",
+        "version": version("openai"),
+        "model": settings.model_of(deployment),
+        "settings": content_id(deciding, settings.chat_template)[:8],
+    }
+
+
+def check(deployment: Deployment) -> None:
+    """Refuses wrong arguments and missing keys."""
+    check_keys(deployment, read_settings(OpenAISettings, deployment))
+
+
+def build(deployment: Deployment, max_in_flight: int) -> OpenAIEngine:
+    """Connects to nothing yet; keys are looked up here, on the machine that sends."""
+    settings = read_settings(OpenAISettings, deployment)
+    return OpenAIEngine(deployment, settings, max_in_flight=max_in_flight)

@@ -1,0 +1,202 @@
+"""The answers behind a number: the scored instances of a run, and all that is stored of one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from medhelm_spark.domain.request import Annotation, Prompt, RequestLink, RequestResult, RequestRow
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.leaderboard.scores import stat_column
+from medhelm_spark.leaderboard.sql import literal
+
+Row = TypeVar("Row")
+
+_SCORED = """
+SELECT s.instance_id, s.perturbation, s.train_trial_index, s.trial_index, s.stats, i.source_index
+FROM ({scores}) s
+LEFT JOIN (SELECT instance_id, perturbation, source_index
+           FROM ({instances}) d WHERE data_version = {data_version}) i
+  ON i.instance_id = s.instance_id AND i.perturbation = s.perturbation
+WHERE s.run_spec_id = {run_spec_id} AND s.split = {split} AND s.perturbation = ''
+"""
+_SCORES = output_of("per_instance_stats", "score")
+_INSTANCES = output_of("instances", "ingest", "data_version")
+_WHERE = "SELECT * FROM ({source}) o WHERE {condition}"
+
+
+class Order(StrEnum):
+    """How the instances of a run are listed."""
+
+    SOURCE = "source"
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceKey:
+    """What names one answer within a run."""
+
+    instance_id: str
+    perturbation: str = ""
+    train_trial_index: int = 0
+    trial_index: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceScore:
+    """An answer of a run and its main score; `number` is its place in the data, from 1."""
+
+    key: InstanceKey
+    number: int
+    value: float | None
+    status: ScoreStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstancePage:
+    """The answers from `offset` on, of `total` behind a number."""
+
+    total: int
+    offset: int
+    scores: tuple[InstanceScore, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceDetail:
+    """All that is stored of one answer; a part that the lake does not hold is None or empty."""
+
+    instance: Instance | None
+    prompt: Prompt | None
+    request: RequestRow | None
+    result: RequestResult | None
+    stats: PerInstanceStats | None
+    annotations: tuple[Annotation, ...]
+
+
+def instances_of(
+    reader: Reader,
+    spec: RunSpec,
+    *,
+    limit: int,
+    offset: int = 0,
+    order: Order = Order.SOURCE,
+    holding: InstanceKey | None = None,
+) -> InstancePage:
+    """A page of the answers behind a run's number, without any text.
+
+    They are those of the main split. An answer without a score comes last, whatever the order.
+    With `holding`, the page on which that answer stands, if the run has it.
+    """
+    sql = _SCORED.format(
+        scores=_SCORES,
+        instances=_INSTANCES,
+        run_spec_id=literal(spec.run_spec_id),
+        data_version=literal(spec.data_version),
+        split=literal(spec.main_split),
+    )
+    rows = _numbered(stat_column(reader.query(sql), spec.main_metric))
+    rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
+    if holding and (place := _place(rows, holding)) is not None:
+        offset = place - place % limit
+    page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
+    return InstancePage(total=rows.num_rows, offset=offset, scores=page)
+
+
+def _place(rows: pa.Table, key: InstanceKey) -> int | None:
+    same = pc.equal(rows["instance_id"], key.instance_id)
+    for name in ("train_trial_index", "trial_index"):
+        same = pc.and_(same, pc.equal(rows[name], getattr(key, name)))
+    place: int = pc.index(same, True).as_py()
+    return None if place < 0 else place
+
+
+_SORTS: Mapping[Order, list[tuple[str, str]]] = {
+    Order.SOURCE: [],
+    Order.LOWEST: [("value", "ascending")],
+    Order.HIGHEST: [("value", "descending")],
+}
+
+
+def _numbered(rows: pa.Table) -> pa.Table:
+    keys = ("source_index", "instance_id", "train_trial_index", "trial_index")
+    rows = rows.sort_by([(key, "ascending") for key in keys])
+    return rows.append_column("number", pa.array(range(1, rows.num_rows + 1), pa.int64()))
+
+
+def _score(row: Mapping[str, Any]) -> InstanceScore:
+    names = ("instance_id", "perturbation", "train_trial_index", "trial_index")
+    return InstanceScore(
+        key=InstanceKey(**{name: row[name] for name in names}),
+        number=row["number"],
+        value=row["value"],
+        status=ScoreStatus(row["status"]),
+    )
+
+
+def instance_detail(reader: Reader, spec: RunSpec, key: InstanceKey) -> InstanceDetail | None:
+    """Request, answer, references, scores and verdicts of one answer; None if the run lacks it."""
+    own = {"run_spec_id": spec.run_spec_id, **_columns(key)}
+    link = _first(reader, _where(output_of("request_links", "plan"), own), RequestLink)
+    stats = _first(reader, _where(_SCORES, own), PerInstanceStats)
+    if link is None and stats is None:
+        return None
+    request, result = _asked(reader, link)
+    verdicts = reader.rows(_where(output_of("annotations", "annotate"), own), Annotation)
+    return InstanceDetail(
+        instance=_first(reader, _where(_INSTANCES, _of_data(spec, key)), Instance),
+        prompt=_prompt(reader, request),
+        request=request,
+        result=result,
+        stats=stats,
+        annotations=tuple(sorted(verdicts, key=lambda one: (one.annotator, one.judge))),
+    )
+
+
+def _asked(
+    reader: Reader, link: RequestLink | None
+) -> tuple[RequestRow | None, RequestResult | None]:
+    if link is None:
+        return None, None
+    by_id = {"request_id": link.request_id}
+    request = _first(reader, _where("SELECT * FROM {requests}", by_id), RequestRow)
+    return request, _first(reader, _where(CURRENT_RESULTS, by_id), RequestResult)
+
+
+def _prompt(reader: Reader, request: RequestRow | None) -> Prompt | None:
+    if request is None:
+        return None
+    sql = _where("SELECT * FROM {prompts}", {"prompt_id": request.prompt_id})
+    return _first(reader, sql, Prompt)
+
+
+def _columns(key: InstanceKey) -> dict[str, str | int]:
+    return {field.name: getattr(key, field.name) for field in fields(key)}
+
+
+def _of_data(spec: RunSpec, key: InstanceKey) -> dict[str, str | int]:
+    return {
+        "data_version": spec.data_version,
+        "instance_id": key.instance_id,
+        "perturbation": key.perturbation,
+    }
+
+
+def _where(source: str, equal: Mapping[str, str | int]) -> str:
+    """The rows of a source whose columns are these; the engine reads no others."""
+    conditions = (
+        f"{name} = {value if isinstance(value, int) else literal(value)}"
+        for name, value in equal.items()
+    )
+    return _WHERE.format(source=source, condition=" AND ".join(conditions))
+
+
+def _first(reader: Reader, sql: str, row_type: type[Row]) -> Row | None:
+    return next(iter(reader.rows(sql, row_type)), None)

@@ -1,0 +1,96 @@
+"""RunSpecs: frozen from resolved runs, entered into a suite, superseding what they replace."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.run import AdapterSpec, RunSpec, SuiteRun
+from medhelm_spark.domain.scenario import Split
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.views import CURRENT_RUN_SPECS
+from medhelm_spark.stages.context import Context
+
+EVAL_SPLITS = (Split.VALID.value, Split.TEST.value)
+
+
+def eval_splits(spec: AdapterSpec) -> tuple[str, ...]:
+    """The splits an adapter evaluates: its own, else HELM's default of valid and test."""
+    return spec.eval_splits or EVAL_SPLITS
+
+
+def run_spec_of(run: ResolvedRun, data_version: str) -> RunSpec:
+    """Freeze a resolved run on one data version; its id covers everything else in it."""
+    facts = {
+        "name": run.name,
+        "scenario_name": run.card.name,
+        "data_version": data_version,
+        "model": run.deployment.model,
+        "model_deployment": run.deployment.name,
+        "deployment_fingerprint": run.deployment.identity,
+        "adapter_spec": run.adapter_spec,
+        "metrics": run.metrics,
+        "annotators": tuple(annotator.spec for annotator in run.annotators),
+        "groups": run.groups,
+        "access_level": run.card.access_level.value,
+        "main_metric": run.card.main_metric,
+        "main_split": run.card.main_split.value,
+    }
+    return RunSpec(run_spec_id=content_id(facts), **facts)  # type: ignore[arg-type]
+
+
+def current_runs(ctx: Context) -> list[SuiteRun]:
+    """The suite's current RunSpecs."""
+    rows = rows_of(ctx.lake.query(CURRENT_RUN_SPECS), SuiteRun)
+    return [row for row in rows if row.suite == ctx.suite]
+
+
+def enter(
+    ctx: Context,
+    runs: Sequence[ResolvedRun],
+    specs: Sequence[RunSpec],
+    write_id: str,
+    at: datetime,
+) -> None:
+    """Add the suite's RunSpecs that are not its current ones; that supersedes what they replace."""
+    current = {row.name: row.run_spec_id for row in current_runs(ctx)}
+    rows = [
+        SuiteRun(
+            suite=ctx.suite,
+            name=spec.name,
+            run_spec_id=spec.run_spec_id,
+            planned_at=at,
+            locality=run.deployment.locality.value,
+            engine=run.deployment.engine,
+            is_jury_validated=_is_validated(run),
+            run_spec=spec,
+        )
+        for run, spec in zip(runs, specs, strict=True)
+        if current.get(spec.name) != spec.run_spec_id
+    ]
+    for row in rows:
+        if row.name in current:
+            ctx.say(f"plan: {row.name} changed and supersedes the run spec planned before")
+    ctx.lake.append_rows("run_specs", rows, write_id)
+
+
+def _is_validated(run: ResolvedRun) -> bool | None:
+    if not run.annotators:
+        return None
+    return all(
+        annotator.jury.validated and not any(one.demo for one in annotator.deployments)
+        for annotator in run.annotators
+    )
+
+
+def check_splits(runs: Sequence[ResolvedRun], counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Refuse a run whose evaluation splits hold no instance. `counts`: split sizes by scenario."""
+    for run in runs:
+        splits = eval_splits(run.adapter_spec)
+        sizes = counts[run.card.name]
+        if not any(sizes.get(split) for split in splits):
+            raise ConfigError(
+                f"{run.where or run.name}: scenario {run.card.name!r} has no instance in "
+                f"{' or '.join(splits)}; its splits are {dict(sizes)}."
+            )

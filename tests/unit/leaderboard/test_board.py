@@ -1,0 +1,162 @@
+"""Boards of suites and releases: what counts, what does not, and every number of it."""
+
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.errors import ConfigError, LakeError
+from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.leaderboard import (
+    BoardSource,
+    Kind,
+    board_of,
+    choose,
+    list_releases,
+    list_suites,
+    load_board,
+    load_runs,
+    text_levels,
+)
+from medhelm_spark.statistics.board import BoardCell, Leaderboard
+from tests.unit.leaderboard.planted import ALPHA, BETA, GAMMA, finish, plant, unit, write_stats
+
+
+def cell(board: Leaderboard, model: str, scenario: str) -> BoardCell | None:
+    (row,) = (row for row in board.rows if row.model_deployment == model)
+    (index,) = (i for i, one in enumerate(board.columns) if one.scenario_name == scenario)
+    return row.cells[index]
+
+
+def test_the_board_of_a_suite_has_the_planted_means_and_counts(reader: Reader) -> None:
+    board = load_board(reader, suite="s1")
+    found = {
+        (one.model_deployment, one.scenario_name): (one.mean, one.count, one.num_unscored)
+        for row in board.rows
+        for one in row.cells
+        if one
+    }
+    assert found == {
+        (ALPHA, "triage_choice"): (0.75, 4, 0),
+        (BETA, "triage_choice"): (0.75, 4, 0),
+        (GAMMA, "triage_choice"): (0.25, 4, 0),
+        (ALPHA, "medcalc_bench"): (0.5, 2, 1),
+        (BETA, "medcalc_bench"): (1.0, 3, 0),
+        (ALPHA, "discharge_note"): (3.25, 2, 0),
+    }
+    assert cell(board, GAMMA, "medcalc_bench") is None
+    assert cell(board, BETA, "discharge_note") is None
+
+
+def test_win_rates_share_ties_and_leave_missing_cells_out(reader: Reader) -> None:
+    rates = {row.model_deployment: row.mean_win_rate for row in load_board(reader, "s1").rows}
+    assert rates == {ALPHA: (0.75 + 0) / 2, BETA: (0.75 + 1) / 2, GAMMA: 0.0}
+
+
+def test_a_cell_carries_its_interval_metric_and_place(reader: Reader) -> None:
+    found = cell(load_board(reader, "s1"), ALPHA, "triage_choice")
+    assert found
+    assert (found.ci_low, found.ci_high) == pytest.approx((0.300642, 0.954413), abs=1e-6)
+    assert (found.main_metric, found.lower_is_better, found.split) == ("exact_match", False, "test")
+    assert (found.display_name, found.category) == ("Triage choice", "Clinical Decision Support")
+    assert (found.locality, found.access_level) == ("local", "public")
+
+
+def test_only_a_jury_nobody_validated_marks_a_cell(reader: Reader) -> None:
+    board = load_board(reader, "s1")
+    judged, other = cell(board, ALPHA, "discharge_note"), cell(board, ALPHA, "triage_choice")
+    assert judged and (judged.demo_judge, judged.jury_coverage) == (True, 0.75)
+    assert other and (other.demo_judge, other.jury_coverage) == (False, None)
+
+
+def test_paired_differences_are_the_best_model_against_each_other(reader: Reader) -> None:
+    pairs = {(p.scenario_name, p.first, p.second): p.difference for p in load_board(reader, "s1").pairs}
+    assert set(pairs) == {
+        ("medcalc_bench", BETA, ALPHA),
+        ("triage_choice", BETA, ALPHA),
+        ("triage_choice", BETA, GAMMA),
+    }
+    tie = pairs["triage_choice", BETA, ALPHA]
+    assert (tie.n, tie.mean_difference, tie.p_value) == (4, 0.0, 1.0)
+    calc = pairs["medcalc_bench", BETA, ALPHA]
+    assert (calc.n, calc.num_dropped, calc.mean_difference) == (2, 1, 0.5)
+
+
+def test_runs_tell_what_is_still_to_be_summarised(reader: Reader) -> None:
+    runs = load_runs(reader, choose(reader, "s1"))
+    assert [run.run_spec.run_spec_id for run in runs if not run.is_summarized] == [
+        unit(GAMMA, "medcalc_bench")
+    ]
+    assert all(run.is_current for run in runs if run.is_summarized)
+
+
+def test_a_board_of_fewer_runs_ranks_anew(reader: Reader) -> None:
+    runs = [r for r in load_runs(reader, choose(reader, "s1")) if r.run_spec.access_level == "public"]
+    rates = {row.model_deployment: row.mean_win_rate for row in board_of(runs).rows}
+    assert rates == {ALPHA: 0.75, BETA: 0.75, GAMMA: 0.0}
+
+
+def test_a_release_keeps_the_stats_it_pinned(reader: Reader) -> None:
+    board = load_board(reader, release="R1")
+    found = cell(board, ALPHA, "triage_choice")
+    assert found and (found.mean, found.count) == (0.5, 2)
+    assert len(board.rows) == 1
+    (run,) = load_runs(reader, choose(reader, release="R1"))
+    assert not run.is_current
+
+
+def test_lists_name_the_newest_first(reader: Reader) -> None:
+    assert list_suites(reader) == ["s1", "s0"]
+    assert list_releases(reader) == [BoardSource(kind=Kind.RELEASE, name="R1", status="draft")]
+
+
+def test_without_a_name_the_suite_planned_last_is_chosen(reader: Reader) -> None:
+    assert choose(reader) == BoardSource(kind=Kind.SUITE, name="s1")
+
+
+def test_a_suite_without_any_stats_is_an_empty_board(reader: Reader) -> None:
+    assert load_board(reader, "s0").rows == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"suite": "s2"}, "no suite 's2'; the lake holds 's0', 's1'"),
+        ({"suite": "it's"}, 'no suite "it\'s"'),
+        ({"release": "R2"}, "no release 'R2'; the lake holds 'R1'"),
+    ],
+)
+def test_an_unknown_name_is_answered_by_the_known_ones(reader: Reader, asked, sentence) -> None:
+    with pytest.raises(LakeError, match=sentence):
+        load_board(reader, **asked)
+
+
+def test_a_suite_and_a_release_at_once_are_refused(reader: Reader) -> None:
+    with pytest.raises(ConfigError, match="not both"):
+        load_board(reader, suite="s1", release="R1")
+
+
+def test_an_empty_folder_holds_no_suite(tmp_path: Path) -> None:
+    with pytest.raises(LakeError, match="no suite was run"):
+        load_board(open_reader(str(tmp_path)))
+
+
+def test_the_levels_of_all_text_are_found(reader: Reader, tmp_path: Path) -> None:
+    assert text_levels(reader) == set(AccessLevel)
+    assert text_levels(open_reader(str(tmp_path))) == set()
+
+
+def test_scores_made_again_show_once_their_write_is_finished(tmp_path: Path) -> None:
+    reader, run = open_reader(str(plant(tmp_path))), unit(ALPHA, "triage_choice")
+    write_stats(tmp_path, run, "triage_choice", (1, 1, 1, 1), "w-again")
+    before = cell(load_board(reader, "s1"), ALPHA, "triage_choice")
+    finish(tmp_path, "summarize", run, "w-again", minutes=9)
+    after = cell(load_board(reader, "s1"), ALPHA, "triage_choice")
+    assert before and after and (before.mean, after.mean) == (0.75, 1.0)
+
+
+def test_a_run_scored_after_its_summary_is_not_paired(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    finish(tmp_path, "score", unit(BETA, "medcalc_bench"), "w-beta-medcalc_bench", minutes=9)
+    pairs = load_board(reader, "s1").pairs
+    assert {pair.scenario_name for pair in pairs} == {"triage_choice"}

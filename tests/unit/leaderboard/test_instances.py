@@ -1,0 +1,96 @@
+"""The answers behind a number."""
+
+import pytest
+
+from medhelm_spark.domain.request import FailureKind, VerdictStatus
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import (
+    InstanceKey,
+    Order,
+    choose,
+    instance_detail,
+    instances_of,
+    load_runs,
+)
+from tests.unit.leaderboard.planted import ALPHA, HOSTILE, unit
+
+
+def spec_of(reader: Reader, scenario: str) -> RunSpec:
+    runs = {run.run_spec.run_spec_id: run for run in load_runs(reader, choose(reader, "s1"))}
+    return runs[unit(ALPHA, scenario)].run_spec
+
+
+@pytest.mark.parametrize(
+    ("order", "numbers"),
+    [(Order.SOURCE, [1, 2, 3]), (Order.LOWEST, [2, 1, 3]), (Order.HIGHEST, [1, 2, 3])],
+)
+def test_instances_stand_in_the_order_asked_for(reader: Reader, order, numbers) -> None:
+    page = instances_of(reader, spec_of(reader, "medcalc_bench"), limit=10, order=order)
+    assert [score.number for score in page.scores] == numbers
+
+
+def test_a_page_is_a_slice_and_knows_the_total(reader: Reader) -> None:
+    page = instances_of(reader, spec_of(reader, "triage_choice"), limit=2, offset=2)
+    assert page.total == 4
+    assert [(score.key.instance_id, score.value) for score in page.scores] == [
+        ("triage_choice-i2", 1.0),
+        ("triage_choice-i3", 0.0),
+    ]
+
+
+@pytest.mark.parametrize(("place", "offset"), [(0, 0), (2, 2), (3, 2)])
+def test_the_page_that_holds_an_answer_is_found(reader: Reader, place: int, offset: int) -> None:
+    key = InstanceKey(instance_id=f"triage_choice-i{place}")
+    page = instances_of(reader, spec_of(reader, "triage_choice"), limit=2, holding=key)
+    assert page.offset == offset
+    assert key in [score.key for score in page.scores]
+
+
+def test_an_unscored_answer_says_why(reader: Reader) -> None:
+    page = instances_of(reader, spec_of(reader, "medcalc_bench"), limit=10)
+    assert (page.scores[2].value, page.scores[2].status) == (None, ScoreStatus.NO_ANSWER)
+
+
+def test_an_instance_shows_request_answer_references_and_scores(reader: Reader) -> None:
+    key = InstanceKey(instance_id="triage_choice-i1")
+    detail = instance_detail(reader, spec_of(reader, "triage_choice"), key)
+    assert detail and detail.instance and detail.prompt and detail.result and detail.stats
+    assert detail.prompt.text == f"Case 1: {HOSTILE}\nAnswer:"
+    assert detail.result.completions[0].text == f"{ALPHA} says 1 {HOSTILE}"
+    assert [r.text for r in detail.instance.references if r.is_correct] == ["answer 1"]
+    assert {score.name: score.value for score in detail.stats.stats} == {
+        "other": 0.0,
+        "exact_match": 1.0,
+    }
+    assert detail.annotations == ()
+
+
+def test_an_instance_shows_every_judges_verdict(reader: Reader) -> None:
+    key = InstanceKey(instance_id="discharge_note-i1")
+    detail = instance_detail(reader, spec_of(reader, "discharge_note"), key)
+    assert detail and detail.prompt
+    assert [message.role for message in detail.prompt.messages] == ["system", "user"]
+    first, second = detail.annotations
+    assert (first.judge, first.scores[0].score) == ("j1", 4.0)
+    assert (second.judge, second.status, second.scores) == ("j2", VerdictStatus.UNPARSEABLE, ())
+
+
+def test_a_failed_request_has_a_kind_and_no_text(reader: Reader) -> None:
+    key = InstanceKey(instance_id="medcalc_bench-i2")
+    detail = instance_detail(reader, spec_of(reader, "medcalc_bench"), key)
+    assert detail and detail.result
+    assert (detail.result.failure, detail.result.completions) == (FailureKind.TIMEOUT, ())
+
+
+def test_an_instance_of_another_run_is_not_there(reader: Reader) -> None:
+    key = InstanceKey(instance_id="triage_choice-i1")
+    assert instance_detail(reader, spec_of(reader, "medcalc_bench"), key) is None
+
+
+@pytest.mark.parametrize("name", ["x' OR '1'='1", "a\\", "{runs}", "a b"])
+def test_an_address_cannot_speak_sql(reader: Reader, name: str) -> None:
+    with pytest.raises(LakeError, match="cannot be looked up"):
+        instance_detail(reader, spec_of(reader, "triage_choice"), InstanceKey(instance_id=name))

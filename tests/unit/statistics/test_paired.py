@@ -1,0 +1,83 @@
+"""Paired differences of two models."""
+
+import math
+
+import pytest
+
+from medhelm_spark.statistics.paired import (
+    PairedDifference,
+    bonett_price,
+    mcnemar_exact,
+    paired_difference,
+    paired_from_counts,
+)
+
+
+@pytest.mark.parametrize(
+    ("only_first", "only_second", "wanted"),
+    [
+        (0, 0, 1.0),
+        (1, 7, 2 * (1 + 8) / 256),
+        (7, 1, 2 * (1 + 8) / 256),
+        (0, 5, 2 / 32),
+        (3, 3, 1.0),
+        (5, 15, 2 * sum(math.comb(20, k) for k in range(6)) / 2**20),
+    ],
+)
+def test_mcnemar_is_a_binomial_tail(only_first, only_second, wanted):
+    assert mcnemar_exact(only_first, only_second) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_mcnemar_of_very_many_pairs_neither_overflows_nor_vanishes():
+    # 200,000 discordant pairs, one standard deviation (223.6) off: about 2 (1 - Phi(1)) = 0.317.
+    assert mcnemar_exact(100_000 - 224, 100_000 + 224) == pytest.approx(0.3175, abs=0.001)
+    assert mcnemar_exact(0, 100_000) == 0.0
+
+
+def test_bonett_price_by_hand():
+    # p12 = 13/102, p21 = 6/102; se = sqrt((19/102 - (7/102)^2) / 102) = 0.042189.
+    low, high = bonett_price(12, 5, 100)
+    assert (low, high) == pytest.approx((-0.014063, 0.151317), abs=1e-5)
+
+
+def test_binary_values():
+    first = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0, "e": None, "f": 1.0}
+    second = {"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": 1.0, "g": 0.0}
+    found = paired_difference(first, second, seed=0)
+    assert (found.n, found.num_dropped, found.mean_difference) == (4, 3, 0.5)
+    assert found.p_value == 0.5  # two discordant pairs, both for the first: 2 * 1/4
+    assert found.ci_method == "bonett_price"
+    assert found.ci_low < 0.5 < found.ci_high <= 1
+
+
+def test_other_values_use_a_bootstrap_over_pairs():
+    first = {str(i): 0.5 + 0.01 * (i % 5) for i in range(100)}
+    second = {str(i): 0.3 + 0.01 * (i % 3) for i in range(100)}
+    found = paired_difference(first, second, seed=1)
+    assert found.mean_difference == pytest.approx(0.2 + 0.02 - 0.0099)
+    assert found.ci_low < found.mean_difference < found.ci_high
+    assert found.ci_high - found.ci_low < 0.02  # pairing removes the spread over instances
+    assert (found.ci_method, found.p_value) == ("bootstrap", None)
+    turned = paired_difference(second, first, seed=1)
+    assert turned.mean_difference == pytest.approx(-found.mean_difference)
+
+
+def test_order_of_instances_makes_no_difference():
+    first = {str(i): (i * 7 % 11) / 10 for i in range(50)}
+    second = {str(i): (i * 5 % 13) / 10 for i in range(50)}
+    shuffled = dict(reversed(first.items()))
+    assert paired_difference(first, second, seed=3) == paired_difference(shuffled, second, seed=3)
+
+
+def test_no_pair_and_one_pair():
+    assert paired_difference({"a": 1.0}, {"b": 1.0}, seed=0) == PairedDifference(n=0, num_dropped=2)
+    one = paired_difference({"a": 0.4}, {"a": 0.3}, seed=0)
+    assert (one.n, one.ci_low, one.ci_method) == (1, None, "none")
+    assert one.mean_difference == pytest.approx(0.1)
+
+
+def test_ratings_that_happen_to_be_ones_get_no_mcnemar():
+    counts = [(1.0, 1.0, 10)]
+    assert paired_from_counts(counts, 0, 0).p_value == 1.0
+    ratings = paired_from_counts(counts, 0, 0, may_be_binary=False)
+    assert (ratings.p_value, ratings.ci_method) == (None, "bootstrap")
