@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 
 import streamlit as st
-from page_markup import LOCAL_VIEW, chip, passage, section, table, text
+from page_markup import LOCAL_VIEW, chip, note, passage, section, table, text
 
 from medhelm_spark.domain.request import Annotation, Prompt, RequestResult, RequestRow
 from medhelm_spark.domain.scenario import Instance
@@ -33,14 +33,15 @@ SEPARATOR = "~"
 
 def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun]) -> None:
     """Pickers, the list of answers, and one answer."""
-    st.html(f'<p class="ms-filtered" role="note">{text(LOCAL_VIEW)}</p>')
+    st.html(note(LOCAL_VIEW))
     scored = [run for run in runs if run.cell]
     if not scored:
         st.info("This suite or release holds no scored run yet.")
         return
     run, order = _pick_run(scored)
     if not run.is_current:
-        st.warning(f"This run was scored again after the numbers of {source.kind} {source.name}.")
+        again = f"This run was scored again after the numbers of {source.kind} {source.name}."
+        st.html(note(again, "warning"))
     left, right = st.columns([1, 4.2], gap="medium")
     with left:
         chosen = _pick_answer(reader, run, order)
@@ -107,7 +108,11 @@ def _pick_answer(reader: Reader, run: BoardRun, order: Order) -> InstanceScore |
     state = f"{run.run_spec.run_spec_id}-{order}"
     offset = st.session_state.get(f"offset-{state}", 0)
     page = instances_of(
-        reader, run.run_spec, limit=PAGE_ROWS, offset=offset, order=order,
+        reader,
+        run.run_spec,
+        limit=PAGE_ROWS,
+        offset=offset,
+        order=order,
         holding=key_of(written) if written else None,
     )
     if not page.scores:
@@ -119,8 +124,14 @@ def _pick_answer(reader: Reader, run: BoardRun, order: Order) -> InstanceScore |
     index = keys.index(written) if written in keys else 0
     radio = f"answers-{state}-{page.offset}-{index}"
     picked = st.radio(
-        "Answers", keys, index=index, format_func=labels.__getitem__, key=radio,
-        on_change=_address_follows, args=(radio,), label_visibility="collapsed",
+        "Answers",
+        keys,
+        index=index,
+        format_func=labels.__getitem__,
+        key=radio,
+        on_change=_address_follows,
+        args=(radio,),
+        label_visibility="collapsed",
     )
     return page.scores[keys.index(picked)]
 
@@ -140,8 +151,12 @@ def _turn_pages(page: InstancePage, state: str) -> None:
         (after, "Next", PAGE_ROWS, last >= page.total),
     ):
         place.button(
-            label, key=f"{label}-{state}", disabled=off, width="stretch",
-            on_click=_go, args=(state, page.offset + step),
+            label,
+            key=f"{label}-{state}",
+            disabled=off,
+            width="stretch",
+            on_click=_go,
+            args=(state, page.offset + step),
         )
 
 
@@ -195,17 +210,17 @@ def _request(prompt: Prompt | None, instance: Instance | None) -> str:
     if prompt:
         return section("Request", passage(prompt.text))
     if instance:
-        return section("Input", passage(instance.input), note="no request was made here")
+        return section("Input", passage(instance.input), aside="no request was made here")
     return section("Request", '<p class="ms-empty">the lake holds no request</p>')
 
 
 def _answer(run: BoardRun, result: RequestResult | None) -> str:
     model = run.run_spec.model_deployment
     if result is None:
-        return section("Answer", '<p class="ms-empty">never asked</p>', note=model)
+        return section("Answer", '<p class="ms-empty">never asked</p>', aside=model)
     if result.failure:
         kind = result.failure.value.replace("_", " ")
-        return section("Answer", f'<p class="ms-empty">no answer: {text(kind)}</p>', note=model)
+        return section("Answer", f'<p class="ms-empty">no answer: {text(kind)}</p>', aside=model)
     parts = []
     for completion in result.completions:
         if completion.thinking:
@@ -213,13 +228,13 @@ def _answer(run: BoardRun, result: RequestResult | None) -> str:
             parts.append(f"<details><summary>Thinking</summary>{thought}</details>")
         ended = f'<p class="ms-role">ended by {text(completion.finish_reason.value)}</p>'
         parts += [passage(completion.text, "answer"), ended]
-    return section("Answer", *parts, note=model)
+    return section("Answer", *parts, aside=model)
 
 
 def _references(instance: Instance | None) -> str:
     rows = [
-        passage(reference.text, "correct" if reference.is_correct else "other")
-        + (chip("correct") if reference.is_correct else "")
+        f'<p class="ms-role">{"correct" if reference.is_correct else "not correct"}</p>'
+        + passage(reference.text, "correct" if reference.is_correct else "other")
         for reference in (instance.references if instance else ())
     ]
     return section("References", *(rows or ['<p class="ms-empty">none</p>']))
@@ -230,7 +245,7 @@ def _scores(run: BoardRun, stats: PerInstanceStats | None) -> str:
     for score in stats.stats if stats else ():
         name = text(score.name)
         is_main = score.name == run.run_spec.main_metric
-        absent = f'<em>{text(score.status.value.replace("_", " "))}</em>'
+        absent = f"<em>{text(score.status.value.replace('_', ' '))}</em>"
         value = absent if score.value is None else f"{score.value:.3f}"
         rows.append((f"<b>{name}</b> (on the board)" if is_main else name, value))
     rows.sort(key=lambda row: not row[0].startswith("<b>"))
@@ -247,5 +262,5 @@ def _verdicts(annotations: Sequence[Annotation]) -> str:
             said = passage(score.explanation) if score.explanation else ""
             rows.append((judge, text(score.criterion), f"{score.score:g}", said))
             judge = ""
-    note = "a judge's score is a model's opinion"
-    return section("Judges", table(("Judge", "Criterion", "Score", "Reason"), rows), note=note)
+    aside = "a judge's score is a model's opinion"
+    return section("Judges", table(("Judge", "Criterion", "Score", "Reason"), rows), aside=aside)

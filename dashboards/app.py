@@ -11,7 +11,7 @@ from pathlib import Path
 import answers_page
 import board_page
 import streamlit as st
-from page_markup import banner, styles
+from page_markup import NOT_APPROVED, heading, note, styles
 
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.reader import Reader, open_reader
@@ -99,14 +99,15 @@ def page() -> None:
     """The whole page."""
     given = arguments()
     reader = reader_of(given.output_path)
-    title, views, picker = st.columns([3, 1.2, 1.6], vertical_alignment="bottom")
+    title, views, picker = st.columns([3, 1.1, 1.6], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, given)
     with views:
         view = st.segmented_control(
             "View", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True
         )
-    title.html(banner(source_text(source)))
+    title.html(heading(source_text(source)))
+    st.html(note(NOT_APPROVED, "warning"))
     runs = runs_of(reader.location, source.kind.value, source.name)
     if view == VIEWS[1]:
         answers_page.show(reader, source, runs)
@@ -114,9 +115,13 @@ def page() -> None:
         board_page.show(source, runs)
 
 
-st.set_page_config(page_title="medhelm_spark leaderboard", page_icon=":material/monitor_heart:", layout="wide")
-st.html(styles(Path(__file__).parent))
+HERE = Path(__file__).parent
+st.set_page_config(
+    page_title="Medical leaderboard", page_icon=str(HERE / "favicon.svg"), layout="wide"
+)
+st.html(styles(HERE))
 try:
     page()
 except MedhelmSparkError as error:
-    st.error(str(error).replace("$", "\\$"))
+    # Not st.error: Streamlit's own boxes read Markdown, and a link could smuggle a picture in.
+    st.html(note(str(error), "error"))

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import heat
 import streamlit as st
-from page_markup import LOCAL_VIEW, chip, text
+from page_markup import LOCAL_VIEW, chip, note, text
 
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.scenario import AccessLevel
@@ -28,7 +28,7 @@ def show(source: BoardSource, runs: Sequence[BoardRun]) -> None:
         st.info(_nothing(runs, passed))
         return
     if hidden := _hidden(board_of(runs), board):
-        st.html(f'<p class="ms-filtered" role="status">{text(hidden)}</p>')
+        st.html(note(hidden))
     st.html(board_html(board, {_place(run): run for run in reversed(passed)}, _address(source)))
     st.html(_notes(board, passed))
 
@@ -40,13 +40,21 @@ def filters() -> tuple[list[str], list[str]]:
     places = [place.value for place in Locality]
     with left:
         access = st.pills(
-            "Access level of the benchmark", levels, selection_mode="multi", default=levels,
-            key="access", bind="query-params",
+            "Access level of the benchmark",
+            levels,
+            selection_mode="multi",
+            default=levels,
+            key="access",
+            bind="query-params",
         )
     with right:
         locality = st.pills(
-            "Locality: where the model runs", places, selection_mode="multi", default=places,
-            key="locality", bind="query-params",
+            "Locality: where the model runs",
+            places,
+            selection_mode="multi",
+            default=places,
+            key="locality",
+            bind="query-params",
         )
     return list(access), list(locality)
 
@@ -86,8 +94,8 @@ def board_html(
 ) -> str:
     """The table. `runs` are the runs behind it by place; a cell links to its run's answers."""
     body = "".join(
-        f"<tr>{_row_head(rank, row)}{_row_cells(board, row, runs, address)}</tr>"
-        for rank, row in enumerate(board.rows, start=1)
+        f"<tr>{_row_head(_rank(board, row), row)}{_row_cells(board, row, runs, address)}</tr>"
+        for row in board.rows
     )
     return (
         '<div class="ms-scroll" tabindex="0" role="region" aria-label="Leaderboard">'
@@ -101,9 +109,10 @@ def _head(board: Leaderboard) -> str:
         for name, columns in groupby(board.columns, key=lambda column: column.category)
     )
     names = "".join(map(_column_head, board.columns))
+    rate = 'Win rate<span class="ms-metric">mean over benchmarks</span>'
     return (
         f'<tr class="ms-groups"><th></th><th></th>{groups}</tr>'
-        f'<tr><th scope="col">Model</th><th scope="col">Win rate</th>{names}</tr>'
+        f'<tr><th scope="col">Model</th><th scope="col">{rate}</th>{names}</tr>'
     )
 
 
@@ -116,7 +125,15 @@ def _column_head(column: BoardColumn) -> str:
     )
 
 
-def _row_head(rank: int, row: BoardRow) -> str:
+def _rank(board: Leaderboard, row: BoardRow) -> str:
+    """Equal win rates share a rank; without one there is none."""
+    rate = row.mean_win_rate
+    if rate is None:
+        return ""
+    return str(1 + sum((other.mean_win_rate or 0) > rate for other in board.rows))
+
+
+def _row_head(rank: str, row: BoardRow) -> str:
     rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
     return (
         f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.model_deployment)}'
@@ -147,10 +164,7 @@ def _missing(run: BoardRun | None) -> str:
 
 def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
     at = None if cell.mean is None else heat.place(cell.mean, run.info)
-    style = ""
-    if at is not None:
-        back = heat.colour(at)
-        style = f' style="background:{heat.css(back)};color:{heat.css(heat.ink(back))}"'
+    style = "" if at is None else f' style="background:{heat.css(heat.colour(at))}"'
     query = urlencode({**address, "view": "Answers", "run": run.run_spec.run_spec_id}, doseq=True)
     return (
         f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'
@@ -174,15 +188,14 @@ def _numbers(cell: BoardCell) -> str:
 def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:
     stops = ", ".join(map(heat.css, heat.STOPS))
     scale = (
-        f'<li class="ms-scale">worst <i style="background:linear-gradient(90deg, {stops})"></i> best, '
-        "on each metric's own scale; white: a metric without a fixed scale.</li>"
+        f'<p class="ms-scale">worst<i style="background:linear-gradient(90deg, {stops})"></i>best, '
+        "on each metric's own scale; white: a metric without a fixed scale.</p>"
     )
     waiting = sum(not run.is_summarized for run in runs)
     lines = [*board.notes]
     if waiting:
-        lines.append(f"{waiting} planned runs are not scored or summarised yet.")
+        lines.append(f"Runs that are planned and not scored or summarised yet: {waiting}.")
     if any(run.is_summarized and not run.is_current for run in runs):
         lines.append("Some runs were scored again after these numbers were made.")
     lines.append(LOCAL_VIEW)
-    items = "".join(f"<li>{text(line)}</li>" for line in lines)
-    return f'<ul class="ms-notes">{scale}{items}</ul>'
+    return f'<div class="ms-notes">{scale}{"".join(f"<p>{text(line)}</p>" for line in lines)}</div>'

@@ -1,10 +1,16 @@
-"""Heat colours: one blue that only grows darker, so that colour-blind readers see the same order."""
+"""Heat colours: one blue that only grows darker, in the same order for colour-blind readers."""
 
 from medhelm_spark.domain.stats import MetricInfo
 
-# From the worst value of a metric's own scale to its best.
-STOPS = ((244, 248, 251), (207, 225, 238), (156, 196, 221), (95, 159, 198), (44, 116, 168), (23, 80, 127))
-DARK, LIGHT = (20, 32, 44), (255, 255, 255)
+# From the worst value of a metric's own scale to its best; light enough for dark text everywhere.
+STOPS = (
+    (247, 250, 252),
+    (226, 237, 245),
+    (196, 219, 235),
+    (161, 199, 223),
+    (124, 176, 210),
+    (88, 151, 194),
+)
 
 
 def place(value: float, info: MetricInfo | None) -> float | None:
@@ -28,24 +34,6 @@ def colour(at: float) -> tuple[int, int, int]:
         round(a + (b - a) * share) for a, b in zip(STOPS[low], STOPS[low + 1], strict=True)
     )
     return red, green, blue
-
-
-def luminance(rgb: tuple[int, int, int]) -> float:
-    """Relative luminance (WCAG 2)."""
-    parts = [c / 255 for c in rgb]
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
-    """Contrast ratio (WCAG 2), 4.5 and more is readable."""
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def ink(background: tuple[int, int, int]) -> tuple[int, int, int]:
-    """The text colour that is easier to read on a background."""
-    return max(DARK, LIGHT, key=lambda rgb: contrast(rgb, background))
 
 
 def css(rgb: tuple[int, int, int]) -> str:

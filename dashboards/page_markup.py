@@ -9,8 +9,8 @@ NOT_APPROVED = (
     "a model for patient care by them."
 )
 LOCAL_VIEW = (
-    "Local single-user view: whoever can open this page can read every text of this lake, gated and "
-    "private rows included."
+    "Local single-user view: whoever can open this page can read every text of this lake, gated "
+    "and private rows included."
 )
 
 
@@ -24,13 +24,17 @@ def styles(folder: Path) -> str:
     return f"<style>{(folder / 'page.css').read_text(encoding='utf-8')}</style>"
 
 
-def banner(source: str) -> str:
-    """Title, and what these numbers are not."""
+def heading(source: str) -> str:
+    """What page this is."""
     return (
         '<header class="ms-head"><h1>Medical leaderboard</h1>'
-        f'<p class="ms-source">{text(source)}</p>'
-        f'<p class="ms-banner" role="note">{text(NOT_APPROVED)}</p></header>'
+        f'<p class="ms-source">{text(source)}</p></header>'
     )
+
+
+def note(sentence: str, kind: str = "note") -> str:
+    """A line that a reader must not miss."""
+    return f'<p class="ms-note ms-note-{text(kind)}" role="note">{text(sentence)}</p>'
 
 
 def chip(label: str, kind: str = "") -> str:
@@ -38,10 +42,10 @@ def chip(label: str, kind: str = "") -> str:
     return f'<span class="ms-chip ms-{text(kind or label)}">{text(label)}</span>'
 
 
-def section(title: str, *parts: str, note: str = "") -> str:
-    """A titled block."""
-    aside = f'<span class="ms-aside">{text(note)}</span>' if note else ""
-    return f'<section class="ms-block"><h3>{text(title)}{aside}</h3>{"".join(parts)}</section>'
+def section(title: str, *parts: str, aside: str = "") -> str:
+    """A titled block, with a few words beside the title."""
+    beside = f'<span class="ms-aside">{text(aside)}</span>' if aside else ""
+    return f'<section class="ms-block"><h3>{text(title)}{beside}</h3>{"".join(parts)}</section>'
 
 
 def passage(value: str, kind: str = "") -> str:

@@ -17,7 +17,7 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.interop.responses import ENGINE, file_id, parse_fields
 from medhelm_spark.interop.responses import import_responses as import_file
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.ingest import ingest as ingest_card
+from medhelm_spark.stages.ingest import ingest as ingest_cards
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import completed
@@ -67,7 +67,7 @@ def ingest(args: Namespace) -> int:
     cards = workspace.registry.cards
     if args.scenario not in cards:
         raise UnknownNameError("scenario", args.scenario, cards, where="--scenario")
-    ingest_card(workspace.context(""), replaced(cards[args.scenario], args.source))
+    ingest_cards(workspace.context(""), [replaced(cards[args.scenario], args.source)])
     return 0
 
 
@@ -87,7 +87,7 @@ def import_responses(args: Namespace) -> int:
     check_engines(unasked)
     ctx = workspace.context(args.suite)
     specs = prepare(ctx, workspace, runs, args.source)
-    import_file(ctx, specs, args.file, names)
+    import_file(ctx, specs, {specs[0].scenario_name: args.file}, names)
     done = evaluate(ctx, workspace, unasked, specs=specs)
     say(f"{done.model_calls} model calls")
     return _finish(args, workspace, ctx)

@@ -22,6 +22,11 @@ from medhelm_spark.stages.states import inputs_of
 SUITE = "demo"
 MODEL = "huggingface/smollm2-135m-instruct"
 BASELINE = "baseline/constant"
+BASELINE_FILES = {
+    "TRIAGE-CHOICE": "triage_choice",
+    "DISCHARGE-NOTE": "discharge_note",
+    "pubmed_qa": "pubmed_style",
+}
 CONFIGURABLE = "medhelm_configurable_benchmark:config_path"
 
 
@@ -32,7 +37,7 @@ def run(location: str, local_path: Path, tracking_uri: str | None) -> int:
     check(runs)
     check_engines(runs)
     ctx = workspace.context(SUITE)
-    ingest(ctx, replaced(workspace.registry.cards["pubmed_qa"], [_pubmed_style()]))
+    ingest(ctx, [replaced(workspace.registry.cards["pubmed_qa"], [_pubmed_style()])])
     specs = prepare(ctx, workspace, runs)
     _import(ctx, specs)
     done = evaluate(ctx, workspace, runs, specs=specs)
@@ -78,8 +83,7 @@ def _import(ctx: Context, specs: Sequence[RunSpec]) -> None:
     """Take in the baseline's answers where they are not in the lake yet."""
     mine = [spec for spec in specs if spec.model_deployment == BASELINE]
     found = inputs_of(ctx, [spec.run_spec_id for spec in mine], "plan", Purpose.EVALUATE)
-    for spec in mine:
-        if found[spec.run_spec_id].answered < found[spec.run_spec_id].links:
-            name = "pubmed_style" if spec.scenario_name == "pubmed_qa" else spec.scenario_name
-            file = conf_path("demos", "baseline", f"{name.lower().replace('-', '_')}.jsonl")
-            import_responses(ctx, [spec], file, {})
+    if any(inputs.answered < inputs.links for inputs in found.values()):
+        folder = conf_path("demos", "baseline")
+        files = {name: folder / f"{stem}.jsonl" for name, stem in BASELINE_FILES.items()}
+        import_responses(ctx, mine, files, {})

@@ -15,11 +15,12 @@ from medhelm_spark.lake.lake import refuse_newer
 from medhelm_spark.lake.tables import SCHEMA_VERSION
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.scenarios import check_card, with_source
-from medhelm_spark.stages.annotate import Judging, annotate
+from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED, decide
 from medhelm_spark.stages.infer import Asking, infer
-from medhelm_spark.stages.ingest import Ingested, ingest, ingested
+from medhelm_spark.stages.ingest import ingest, ingested
+from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.plan import plan
 from medhelm_spark.stages.run_specs import check_splits
 from medhelm_spark.stages.score import score
@@ -50,8 +51,7 @@ def check(runs: Sequence[ResolvedRun]) -> None:
     for run in runs:
         check_card(run.card)
         for metric, params in metrics_for(run.metrics):
-            if metric.preflight:
-                metric.preflight(params)
+            metric.preflight(params)
         for annotator in run.annotators:
             check_rubric(annotator.rubric)
 
@@ -80,18 +80,20 @@ def prepare(
             f"--source takes one scenario's data; these are {', '.join(sorted(cards))}."
         )
     _warn(ctx, cards.values())
-    data = {name: _data(ctx, card, source) for name, card in cards.items()}
-    check_splits(runs, {name: found.splits for name, found in data.items()})
-    return plan(ctx, runs, {name: found.data_version for name, found in data.items()})
+    data = {name: ingested(ctx, card) for name, card in cards.items() if not _is_read(card, source)}
+    missing = [replaced(card, source) for name, card in cards.items() if data.get(name) is None]
+    found = {**data, **ingest(ctx, missing)}
+    splits = {name: one.splits for name, one in found.items() if one}
+    check_splits(runs, splits)
+    return plan(ctx, runs, {name: one.data_version for name, one in found.items() if one})
 
 
-def _data(ctx: Context, card: ScenarioCard, source: Sequence[str]) -> Ingested:
-    """The scenario's data version: the newest ingested one, unless its source must be read.
+def _is_read(card: ScenarioCard, source: Sequence[str]) -> bool:
+    """Whether a source is read even where the lake holds the scenario.
 
-    A user's own benchmark file is read each time, so that an edited one is noticed.
+    A user's own benchmark file is, so that an edited one is noticed.
     """
-    found = None if source or card.shape == "tabular" else ingested(ctx, card)
-    return found or ingest(ctx, replaced(card, source))
+    return bool(source) or card.shape == "tabular"
 
 
 def replaced(card: ScenarioCard, source: Sequence[str]) -> ScenarioCard:

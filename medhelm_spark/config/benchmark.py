@@ -13,7 +13,7 @@ from pathlib import Path
 from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
 from medhelm_spark.config.juries import DEFAULT_JURY, build_jury
 from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.config.rubrics import Scale, load_judge_prompt
+from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
@@ -48,6 +48,7 @@ class _MetricEntry:
     judges: tuple[_JudgeEntry, ...] = ()
     minimum: float = Scale().minimum
     maximum: float = Scale().maximum
+    max_tokens: int = MAX_TOKENS
     args: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -175,7 +176,8 @@ def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:
     if not entry.prompt_file:
         raise ConfigError(f"{path}: metric {JURY_SCORE} needs prompt_file, the judge's prompt.")
     prompt = find_file(entry.prompt_file, path, f"prompt_file of {JURY_SCORE}")
-    return load_judge_prompt(prompt, name, Scale(minimum=entry.minimum, maximum=entry.maximum))
+    scale = Scale(minimum=entry.minimum, maximum=entry.maximum)
+    return load_judge_prompt(prompt, name, scale, entry.max_tokens)
 
 
 def _jury(name: str, entry: _MetricEntry, path: Path) -> Jury:

@@ -54,7 +54,7 @@ def load_rubric(path: Path) -> Rubric:
     )
 
 
-def load_judge_prompt(path: Path, name: str, scale: Scale) -> Rubric:
+def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX_TOKENS) -> Rubric:
     """Reads a judge prompt in MedHELM's form; the block stays in the prompt.
 
     Raises:
@@ -71,7 +71,7 @@ def load_judge_prompt(path: Path, name: str, scale: Scale) -> Rubric:
     if not isinstance(parsed, Mapping):
         raise ConfigError(f"{path}: <rubric_criteria> is {shown(parsed)}; allowed: a JSON object.")
     criteria = tuple(_criterion(key, value, scale, path) for key, value in parsed.items())
-    return build_rubric(name, text, criteria, str(path))
+    return build_rubric(name, text, criteria, str(path), max_tokens)
 
 
 def _criterion(name: str, keys: object, scale: Scale, path: Path) -> Criterion:
@@ -90,7 +90,7 @@ def build_rubric(
     where: str,
     max_tokens: int = MAX_TOKENS,
 ) -> Rubric:
-    """A checked rubric; its version is the content id of template and criteria."""
+    """A checked rubric; its version is the content id of template, criteria and max_tokens."""
     if not criteria:
         raise ConfigError(f"{where}: a rubric without criteria scores nothing; name at least one.")
     names = [criterion.name for criterion in criteria]
@@ -102,7 +102,7 @@ def build_rubric(
         raise ConfigError(f"{where}: max_tokens is {max_tokens}; allowed: 1 or more.")
     if RESPONSE not in template:
         raise ConfigError(f"{where}: has no {RESPONSE}, so the judge would not see the answer.")
-    version = content_id(template, criteria)
+    version = content_id(template, criteria, max_tokens)
     return Rubric(
         name=name, template=template, criteria=criteria, version=version, max_tokens=max_tokens
     )

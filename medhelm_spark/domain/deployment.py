@@ -7,6 +7,30 @@ from typing import Any
 
 from medhelm_spark.domain.ids import content_id
 
+# Arguments of where and how fast, not of what is answered: a moved server asks nothing again.
+SERVING = frozenset(
+    {
+        "api_key",
+        "azure",
+        "base_url",
+        "delay",
+        "die_after",
+        "die_marker",
+        "fail_attempts",
+        "fail_every",
+        "failure",
+        "gpu_memory_utilization",
+        "headers",
+        "log_file",
+        "max_num_seqs",
+        "n_parallel",
+        "n_threads",
+        "organization",
+        "tensor_parallel_size",
+        "timeout",
+    }
+)
+
 
 class Locality(StrEnum):
     """Where a deployment runs, seen from the cluster that holds the data.
@@ -60,21 +84,12 @@ class Deployment:
 
     @property
     def identity(self) -> str:
-        """Hash of what decides the answer: name, model, engine, weights, quantisation, adapter.
+        """Hash of what decides the answer: name, model, engine and every argument but SERVING.
 
-        Part of every request_id. Serving details (URL, concurrency, device) are left out, so a
-        moved server does not ask everything again.
+        Part of every request_id. An argument that nobody has called a serving detail counts as
+        deciding: asking again is safe, reusing another model's answer is not.
         """
-        keys = (
-            "api",
-            "revision",
-            "quantization",
-            "dtype",
-            "adapter",
-            "weights_sha256",
-            "chat_template",
-        )
-        deciding = {key: self.args[key] for key in keys if key in self.args}
+        deciding = {key: value for key, value in self.args.items() if key not in SERVING}
         return content_id(self.name, self.model, self.engine, deciding)
 
 

@@ -177,6 +177,9 @@ def _context(deployment: Deployment, settings: LlamaCppSettings) -> int:
 
 
 def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> Any:
+    # Read when the library is loaded. Its threads otherwise spin while they wait for each other:
+    # with other work on the same cores, one token then takes 20 times as long.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import xllamacpp
 
     params = xllamacpp.CommonParams()

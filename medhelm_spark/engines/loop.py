@@ -30,7 +30,9 @@ class LoopThread:
         """Cancels what still runs, ends the thread and frees the loop."""
         if not self.is_open:
             return
-        asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(STOP_SECONDS)
+        self.submit(_cancel_others()).result(STOP_SECONDS)
+        # The threads that look up host names.
+        self.submit(self._loop.shutdown_default_executor()).result(STOP_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(STOP_SECONDS)
         self._loop.close()

@@ -35,11 +35,16 @@ class OpenAIEngine:
     """The engine `openai`."""
 
     def __init__(
-        self, deployment: Deployment, settings: OpenAISettings, *, max_in_flight: int
+        self,
+        deployment: Deployment,
+        settings: OpenAISettings,
+        *,
+        max_in_flight: int,
+        policy: RetryPolicy | None = None,
     ) -> None:
         self._name = deployment.name
         self._settings = settings
-        self._policy = RetryPolicy(max_attempts=deployment.max_attempts)
+        self._policy = policy or RetryPolicy(max_attempts=deployment.max_attempts)
         self._limit = max_in_flight
         self._shown = _shown(deployment, settings)
         self.fingerprint = canonical_json(self._shown)
@@ -51,6 +56,7 @@ class OpenAIEngine:
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
         """See Engine."""
+        self._failures_in_a_row = 0
         return stream(requests, gate, self._start, limit=self._limit, fingerprint=self.fingerprint)
 
     def close(self) -> None:

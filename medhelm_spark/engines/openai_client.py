@@ -145,7 +145,11 @@ def _connect(deployment: Deployment, settings: OpenAISettings) -> "openai.AsyncO
         "timeout": openai.Timeout(settings.timeout, connect=CONNECT_SECONDS),
         "organization": settings.organization or None,
         "default_headers": _headers(deployment, settings),
-        "http_client": openai.DefaultAsyncHttpxClient(follow_redirects=False),
+        "http_client": openai.DefaultAsyncHttpxClient(
+            follow_redirects=False,
+            # How many are open is bounded by what is in flight; a lower bound would reconnect.
+            limits=type(openai.DEFAULT_CONNECTION_LIMITS)(),
+        ),
     }
     if settings.azure:
         api_version = settings.azure["api_version"]

@@ -72,13 +72,13 @@ def tries_left(policy: RetryPolicy, attempts: int) -> int:
 def delay(policy: RetryPolicy, tries: int, retry_after: float | None, seed: str) -> float:
     """Seconds to wait after the `tries`-th failed try: exponential, jittered by half, seeded.
 
-    Retry-After is a lower bound: the jitter then spreads the requests behind it.
+    Retry-After comes on top of it, so that what waited for the same moment is spread out.
     """
     ceiling = min(policy.longest_delay, policy.first_delay * 2.0 ** (tries - 1))
     backoff = ceiling * random.Random(f"{seed}:{tries}").uniform(0.5, 1.0)
     if retry_after is None:
         return backoff
-    return min(policy.longest_retry_after, retry_after) + backoff * min(1.0, retry_after)
+    return min(policy.longest_retry_after, retry_after) + backoff
 
 
 def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from medhelm_spark.errors import SetupError
 
 SECRET_VARIABLE = "MEDHELM_SPARK_SECRET_"
+PLATFORM = "DATABRICKS_RUNTIME_VERSION"
 REFERENCE = re.compile(r"(env|secret|credentials):\S.*")
 FORMS = "env:NAME, secret:SCOPE/KEY or credentials:FILE#KEY"
 
@@ -56,13 +57,15 @@ def secret_variable(name: str) -> str:
 
 
 def _from_scope(name: str) -> str | None:
+    if PLATFORM not in os.environ:
+        # Elsewhere the same import searches the network for a workspace to log in to.
+        return None
     scope, _, key = name.partition("/")
     try:
         dbutils = importlib.import_module("databricks.sdk.runtime").dbutils
         return str(dbutils.secrets.get(scope=scope, key=key))
     except Exception:
-        # Off the platform the package is absent; on it, its error types cannot be imported here
-        # and their text may name what the caller must not see.
+        # The platform's error types cannot be imported here, and their text may say too much.
         return None
 
 

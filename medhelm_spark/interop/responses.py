@@ -18,7 +18,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.scenarios import Record, read_records
 from medhelm_spark.stages.context import Context, now
@@ -37,8 +37,10 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """One line of the file. `problem` says why it cannot be used."""
+    """One line of a file. `problem` says why it cannot be used."""
 
+    path: str
+    data_version: str
     row: int
     source_id: str = ""
     instance_id: str = ""
@@ -51,9 +53,10 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """The file to read, as a row for the seam."""
+    """A file to read and the scenario it answers, as a row for the seam."""
 
     path: str
+    data_version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +82,18 @@ class ReadResponses:
         for file in files:
             source = SourceFile(path=file.path, split=None)
             for record in read_records(source, DataSource(format="jsonl")):
-                yield self._response(record)
+                yield self._response(file, record)
 
-    def _response(self, record: Record) -> Response:
+    def _response(self, file: File, record: Record) -> Response:
         if record.error is not None:
-            return Response(row=record.row, problem=record.error.value)
+            return Response(path=file.path, data_version=file.data_version, row=record.row, problem=record.error.value)
         values = {name: record.fields.get(self.names.get(name, name)) for name in FIELDS}
         problem = _problem(values)
         if problem:
-            return Response(row=record.row, problem=problem)
+            return Response(path=file.path, data_version=file.data_version, row=record.row, problem=problem)
         return Response(
+            path=file.path,
+            data_version=file.data_version,
             row=record.row,
             source_id=_text(values["source_id"]),
             instance_id=_text(values["instance_id"]),
@@ -145,30 +150,43 @@ def parse_fields(text: str | None) -> dict[str, str]:
 
 
 def import_responses(
-    ctx: Context, specs: Sequence[RunSpec], path: Path, names: Mapping[str, str]
+    ctx: Context,
+    specs: Sequence[RunSpec],
+    files: Mapping[str, Path],
+    names: Mapping[str, str],
 ) -> int:
-    """Store the file's completions as results of the RunSpecs' requests; returns how many.
+    """Store completions as results of one model's RunSpecs; returns how many are new.
 
     A request that has an answer already keeps it: the earliest stands.
+
+    Args:
+        ctx: the lake and suite.
+        specs: one model's RunSpecs, already planned.
+        files: the file of each scenario, by scenario name.
+        names: our field names to the files'.
 
     Raises:
         DataError: a line is unusable, an id stands twice, or no line fits the scenario.
     """
-    frame = ctx.lake.frame([File(path=str(path.absolute()))], File)
-    responses = map_rows(frame, ReadResponses(dict(names)), File, Response)
-    _refuse(path, responses)
+    rows = [
+        File(path=str(files[spec.scenario_name].absolute()), data_version=spec.data_version)
+        for spec in specs
+    ]
+    responses = map_rows(ctx.lake.frame(rows, File), ReadResponses(dict(names)), File, Response)
+    _refuse(responses)
     matched = _matched(ctx, specs, responses)
     count = matched.count()
     if not count and not _answered(ctx, specs):
         raise DataError(
-            f"{path}: no line's id is one of scenario {specs[0].scenario_name!r}'s; --fields says "
-            f"which column holds source_id."
+            f"{rows[0].path}: no line's id is one of scenario {specs[0].scenario_name!r}'s; "
+            f"--fields says which column holds source_id."
         )
     if count:
         made = map_rows(matched, _results, Matched, RequestResult)
-        name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), file_id(path), names)
+        shas = sorted(file_id(path) for path in files.values())
+        name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), shas, names)
         ctx.lake.append("request_results", made, new_write_id(), txn=(name, 1))
-    ctx.say(f"import-responses: {count} new answers, 0 model calls")
+    ctx.say(f"import-responses: {count} new answers")
     return count
 
 
@@ -181,35 +199,37 @@ def file_id(path: Path) -> str:
         raise ConfigError(f"--file {path}: cannot be read ({type(error).__name__}).") from None
 
 
-def _refuse(path: Path, responses: DataFrame) -> None:
-    bad = rows_of(responses.where("problem IS NOT NULL").orderBy("row").limit(1), Response)
-    if bad:
-        raise DataError(f"{path}: line {bad[0].row}: {bad[0].problem}.")
-    twice = responses.groupBy("source_id", "instance_id").agg(
-        F.count("*").alias("n"), F.max("row").alias("row")
+def _refuse(responses: DataFrame) -> None:
+    """Raise for the first unusable line, or the first whose id stands in an earlier one."""
+    keys = responses.groupBy("path", "source_id", "instance_id", "problem").agg(
+        F.count("*").alias("lines"), F.min("row").alias("first"), F.max("row").alias("last")
     )
-    rows = twice.where("n > 1").orderBy("row").limit(1).collect()
-    if rows:
-        raise DataError(f"{path}: line {rows[0]['row']}: its id stands in an earlier line too.")
+    bad = keys.where("problem IS NOT NULL OR lines > 1").orderBy("path", "first").limit(1).collect()
+    if bad and bad[0]["problem"]:
+        raise DataError(f"{bad[0]['path']}: line {bad[0]['first']}: {bad[0]['problem']}.")
+    if bad:
+        raise DataError(
+            f"{bad[0]['path']}: line {bad[0]['last']}: its id stands in line {bad[0]['first']} too."
+        )
 
 
 def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
     instances = ctx.lake.query(output_of("instances", "ingest", "data_version"))
-    keys = instances.where(F.col("data_version").isin(versions)).select("instance_id", "source_id")
-    by_source = (
-        responses.where("source_id != ''").drop("instance_id").join(keys.distinct(), "source_id")
+    keys = instances.where(F.col("data_version").isin(versions)).select(
+        "data_version", "instance_id", "source_id"
     )
-    by_instance = responses.where("source_id = ''").drop("source_id")
-    found = by_source.drop("source_id").unionByName(by_instance)
-    links = links_of(ctx, units, "plan", Purpose.EVALUATE).where(
-        "perturbation = '' AND trial_index = 0"
-    )
+    by_source = responses.where("source_id != ''").drop("instance_id")
+    by_source = by_source.join(keys.distinct(), ["data_version", "source_id"])
+    by_instance = responses.where("source_id = ''")
+    found = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
+    links = links_of(ctx, units, "plan", Purpose.EVALUATE).where("trial_index = 0")
     requests = ctx.lake.read("requests").dropDuplicates(["request_id"])
     answered = ctx.lake.query(CURRENT_RESULTS).where("failure IS NULL").select("request_id")
     return (
-        links.select("instance_id", "request_id")
+        links.where("perturbation = ''")
+        .select("instance_id", "request_id")
         .join(found, "instance_id")
         .join(requests, "request_id")
         .join(answered, "request_id", "left_anti")

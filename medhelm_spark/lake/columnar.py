@@ -129,7 +129,8 @@ def _struct(kind: type) -> Codec:
         if not column.null_count:
             return list(map(make, *columns))
         valid = column.is_valid().to_pylist()
-        return [make(*row) if ok else None for ok, row in zip(valid, zip(*columns, strict=True))]
+        rows = zip(*columns, strict=True)
+        return [make(*row) if ok else None for ok, row in zip(valid, rows, strict=True)]
 
     def encode(values: Sequence[Any]) -> pa.Array:
         mask = _nulls(values)

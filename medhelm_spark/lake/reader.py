@@ -84,7 +84,7 @@ class FileReader:
             sources[name] = _source(name, {field.name for field in table.schema().fields})
         batches = builder.execute(sql.format_map(sources))
         try:
-            found = pa.table(batches.read_all())
+            found = pa.RecordBatchReader.from_stream(batches).read_all()
         except Exception as error:  # the engine has no class of its own for what files do to it
             names = ", ".join(sources)
             raise LakeError(

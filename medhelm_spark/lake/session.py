@@ -59,6 +59,7 @@ def _start(conf: Mapping[str, str], app_name: str) -> SparkSession:
         return _configured(builder, missing).getOrCreate()
     check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     cache_folder().mkdir(parents=True, exist_ok=True)
     defaults = {"spark.master": "local[*,4]", **REQUIRED_STATIC, **delta_conf(spark_version)}
     settings = {**defaults, **conf}

@@ -4,10 +4,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.leaderboard.scores import stat_column
-from medhelm_spark.leaderboard.sql import among, literal
+from medhelm_spark.leaderboard.sql import among
 from medhelm_spark.statistics.board import BoardCell, BoardPair, build_board
 from medhelm_spark.statistics.paired import paired_difference
 
@@ -15,11 +18,14 @@ if TYPE_CHECKING:
     from medhelm_spark.leaderboard.runs import BoardRun
 
 SEED = 0
+ROWS_AT_ONCE = 200_000
+"""Rows of `per_instance_stats` read together: one column of the board at least."""
+
 _SCORES = """
-SELECT run_spec_id, instance_id, stats FROM ({scores}) s
-WHERE perturbation = '' AND split = {split} AND run_spec_id IN ({units})
+SELECT run_spec_id, instance_id, split, stats FROM ({scores}) s
+WHERE perturbation = '' AND run_spec_id IN ({units})
 """
-_ColumnKey = tuple[str, str, str]
+_Column = list[tuple["BoardRun", BoardCell]]
 _Values = dict[str, float | None]
 
 
@@ -29,27 +35,18 @@ def paired(reader: Reader, runs: Iterable["BoardRun"]) -> tuple[BoardPair, ...]:
     The unit is the instance: several trials of one are averaged. A run whose stored scores are no
     longer those of its cell is left out.
     """
-    columns: dict[_ColumnKey, list[BoardRun]] = {}
-    held = [run for run in runs if run.cell]
-    for run in held:
+    held = [(run, run.cell) for run in runs if run.cell]
+    columns: dict[tuple[str, str, str], _Column] = {}
+    for run, cell in held:
         if run.is_current:
-            columns.setdefault(_key(run.cell), []).append(run)
-    ranks = _ranks(run.cell for run in held if run.cell)
+            key = (cell.scenario_name, cell.main_metric, cell.split)
+            columns.setdefault(key, []).append((run, cell))
+    ranks = _ranks(cell for _, cell in held)
     return tuple(
         pair
-        for key in sorted(columns)
-        if len({_model(run) for run in columns[key]}) > 1
-        for pair in _column_pairs(reader, columns[key], ranks)
+        for batch in _batches([columns[key] for key in sorted(columns)])
+        for pair in _batch_pairs(reader, batch, ranks)
     )
-
-
-def _key(cell: BoardCell | None) -> _ColumnKey:
-    assert cell is not None
-    return (cell.scenario_name, cell.main_metric, cell.split)
-
-
-def _model(run: "BoardRun") -> str:
-    return run.run_spec.model_deployment
 
 
 def _ranks(cells: Iterable[BoardCell]) -> dict[str, int]:
@@ -57,14 +54,40 @@ def _ranks(cells: Iterable[BoardCell]) -> dict[str, int]:
     return {row.model_deployment: rank for rank, row in enumerate(rows)}
 
 
-def _column_pairs(
-    reader: Reader, runs: Sequence["BoardRun"], ranks: Mapping[str, int]
+def _batches(columns: Iterable[_Column]) -> Iterator[list[_Column]]:
+    """The columns that compare models, as many at a time as ROWS_AT_ONCE allows."""
+    batch: list[_Column] = []
+    rows = 0
+    for column in columns:
+        if len({cell.model_deployment for _, cell in column}) < 2:
+            continue
+        size = sum(cell.count + cell.num_unscored for _, cell in column)
+        if batch and rows + size > ROWS_AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+        batch.append(column)
+        rows += size
+    if batch:
+        yield batch
+
+
+def _batch_pairs(
+    reader: Reader, batch: Sequence[_Column], ranks: Mapping[str, int]
 ) -> Iterator[BoardPair]:
-    cell, stat = runs[0].cell, runs[0].info
-    assert cell is not None
-    values = _values(reader, runs)
+    units = among(run.run_spec.run_spec_id for column in batch for run, _ in column)
+    sql = _SCORES.format(scores=output_of("per_instance_stats", "score"), units=units)
+    scores = reader.query(sql)
+    for column in batch:
+        yield from _column_pairs(scores, column, ranks)
+
+
+def _column_pairs(
+    scores: pa.Table, column: _Column, ranks: Mapping[str, int]
+) -> Iterator[BoardPair]:
+    run, cell = column[0]
+    values = _values(scores, column)
     first, *others = sorted(values, key=lambda model: ranks[model])
-    may_be_binary = stat is not None and (stat.minimum, stat.maximum) == (0.0, 1.0)
+    may_be_binary = run.info is not None and (run.info.minimum, run.info.maximum) == (0.0, 1.0)
     for second in others:
         yield BoardPair(
             scenario_name=cell.scenario_name,
@@ -78,19 +101,18 @@ def _column_pairs(
         )
 
 
-def _values(reader: Reader, runs: Sequence["BoardRun"]) -> dict[str, _Values]:
+def _values(scores: pa.Table, column: _Column) -> dict[str, _Values]:
     """The value of each instance by model deployment; None where it has none."""
-    models = {run.run_spec.run_spec_id: _model(run) for run in runs}
-    spec = runs[0].run_spec
-    sql = _SCORES.format(
-        scores=output_of("per_instance_stats", "score"),
-        split=literal(spec.main_split),
-        units=among(models),
+    models = {run.run_spec.run_spec_id: cell.model_deployment for run, cell in column}
+    cell = column[0][1]
+    mine = pc.and_(
+        pc.is_in(scores["run_spec_id"], pa.array(sorted(models))),
+        pc.equal(scores["split"], cell.split),
     )
-    rows = stat_column(reader.query(sql), spec.main_metric)
+    rows = stat_column(scores.filter(mine), cell.main_metric)
     found: dict[str, dict[str, list[float]]] = {model: {} for model in models.values()}
-    columns = (rows[name].to_pylist() for name in ("run_spec_id", "instance_id", "value"))
-    for run_spec_id, instance_id, value in zip(*columns, strict=True):
+    lists = (rows[name].to_pylist() for name in ("run_spec_id", "instance_id", "value"))
+    for run_spec_id, instance_id, value in zip(*lists, strict=True):
         held = found[models[run_spec_id]].setdefault(instance_id, [])
         if value is not None:
             held.append(value)

@@ -5,8 +5,9 @@ data version by its content, and once to write. The same content is never writte
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -20,7 +21,6 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.scenarios import (
     Record,
-    RecordKey,
     check_columns,
     fingerprint_records,
     localize,
@@ -37,23 +37,26 @@ STRIPE_BYTES = 4 << 20
 ROWS_PER_FILE = 1 << 40
 QUARANTINED = "quarantined:"
 
+Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
+
 SUMMARY = """
-SELECT split, reason, CAST(sum(rows) AS BIGINT) AS rows,
+SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
        count_if(rows > 1 AND reason IS NULL) AS duplicates,
        min(CASE WHEN rows > 1 AND reason IS NULL THEN first_row END) AS first_duplicate,
        CAST(bit_xor(fingerprint) AS STRING) AS fingerprint
-FROM (SELECT min(split) AS split, reason, count(*) AS rows, min(source_row) AS first_row,
+FROM (SELECT scenario_name, min(split) AS split, reason, count(*) AS rows, min(source_row) AS first_row,
              bit_xor(xxhash64(source_key, content_hash, reason, source_row)) AS fingerprint
-      FROM {keys} GROUP BY source_key, reason, CASE WHEN reason IS NULL THEN '' ELSE
+      FROM {keys} GROUP BY scenario_name, source_key, reason, CASE WHEN reason IS NULL THEN '' ELSE
              concat(source_file, source_row) END)
-GROUP BY split, reason
+GROUP BY scenario_name, split, reason
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some records of a source: those of one file (-1: all) that fall on one of its stripes."""
+    """Some records of a scenario: those of one file (-1: all) that fall on one of its stripes."""
 
+    scenario_name: str
     file: int
     stripe: int
     stripes: int
@@ -68,9 +71,23 @@ class RawRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """What the first pass found, per split and reason."""
+class Key:
+    """A RecordKey of a scenario."""
 
+    scenario_name: str
+    source_key: str
+    content_hash: str
+    reason: str | None
+    split: str | None
+    source_file: str
+    source_row: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What the first pass found, per scenario, split and reason."""
+
+    scenario_name: str
     split: str | None
     reason: str | None
     rows: int
@@ -81,14 +98,15 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The function of this stage: parts of a source in, whatever `make` makes of records out."""
+    """The function of this stage: parts of sources in, whatever `make` makes of records out."""
 
-    card: ScenarioCard
-    make: Callable[..., Iterator[object]]
+    cards: Mapping[str, ScenarioCard]
+    make: Make
 
     def __call__(self, parts: Iterable[Part]) -> Iterator[object]:
         for part in parts:
-            yield from self.make(_records(self.card, part), self.card, part)
+            card = self.cards[part.scenario_name]
+            yield from self.make(_records(card, part), card, max(part.file, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,35 +114,44 @@ class ReadTable:
     """The same for rows that Spark has read."""
 
     card: ScenarioCard
-    make: Callable[..., Iterator[object]]
+    make: Make
 
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[object]:
         table = self.card.source.table or ""
         records = (
             Record(source_file=table, row=row.row, fields=json.loads(row.fields)) for row in rows
         )
-        yield from self.make(records, self.card, Part(file=0, stripe=0, stripes=1))
+        yield from self.make(records, self.card, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Make:
-    """Instances or quarantined records of a data version, as one output type each."""
+class MakeRows:
+    """Instances or quarantined records, one type at a time, of each scenario's data version."""
 
-    data_version: str
+    versions: Mapping[str, str]
     kind: type
 
     def __call__(
-        self, records: Iterable[Record], card: ScenarioCard, part: Part
+        self, records: Iterable[Record], card: ScenarioCard, file: int
     ) -> Iterator[object]:
-        first = max(part.file, 0) * ROWS_PER_FILE
-        for row in parse_records(records, card, self.data_version, first_index=first):
+        first = file * ROWS_PER_FILE
+        for row in parse_records(records, card, self.versions[card.name], first_index=first):
             if isinstance(row, self.kind):
                 yield row
 
 
-def make_keys(records: Iterable[Record], card: ScenarioCard, _: Part) -> Iterator[RecordKey]:
+def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator[Key]:
     """The keys of records, for the first pass."""
-    return fingerprint_records(records, card)
+    for key in fingerprint_records(records, card):
+        yield Key(
+            scenario_name=card.name,
+            source_key=key.source_key,
+            content_hash=key.content_hash,
+            reason=key.reason,
+            split=key.split,
+            source_file=key.source_file,
+            source_row=key.source_row,
+        )
 
 
 def _records(card: ScenarioCard, part: Part) -> Iterator[Record]:
@@ -137,38 +164,71 @@ def _records(card: ScenarioCard, part: Part) -> Iterator[Record]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """A scenario's data version and the size of each of its splits."""
+    """A scenario's data version, the size of each of its splits, and what was refused and why."""
 
     data_version: str
     splits: Mapping[str, int]
+    bad: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """As they stand in the run record."""
+        return {**self.splits, **{f"{QUARANTINED}{why}": rows for why, rows in self.bad.items()}}
 
 
-def ingest(ctx: Context, card: ScenarioCard) -> Ingested:
-    """Write the card's data as a data version, unless the lake holds it; bad rows are quarantined.
+def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
+    """Write the cards' data as data versions that the lake does not hold; by scenario name.
+
+    Bad rows are quarantined and counted.
 
     Raises:
-        DataError: the source as a whole is bad, holds no usable record, or repeats an id.
+        DataError: a source as a whole is bad, holds no usable record, or repeats an id.
     """
+    if not cards:
+        return {}
     started_at, write_id = now(), new_write_id()
-    card = _located(card)
-    found = rows_of(ctx.lake.query(SUMMARY, keys=_read(ctx, card, make_keys, RecordKey)), Summary)
-    _refuse(card, found)
-    version = content_id(
-        STAGE, VERSION, card.name, card.access_level, sorted(row.fingerprint for row in found)
+    located = {card.name: _located(card) for card in cards}
+    keys = _read(ctx, located, make_keys, Key)
+    summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
+    found = {name: _ingested(card, summaries) for name, card in located.items()}
+    done = ctx.finished(STAGE, [one.data_version for one in found.values()])
+    new = {name: one for name, one in found.items() if one.data_version not in done}
+    if new:
+        _write(ctx, {name: located[name] for name in new}, new, write_id)
+        units = {one.data_version: one.data_version for one in new.values()}
+        counts = {one.data_version: one.counts for one in new.values()}
+        ctx.record(STAGE, units, write_id, started_at, counts)
+    for name, one in found.items():
+        _tell(ctx, name, one)
+    return found
+
+
+def _ingested(card: ScenarioCard, summaries: Sequence[Summary]) -> Ingested:
+    mine = [row for row in summaries if row.scenario_name == card.name]
+    _refuse(card, mine)
+    prints = sorted(row.fingerprint for row in mine)
+    return Ingested(
+        data_version=content_id(STAGE, VERSION, card.name, card.access_level, prints),
+        splits={row.split: row.rows for row in mine if row.split and row.reason is None},
+        bad={row.reason: row.rows for row in mine if row.reason is not None},
     )
-    counts = {row.split: row.rows for row in found if row.split and row.reason is None}
-    bad = {row.reason: row.rows for row in found if row.reason is not None}
-    if version not in ctx.finished(STAGE, [version]):
-        made = _read(ctx, card, Make(version, Instance), Instance)
-        ctx.lake.append("instances", made, write_id)
-        if bad:
-            refused = _read(ctx, card, Make(version, Quarantined), Quarantined)
-            ctx.lake.append("quarantine", refused, write_id)
-        ctx.lake.append_rows("scenarios", [_version(card, version, counts, bad)], write_id)
-        totals = {**counts, **{f"{QUARANTINED}{reason}": rows for reason, rows in bad.items()}}
-        ctx.record(STAGE, {version: version}, write_id, started_at, {version: totals})
-    _tell(ctx, card, counts, bad)
-    return Ingested(data_version=version, splits=counts)
+
+
+def _write(
+    ctx: Context,
+    cards: Mapping[str, ScenarioCard],
+    found: Mapping[str, Ingested],
+    write_id: str,
+) -> None:
+    versions = {name: one.data_version for name, one in found.items()}
+    made = _read(ctx, cards, MakeRows(versions, Instance), Instance)
+    ctx.lake.append("instances", made, write_id)
+    with_bad = {name: card for name, card in cards.items() if found[name].bad}
+    if with_bad:
+        refused = _read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
+        ctx.lake.append("quarantine", refused, write_id)
+    rows = [_version(card, found[name]) for name, card in cards.items()]
+    ctx.lake.append_rows("scenarios", rows, write_id)
 
 
 def ingested(ctx: Context, card: ScenarioCard) -> Ingested | None:
@@ -201,33 +261,43 @@ def _located(card: ScenarioCard) -> ScenarioCard:
     return replace(card, source=replace(card.source, files=files))
 
 
-def _read(
-    ctx: Context, card: ScenarioCard, make: Callable[..., Iterator[object]], out: type
-) -> DataFrame:
-    if card.source.table:
-        rows = ctx.lake.spark.read.table(card.source.table)
-        check_columns(card.source.table, required_columns(card), rows.columns)
-        raw = rows.select(
-            F.monotonically_increasing_id().alias("row"), F.to_json(F.struct("*")).alias("fields")
+def _read(ctx: Context, cards: Mapping[str, ScenarioCard], make: Make, out: type) -> DataFrame:
+    frames = [_read_table(ctx, card, make, out) for card in cards.values() if card.source.table]
+    files = {name: card for name, card in cards.items() if not card.source.table}
+    if files:
+        parts = [part for card in files.values() for part in _parts(card, ctx.cores)]
+        dealt = ctx.lake.frame(parts, Part).repartition(
+            min(len(parts), 2 * ctx.cores), "scenario_name", "file", "stripe"
         )
-        return map_rows(raw, ReadTable(card, make), RawRow, out)
-    parts = _parts(card, ctx.cores)
-    frame = ctx.lake.frame(parts, Part).repartition(len(parts), "file", "stripe")
-    return map_rows(frame, Read(card, make), Part, out)
+        frames.append(map_rows(dealt, Read(files, make), Part, out))
+    return reduce(DataFrame.unionByName, frames)
+
+
+def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> DataFrame:
+    name = card.source.table or ""
+    rows = ctx.lake.spark.read.table(name)
+    check_columns(name, required_columns(card), rows.columns)
+    raw = rows.select(
+        F.monotonically_increasing_id().alias("row"), F.to_json(F.struct("*")).alias("fields")
+    )
+    return map_rows(raw, ReadTable(card, make), RawRow, out)
 
 
 def _parts(card: ScenarioCard, cores: int) -> list[Part]:
     if card.source.dataset:
-        return [Part(file=-1, stripe=0, stripes=1)]
+        return [Part(scenario_name=card.name, file=-1, stripe=0, stripes=1)]
     parts = []
     for index, file in enumerate(card.source.files):
         path = Path(file.path)
         stripes = min(cores, 1 + path.stat().st_size // STRIPE_BYTES) if path.is_file() else 1
-        parts += [Part(file=index, stripe=at, stripes=stripes) for at in range(stripes)]
+        parts += [
+            Part(scenario_name=card.name, file=index, stripe=at, stripes=stripes)
+            for at in range(stripes)
+        ]
     return parts
 
 
-def _refuse(card: ScenarioCard, found: list[Summary]) -> None:
+def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
     source = ", ".join(file.path for file in card.source.files) or str(
         card.source.table or card.source.dataset
     )
@@ -245,12 +315,10 @@ def _refuse(card: ScenarioCard, found: list[Summary]) -> None:
         raise DataError(f"{source}: no usable record for scenario {card.name!r}{why}.")
 
 
-def _version(
-    card: ScenarioCard, version: str, counts: Mapping[str, int], bad: Mapping[str, int]
-) -> ScenarioVersion:
+def _version(card: ScenarioCard, found: Ingested) -> ScenarioVersion:
     return ScenarioVersion(
         scenario_name=card.name,
-        data_version=version,
+        data_version=found.data_version,
         card_hash=parse_hash(card),
         access_level=card.access_level,
         display_name=card.display_name,
@@ -259,15 +327,13 @@ def _version(
         main_metric=card.main_metric,
         main_split=card.main_split.value,
         verified=card.verified,
-        num_instances=sum(counts.values()),
-        num_quarantined=sum(bad.values()),
+        num_instances=sum(found.splits.values()),
+        num_quarantined=sum(found.bad.values()),
         source=card.source.table or card.source.dataset or card.source.format,
     )
 
 
-def _tell(
-    ctx: Context, card: ScenarioCard, counts: Mapping[str, int], bad: Mapping[str, int]
-) -> None:
-    sizes = ", ".join(f"{rows} {split}" for split, rows in sorted(counts.items()))
-    refused = f"; quarantined {dict(bad)}" if bad else ""
-    ctx.say(f"{STAGE}: {card.name} has {sizes} instances{refused}")
+def _tell(ctx: Context, name: str, found: Ingested) -> None:
+    sizes = ", ".join(f"{rows} {split}" for split, rows in sorted(found.splits.items()))
+    refused = f"; quarantined {dict(found.bad)}" if found.bad else ""
+    ctx.say(f"{STAGE}: {name} has {sizes} instances{refused}")

@@ -1,11 +1,11 @@
 """summarize: per_instance_stats -> stats, every mean with its counts and its interval."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.stats import Stat
+from medhelm_spark.domain.run import MetricSpec, RunSpec
+from medhelm_spark.domain.stats import MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.lake.views import output_of
@@ -53,20 +53,28 @@ class Histogram:
     histogram: tuple[ValueRows, ...]
 
 
-def stats_of(histograms: Iterable[Histogram]) -> Iterator[Stat]:
-    """The function of this stage."""
-    for row in histograms:
-        pairs = [(entry.value, entry.rows) for entry in row.histogram]
-        scale = info(row.name)
-        proportion = (scale.minimum, scale.maximum) == (0.0, 1.0)
-        made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=proportion)
-        yield Stat(
-            run_spec_id=row.run_spec_id,
-            name=row.name,
-            split=row.split,
-            perturbation=row.perturbation,
-            **{field.name: getattr(made, field.name) for field in fields(made)},
-        )
+@dataclass(frozen=True, slots=True)
+class Summarizer:
+    """The function of this stage; each RunSpec's metrics say which stats are proportions."""
+
+    metrics: Mapping[str, tuple[MetricSpec, ...]]
+
+    def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
+        for row in histograms:
+            yield _stat(row, info(row.name, self.metrics[row.run_spec_id]))
+
+
+def _stat(row: Histogram, scale: MetricInfo) -> Stat:
+    pairs = [(entry.value, entry.rows) for entry in row.histogram]
+    proportion = (scale.minimum, scale.maximum) == (0.0, 1.0)
+    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=proportion)
+    return Stat(
+        run_spec_id=row.run_spec_id,
+        name=row.name,
+        split=row.split,
+        perturbation=row.perturbation,
+        **{field.name: getattr(made, field.name) for field in fields(made)},
+    )
 
 
 def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
@@ -83,7 +91,9 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
     if todo:
         rows = ctx.lake.query(output_of("per_instance_stats", SCORE))
         rows = rows.where(rows.run_spec_id.isin(list(todo)))
-        made = map_rows(ctx.lake.query(HISTOGRAMS, scored=rows), stats_of, Histogram, Stat)
+        histograms = ctx.lake.query(HISTOGRAMS, scored=rows)
+        summarizer = Summarizer({spec.run_spec_id: spec.metrics for spec in specs})
+        made = map_rows(histograms, summarizer, Histogram, Stat)
         ctx.lake.append("stats", made.coalesce(1), write_id)
         ctx.record(STAGE, todo, write_id, started_at)
     ctx.say(f"{STAGE}: {len(todo)} of {len(set(units))} run specs summarised anew")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 TAG = "medhelm_spark."
 PARENT = "mlflow.parentRunId"
 MAX_RUN_NAME = 250
+# Nothing leaves for MLflow's makers, and no run's address is printed for every run.
+QUIET = ("MLFLOW_DISABLE_TELEMETRY", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT")
 # MLflow takes 1,000 metrics, 100 params, 100 tags and 1,000 of all together in a batch.
 MAX_METRICS, MAX_PARAMS, MAX_TAGS = 800, 100, 100
 
@@ -161,13 +163,13 @@ class Store:
             marks = marks[MAX_TAGS:]
 
 
-def shown(uri: str | None) -> str:
-    """A tracking URI for messages, without a user's name and password.
+def without_login(text: str) -> str:
+    """A text whose URIs have lost their user names and passwords.
 
-    >>> shown("https://me:secret@mlflow.example.org/x")
-    'https://***@mlflow.example.org/x'
+    >>> without_login("cannot reach https://me:secret@mlflow.example.org/x")
+    'cannot reach https://***@mlflow.example.org/x'
     """
-    return re.sub(r"//[^/@]*@", "//***@", uri) if uri else "its default tracking server"
+    return re.sub(r"//[^/\s]*@", "//***@", text)
 
 
 @contextmanager
@@ -177,10 +179,10 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     Raises:
         SetupError: mlflow is not installed, the experiment is deleted, or MLflow refuses.
     """
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    for name in QUIET:
+        os.environ.setdefault(name, "true")
     try:
         from mlflow import MlflowClient
-        from mlflow.exceptions import MlflowException
     except ImportError as error:
         raise SetupError(
             "MLflow is not installed: pip install 'medhelm-spark[local]', or run without tracking."
@@ -190,9 +192,21 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     try:
         client = MlflowClient(tracking_uri)
         yield Store(client=client, experiment_id=_experiment_id(client, experiment))
-    except MlflowException as error:
+    except Exception as error:
+        if not _is_refusal(error):
+            raise
+        place = tracking_uri or "its default tracking server"
         reason = str(error).strip().splitlines()[0]
-        raise SetupError(f"MLflow at {shown(tracking_uri)} refused: {reason}") from error
+        raise SetupError(without_login(f"MLflow at {place} refused: {reason}")) from error
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether MLflow, the network or its database says no, rather than our own code failing."""
+    from mlflow.exceptions import MlflowException
+
+    # The database's package is not there where MLflow is only a client.
+    from_database = type(error).__module__.partition(".")[0] == "sqlalchemy"
+    return isinstance(error, MlflowException | OSError) or from_database
 
 
 def _experiment_id(client: "MlflowClient", experiment: str) -> str:

@@ -34,8 +34,14 @@ from medhelm_spark.domain.request import (
     RequestRow,
     VerdictStatus,
 )
-from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec, RunRecord, RunSpec
-from medhelm_spark.domain.run import SuiteRun
+from medhelm_spark.domain.run import (
+    AdapterSpec,
+    AnnotatorSpec,
+    MetricSpec,
+    RunRecord,
+    RunSpec,
+    SuiteRun,
+)
 from medhelm_spark.domain.scenario import (
     AccessLevel,
     Instance,
@@ -59,10 +65,27 @@ SOURCE_ID = "MRN-0042"
 
 # scenario: (title, category, access level, main metric, metric)
 SCENARIOS = {
-    "triage_choice": ("Triage choice", "Clinical Decision Support", "public", "exact_match", "exact_match"),
-    "medcalc_bench": ("MedCalc-Bench", "Clinical Decision Support", "gated",
-                      "medcalc_bench_accuracy", "medcalc_bench_accuracy"),
-    "discharge_note": ("Discharge note", "Clinical Note Generation", "private", "jury_score", "jury_score"),
+    "triage_choice": (
+        "Triage choice",
+        "Clinical Decision Support",
+        "public",
+        "exact_match",
+        "exact_match",
+    ),
+    "medcalc_bench": (
+        "MedCalc-Bench",
+        "Clinical Decision Support",
+        "gated",
+        "medcalc_bench_accuracy",
+        "medcalc_bench_accuracy",
+    ),
+    "discharge_note": (
+        "Discharge note",
+        "Clinical Note Generation",
+        "private",
+        "jury_score",
+        "jury_score",
+    ),
 }
 Values = Sequence[float | None]
 CELLS: dict[tuple[str, str], Values] = {
@@ -94,8 +117,16 @@ def finish(lake: Path, stage: str, unit_id: str, write_id: str, minutes: int = 0
     """Mark a unit of work finished, `minutes` after the lake's start."""
     at = START + timedelta(minutes=minutes)
     record = RunRecord(
-        stage=stage, unit_id=unit_id, write_id=write_id, fingerprint=write_id, suite="s1",
-        started_at=at, finished_at=at, counts={}, code_version="0", spark_version="4",
+        stage=stage,
+        unit_id=unit_id,
+        write_id=write_id,
+        fingerprint=write_id,
+        suite="s1",
+        started_at=at,
+        finished_at=at,
+        counts={},
+        code_version="0",
+        spark_version="4",
     )
     append(lake, "runs", [record], write_id)
 
@@ -105,20 +136,34 @@ def run_spec(run_spec_id: str, model: str, scenario: str) -> RunSpec:
     _, _, level, main_metric, metric = SCENARIOS[scenario]
     jury = (AnnotatorSpec(name="jury"),) if metric == "jury_score" else ()
     return RunSpec(
-        run_spec_id=run_spec_id, name=f"{scenario}:model={model.replace('/', '_')}",
-        scenario_name=scenario, data_version=f"{scenario}-v1", model=model, model_deployment=model,
-        deployment_fingerprint="f", adapter_spec=AdapterSpec(max_tokens=16),
-        metrics=(MetricSpec(name=metric),), annotators=jury, groups=(), access_level=level,
-        main_metric=main_metric, main_split="test",
+        run_spec_id=run_spec_id,
+        name=f"{scenario}:model={model.replace('/', '_')}",
+        scenario_name=scenario,
+        data_version=f"{scenario}-v1",
+        model=model,
+        model_deployment=model,
+        deployment_fingerprint="f",
+        adapter_spec=AdapterSpec(max_tokens=16),
+        metrics=(MetricSpec(name=metric),),
+        annotators=jury,
+        groups=(),
+        access_level=level,
+        main_metric=main_metric,
+        main_split="test",
     )
 
 
 def planned(spec: RunSpec, suite: str = "s1", minutes: int = 0) -> SuiteRun:
     """A row of `run_specs`."""
     return SuiteRun(
-        suite=suite, name=spec.name, run_spec_id=spec.run_spec_id,
-        planned_at=START + timedelta(minutes=minutes), locality=LOCALITIES[spec.model_deployment],
-        engine="canned", is_jury_validated=False if spec.annotators else None, run_spec=spec,
+        suite=suite,
+        name=spec.name,
+        run_spec_id=spec.run_spec_id,
+        planned_at=START + timedelta(minutes=minutes),
+        locality=LOCALITIES[spec.model_deployment],
+        engine="canned",
+        is_jury_validated=False if spec.annotators else None,
+        run_spec=spec,
     )
 
 
@@ -127,9 +172,18 @@ def stat(run_spec_id: str, name: str, values: Values) -> Stat:
     counts = Counter(float(value) for value in values if value is not None)
     found = summarize(sorted(counts.items()), sum(v is None for v in values), 0)
     return Stat(
-        run_spec_id=run_spec_id, name=name, split="test", perturbation="", count=found.count,
-        num_unscored=found.num_unscored, mean=found.mean, stddev=found.stddev,
-        minimum=found.minimum, maximum=found.maximum, ci_low=found.ci_low, ci_high=found.ci_high,
+        run_spec_id=run_spec_id,
+        name=name,
+        split="test",
+        perturbation="",
+        count=found.count,
+        num_unscored=found.num_unscored,
+        mean=found.mean,
+        stddev=found.stddev,
+        minimum=found.minimum,
+        maximum=found.maximum,
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
         ci_method=found.ci_method,
     )
 
@@ -148,7 +202,9 @@ def plant(lake: Path) -> Path:
         _plant_scenario(lake, scenario)
     for (model, scenario), values in CELLS.items():
         _plant_run(lake, model, scenario, values)
-    append(lake, "run_specs", [planned(run_spec("gamma-medcalc_bench", GAMMA, "medcalc_bench"))], "p")
+    append(
+        lake, "run_specs", [planned(run_spec("gamma-medcalc_bench", GAMMA, "medcalc_bench"))], "p"
+    )
     _plant_traps(lake)
     return lake
 
@@ -162,8 +218,13 @@ def _plant_traps(lake: Path) -> None:
     alone = run_spec("alpha-alone", ALPHA, "triage_choice")
     append(lake, "run_specs", [planned(alone, "s0", -90)], "p0")
     member = ReleaseMember(
-        release="R1", status="draft", suite="s1", name="triage_choice:model=alpha_large",
-        run_spec_id=unit(ALPHA, "triage_choice"), stats_write_id="w-first", created_at=START,
+        release="R1",
+        status="draft",
+        suite="s1",
+        name="triage_choice:model=alpha_large",
+        run_spec_id=unit(ALPHA, "triage_choice"),
+        stats_write_id="w-first",
+        created_at=START,
         manifest_hash="m",
     )
     write_stats(lake, member.run_spec_id, "triage_choice", (1, 0), "w-first")
@@ -175,10 +236,19 @@ def _plant_scenario(lake: Path, scenario: str) -> None:
     title, category, level, main_metric, _ = SCENARIOS[scenario]
     num = max(len(values) for (_, name), values in CELLS.items() if name == scenario)
     version = ScenarioVersion(
-        scenario_name=scenario, data_version=f"{scenario}-v1", card_hash="c",
-        access_level=AccessLevel(level), display_name=title, category=category, subcategory="",
-        main_metric=main_metric, main_split="test", verified=Verified.SAME_FORM, num_instances=num,
-        num_quarantined=0, source="planted",
+        scenario_name=scenario,
+        data_version=f"{scenario}-v1",
+        card_hash="c",
+        access_level=AccessLevel(level),
+        display_name=title,
+        category=category,
+        subcategory="",
+        main_metric=main_metric,
+        main_split="test",
+        verified=Verified.SAME_FORM,
+        num_instances=num,
+        num_quarantined=0,
+        source="planted",
     )
     instances = [_instance(scenario, AccessLevel(level), index) for index in range(num)]
     append(lake, "scenarios", [version], f"{scenario}-w")
@@ -187,10 +257,19 @@ def _plant_scenario(lake: Path, scenario: str) -> None:
     finish(lake, "ingest", f"{scenario}-v1", f"{scenario}-w", -30)
 
 
+def prompt_of(scenario: str, level: AccessLevel) -> Prompt:
+    """A row of `prompts`."""
+    return _prompt(_instance(scenario, level, 0))
+
+
 def _instance(scenario: str, level: AccessLevel, index: int) -> Instance:
     return Instance(
-        instance_id=f"{scenario}-i{index}", scenario_name=scenario, data_version=f"{scenario}-v1",
-        source_id=SOURCE_ID, source_index=index, split=Split.TEST,
+        instance_id=f"{scenario}-i{index}",
+        scenario_name=scenario,
+        data_version=f"{scenario}-v1",
+        source_id=SOURCE_ID,
+        source_index=index,
+        split=Split.TEST,
         input=f"Case {index}: {HOSTILE}",
         references=(Reference(text=f"answer {index}", tags=("correct",)), Reference(text="wrong")),
         access_level=level,
@@ -199,10 +278,16 @@ def _instance(scenario: str, level: AccessLevel, index: int) -> Instance:
 
 def _prompt(instance: Instance) -> Prompt:
     is_chat = instance.scenario_name == "discharge_note"
-    turns = (Message(role="system", content="Be brief."), Message(role="user", content=instance.input))
+    turns = (
+        Message(role="system", content="Be brief."),
+        Message(role="user", content=instance.input),
+    )
     return Prompt(
-        prompt_id=f"p-{instance.instance_id}", render_id="render", subject_id=instance.instance_id,
-        access_level=instance.access_level, messages=turns if is_chat else (),
+        prompt_id=f"p-{instance.instance_id}",
+        render_id="render",
+        subject_id=instance.instance_id,
+        access_level=instance.access_level,
+        messages=turns if is_chat else (),
         text="" if is_chat else f"{instance.input}\nAnswer:",
     )
 
@@ -214,7 +299,9 @@ def _plant_run(lake: Path, model: str, scenario: str, values: Values) -> None:
     append(lake, "requests", [_request(spec, i) for i in range(len(values))], write_id)
     append(lake, "request_links", [_link(spec, i) for i in range(len(values))], write_id)
     append(lake, "request_results", [_result(spec, i, v) for i, v in enumerate(values)], write_id)
-    append(lake, "per_instance_stats", [_scores(spec, i, v) for i, v in enumerate(values)], write_id)
+    append(
+        lake, "per_instance_stats", [_scores(spec, i, v) for i, v in enumerate(values)], write_id
+    )
     if spec.annotators:
         verdicts = [_verdict(spec, i, judge) for i in range(len(values)) for judge in ("j1", "j2")]
         append(lake, "annotations", verdicts, write_id)
@@ -225,16 +312,23 @@ def _plant_run(lake: Path, model: str, scenario: str, values: Values) -> None:
 
 def _request(spec: RunSpec, index: int) -> RequestRow:
     return RequestRow(
-        request_id=f"q-{spec.run_spec_id}-{index}", prompt_id=f"p-{spec.scenario_name}-i{index}",
-        model_deployment=spec.model_deployment, decoding=Decoding(max_tokens=16),
-        access_level=AccessLevel(spec.access_level), estimated_tokens=8,
+        request_id=f"q-{spec.run_spec_id}-{index}",
+        prompt_id=f"p-{spec.scenario_name}-i{index}",
+        model_deployment=spec.model_deployment,
+        decoding=Decoding(max_tokens=16),
+        access_level=AccessLevel(spec.access_level),
+        estimated_tokens=8,
     )
 
 
 def _link(spec: RunSpec, index: int) -> RequestLink:
     return RequestLink(
-        run_spec_id=spec.run_spec_id, instance_id=f"{spec.scenario_name}-i{index}", perturbation="",
-        train_trial_index=0, trial_index=0, purpose=Purpose.EVALUATE,
+        run_spec_id=spec.run_spec_id,
+        instance_id=f"{spec.scenario_name}-i{index}",
+        perturbation="",
+        train_trial_index=0,
+        trial_index=0,
+        purpose=Purpose.EVALUATE,
         request_id=f"q-{spec.run_spec_id}-{index}",
     )
 
@@ -242,11 +336,18 @@ def _link(spec: RunSpec, index: int) -> RequestLink:
 def _result(spec: RunSpec, index: int, value: float | None) -> RequestResult:
     text = f"{spec.model} says {index} {HOSTILE}"
     return RequestResult(
-        request_id=f"q-{spec.run_spec_id}-{index}", model_deployment=spec.model_deployment,
-        access_level=AccessLevel(spec.access_level), completed_at=START, engine_fingerprint="e",
-        completions=() if value is None else (Completion(text=text, finish_reason=FinishReason.STOP),),
-        failure=FailureKind.TIMEOUT if value is None else None, prompt_tokens=40,
-        completion_tokens=6, request_time=0.25,
+        request_id=f"q-{spec.run_spec_id}-{index}",
+        model_deployment=spec.model_deployment,
+        access_level=AccessLevel(spec.access_level),
+        completed_at=START,
+        engine_fingerprint="e",
+        completions=()
+        if value is None
+        else (Completion(text=text, finish_reason=FinishReason.STOP),),
+        failure=FailureKind.TIMEOUT if value is None else None,
+        prompt_tokens=40,
+        completion_tokens=6,
+        request_time=0.25,
     )
 
 
@@ -254,9 +355,16 @@ def _scores(spec: RunSpec, index: int, value: float | None) -> PerInstanceStats:
     status = ScoreStatus.NO_ANSWER if value is None else ScoreStatus.OK
     held = None if value is None else float(value)
     return PerInstanceStats(
-        run_spec_id=spec.run_spec_id, instance_id=f"{spec.scenario_name}-i{index}", perturbation="",
-        train_trial_index=0, trial_index=0, split="test",
-        stats=(Score(name="other", value=0.0), Score(name=spec.main_metric, value=held, status=status)),
+        run_spec_id=spec.run_spec_id,
+        instance_id=f"{spec.scenario_name}-i{index}",
+        perturbation="",
+        train_trial_index=0,
+        trial_index=0,
+        split="test",
+        stats=(
+            Score(name="other", value=0.0),
+            Score(name=spec.main_metric, value=held, status=status),
+        ),
     )
 
 
@@ -264,8 +372,14 @@ def _verdict(spec: RunSpec, index: int, judge: str) -> Annotation:
     failed = judge == "j2" and index == 1
     said = CriterionScore(criterion="accuracy", score=4.0, explanation=f"Because {HOSTILE}")
     return Annotation(
-        run_spec_id=spec.run_spec_id, instance_id=f"{spec.scenario_name}-i{index}", perturbation="",
-        train_trial_index=0, trial_index=0, annotator="jury", judge=judge,
+        run_spec_id=spec.run_spec_id,
+        instance_id=f"{spec.scenario_name}-i{index}",
+        perturbation="",
+        train_trial_index=0,
+        trial_index=0,
+        annotator="jury",
+        judge=judge,
         status=VerdictStatus.UNPARSEABLE if failed else VerdictStatus.OK,
-        access_level=AccessLevel.PRIVATE, scores=() if failed else (said,),
+        access_level=AccessLevel.PRIVATE,
+        scores=() if failed else (said,),
     )

@@ -70,7 +70,9 @@ def test_only_a_jury_nobody_validated_marks_a_cell(reader: Reader) -> None:
 
 
 def test_paired_differences_are_the_best_model_against_each_other(reader: Reader) -> None:
-    pairs = {(p.scenario_name, p.first, p.second): p.difference for p in load_board(reader, "s1").pairs}
+    pairs = {
+        (p.scenario_name, p.first, p.second): p.difference for p in load_board(reader, "s1").pairs
+    }
     assert set(pairs) == {
         ("medcalc_bench", BETA, ALPHA),
         ("triage_choice", BETA, ALPHA),
@@ -91,7 +93,9 @@ def test_runs_tell_what_is_still_to_be_summarised(reader: Reader) -> None:
 
 
 def test_a_board_of_fewer_runs_ranks_anew(reader: Reader) -> None:
-    runs = [r for r in load_runs(reader, choose(reader, "s1")) if r.run_spec.access_level == "public"]
+    runs = [
+        r for r in load_runs(reader, choose(reader, "s1")) if r.run_spec.access_level == "public"
+    ]
     rates = {row.model_deployment: row.mean_win_rate for row in board_of(runs).rows}
     assert rates == {ALPHA: 0.75, BETA: 0.75, GAMMA: 0.0}
 

@@ -45,8 +45,11 @@ def result(text: str, seconds: int = 0, **changes: object) -> RequestResult:
     tokens = (TokenLogprob(text="t", logprob=-0.5),)
     answer = Completion(text=text, finish_reason=FinishReason.STOP, tokens=tokens)
     made = RequestResult(
-        request_id="q", model_deployment="m", access_level=AccessLevel.GATED,
-        completed_at=START + timedelta(seconds=seconds), engine_fingerprint="e",
+        request_id="q",
+        model_deployment="m",
+        access_level=AccessLevel.GATED,
+        completed_at=START + timedelta(seconds=seconds),
+        engine_fingerprint="e",
         completions=(answer, answer),
     )
     return dataclasses.replace(made, **changes)
@@ -122,8 +125,16 @@ def test_a_table_whose_creation_was_interrupted_is_empty(tmp_path: Path, empty: 
 
 def test_a_lake_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
     record = RunRecord(
-        stage="score", unit_id="u", write_id="w", fingerprint="f", suite="s", started_at=START,
-        finished_at=START, counts={}, code_version="9", spark_version="9",
+        stage="score",
+        unit_id="u",
+        write_id="w",
+        fingerprint="f",
+        suite="s",
+        started_at=START,
+        finished_at=START,
+        counts={},
+        code_version="9",
+        spark_version="9",
         schema_version=SCHEMA_VERSION + 1,
     )
     append(tmp_path, "runs", [record], "w")
@@ -137,7 +148,7 @@ def test_no_lake_is_one_sentence_that_says_how_to_make_one(tmp_path: Path) -> No
 
 
 def test_a_catalog_is_read_through_spark() -> None:
-    with pytest.raises(SetupError, match="'main.evaluation' names a catalog"):
+    with pytest.raises(SetupError, match=r"'main\.evaluation' names a catalog"):
         open_reader("main.evaluation")
 
 

@@ -1,0 +1,75 @@
+"""`medhelm-spark serve`: the dashboard in this process, bound to this machine by default."""
+
+import ipaddress
+import os
+import sys
+from importlib.util import find_spec
+
+from medhelm_spark.config.resources import resource
+from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.errors import PolicyError, SetupError
+from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.leaderboard import choose, text_levels
+
+
+def serve(
+    output_path: str, suite: str | None, release: str | None, port: int, host: str = "127.0.0.1"
+) -> int:
+    """Become the dashboard's server; what is wrong with the lake or the names is said before.
+
+    Raises:
+        SetupError: Streamlit is missing, or the lake cannot be read from here.
+        LakeError: There is no such lake, suite or release.
+        PolicyError: Gated or private text would be open to other machines.
+    """
+    if find_spec("streamlit") is None:
+        raise SetupError("serve needs streamlit: pip install 'medhelm-spark[local]'.")
+    reader = open_reader(output_path)
+    check_host(reader, host)
+    source = choose(reader, suite, release)
+    words = command(output_path, port, host)
+    words += [f"--{source.kind.value}", source.name] if suite or release else []
+    sys.stderr.write(f"dashboard of {output_path}: http://{host}:{port}\n")
+    sys.stderr.flush()
+    os.execv(words[0], words)
+
+
+def check_host(reader: Reader, host: str) -> None:
+    """Refuse to show gated or private text to other machines: nobody logs in to this page."""
+    if is_loopback(host):
+        return
+    held = sorted(level.value for level in text_levels(reader) - {AccessLevel.PUBLIC})
+    if held:
+        raise PolicyError(
+            f"--host {host} would show the {' and '.join(held)} text of {reader.location} to other "
+            "machines without a login; use 127.0.0.1, or a lake that holds only public text."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server bound to `host`.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("gpu1")
+    (True, True, False, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def command(output_path: str, port: int, host: str) -> list[str]:
+    """The words that start the server; the dashboard's own configuration file says the rest."""
+    options = {
+        "server.address": host,
+        "server.port": port,
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "browser.gatherUsageStats": "false",
+        "client.showErrorDetails": "none",
+        "client.toolbarMode": "minimal",
+    }
+    flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    app = str(resource("dashboards", "app.py"))
+    words = [sys.executable, "-m", "streamlit", "run", app, *flags, "--"]
+    return [*words, "--output-path", output_path]

@@ -1,0 +1,301 @@
+"""The dashboard on a lake with known facts: the page's own logic, then a real browser."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from streamlit.testing.v1 import AppTest
+
+from medhelm_spark.cli.serve import command
+from tests.unit.leaderboard.planted import ALPHA, BETA, GAMMA, HOSTILE, SOURCE_ID, plant
+
+ROOT = Path(__file__).resolve().parents[2]
+APP = ROOT / "dashboards" / "app.py"
+HOST = "127.0.0.1"
+START_SECONDS = 90
+WAIT_MS = 60_000
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return plant(tmp_path_factory.mktemp("lake"))
+
+
+def opened(
+    monkeypatch: pytest.MonkeyPatch, lake: Path, suite: str = "s1", **address: str | list[str]
+) -> AppTest:
+    monkeypatch.setattr(sys, "argv", ["app.py", "--output-path", str(lake), "--suite", suite])
+    test = AppTest.from_file(str(APP), default_timeout=START_SECONDS)
+    for name, value in address.items():
+        test.query_params[name] = value
+    return test.run()
+
+
+def page_text(test: AppTest) -> str:
+    """All words of the page without its markup and styles."""
+    assert not test.exception
+    bodies = [part.proto.body for part in test.html if not part.proto.body.startswith("<style")]
+    return unescape(re.sub(r"<[^>]*>", " ", " ".join(bodies)))
+
+
+def board_words(test: AppTest) -> list[str]:
+    return page_text(test).split()
+
+
+class TestPage:
+    """The page's logic, without a browser."""
+
+    def test_the_board_shows_planted_numbers(self, monkeypatch, lake) -> None:
+        words = " ".join(board_words(opened(monkeypatch, lake)))
+        assert f"1 {BETA} tenant 0.875 1.000 [0.44, 1.00] n=3 0.750 [0.30, 0.95] n=4" in words
+        assert f"2 {ALPHA} local 0.375 0.500 [0.09, 0.91] n=2/3" in words
+        assert "3.250 * [2.00, 4.50] n=2 · cov 0.75" in words
+        assert f"3 {GAMMA} external 0.000 not scored yet 0.250" in words
+        assert "Working results, not approved." in words
+        assert "demo judge that nobody validated" in words
+        assert "0.990" not in words  # the write that nobody finished
+
+    def test_an_access_level_switched_off_takes_its_columns_and_win_rates_away(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake)
+        test.button_group(key="access").set_value(["public"]).run()
+        words = " ".join(board_words(test))
+        assert "MedCalc-Bench" not in words
+        assert "Discharge note" not in words
+        assert f"1 {ALPHA} local 0.750" in words
+        assert f"1 {BETA} tenant 0.750" in words  # a tie shares its rank
+        assert f"3 {GAMMA} external 0.000" in words
+        assert "2 of 3 benchmarks and 0 of 3 models are hidden" in words
+        assert "Win rates and order are computed again" in words
+
+    def test_a_locality_switched_off_takes_its_models_away(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake)
+        test.button_group(key="locality").set_value(["local", "external"]).run()
+        words = " ".join(board_words(test))
+        assert BETA not in words
+        assert f"1 {ALPHA} local 1.000" in words  # beats gamma, the only other model shown
+        assert "0 of 3 benchmarks and 1 of 3 models are hidden" in words
+
+    def test_filters_in_the_address_are_kept_by_the_links(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake, access=["public", "gated"])
+        (link, *_) = re.findall(r'href="\?([^"]*)"', " ".join(p.proto.body for p in test.html))
+        assert parse_qs(unescape(link)) == {
+            "suite": ["s1"],
+            "access": ["public", "gated"],
+            "view": ["Answers"],
+            "run": ["beta-medcalc_bench"],
+        }
+        assert "Discharge note" not in page_text(test)
+
+    def test_all_filters_off_is_said_and_not_an_empty_table(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake)
+        test.button_group(key="access").set_value([]).run()
+        assert "The filters let no result pass." in test.info[0].value
+
+    def test_another_suite_or_release_is_picked_and_named_in_the_address(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake)
+        (picker,) = (box for box in test.selectbox if box.key == "source")
+        picker.select("Release R1 (draft)").run()
+        assert "0.500 [0.09, 0.91] n=2" in " ".join(board_words(test))
+        assert test.query_params["release"] == "R1"
+        assert "suite" not in test.query_params
+
+    def test_a_suite_without_results_says_what_makes_them(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake, "s0")
+        assert "medhelm-spark summarize" in test.info[0].value
+
+    def test_a_link_to_an_answer_opens_it(self, monkeypatch, lake) -> None:
+        test = opened(
+            monkeypatch,
+            lake,
+            view="Answers",
+            suite="s1",
+            run="alpha-discharge_note",
+            instance="discharge_note-i1",
+        )
+        text = page_text(test)
+        assert f"Case 1: {HOSTILE}" in text
+        assert f"{ALPHA} says 1 {HOSTILE}" in text
+        assert "Discharge note · #2" in text
+        assert re.search(r"j2\s+unparseable", text)
+        assert re.search(r"accuracy\s+4\s+Because", text)
+        assert "Local single-user view" in text
+
+    def test_another_answer_is_chosen_and_named_in_the_address(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake, view="Answers", suite="s1", run="alpha-medcalc_bench")
+        test.radio[0].set_value("medcalc_bench-i2").run()
+        assert "no answer: timeout" in page_text(test)
+        assert test.query_params["instance"] == "medcalc_bench-i2"
+
+    def test_the_model_and_benchmark_pickers_follow_each_other(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake, view="Answers", suite="s1", run="alpha-discharge_note")
+        test.selectbox[1].select(GAMMA).run()
+        assert f"{GAMMA} says 0" in page_text(test)
+        assert test.query_params["run"] == "gamma-triage_choice"
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            {"view": "Answers", "run": "x' OR '1'='1"},
+            {"view": "Answers", "run": "alpha-medcalc_bench", "instance": "no-such-id"},
+            {"view": "Answers", "run": "alpha-medcalc_bench", "instance": "a~b~c"},
+            {"view": "Elsewhere", "access": "secret"},
+        ],
+    )
+    def test_a_wrong_address_still_opens_a_page(self, monkeypatch, lake, address) -> None:
+        test = opened(monkeypatch, lake, **address)
+        assert not test.exception
+        assert 'class="ms-note ms-note-error"' not in " ".join(p.proto.body for p in test.html)
+
+    def test_an_unknown_suite_is_one_sentence(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake, "s9")
+        assert "no suite 's9'; the lake holds 's0', 's1'" in page_text(test)
+
+    def test_no_lake_is_one_sentence(self, monkeypatch, tmp_path) -> None:
+        test = opened(monkeypatch, tmp_path / "nothing")
+        assert "there is no lake at" in page_text(test)
+
+    @pytest.mark.parametrize("view", ["Board", "Answers"])
+    def test_a_source_id_is_nowhere(self, monkeypatch, lake, view) -> None:
+        test = opened(monkeypatch, lake, view=view, suite="s1")
+        assert SOURCE_ID not in " ".join(part.proto.body for part in test.html)
+
+
+@pytest.fixture(scope="module")
+def address(lake: Path) -> Iterator[str]:
+    """The served dashboard."""
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        port = free.getsockname()[1]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    log = (lake / "server.log").open("w", encoding="utf-8")
+    server = subprocess.Popen(
+        [*command(str(lake), port, HOST), "--suite", "s1"], env=env, stdout=log, stderr=log
+    )
+    try:
+        wait_healthy(f"http://{HOST}:{port}/_stcore/health")
+        yield f"http://{HOST}:{port}/"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+        log.close()
+    said = (lake / "server.log").read_text(encoding="utf-8")
+    assert "Traceback" not in said
+    assert HOSTILE not in said
+
+
+def wait_healthy(address: str) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        try:
+            with urlopen(address, timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"the server was not healthy within {START_SECONDS} s")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    assert path, f"a browser is needed to test the page: one of {', '.join(BROWSERS)}"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[1280, 1920])
+def tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page that fails its test for any console error or request to another host."""
+    page = browser.new_page(viewport={"width": request.param, "height": 900})
+    page.set_default_timeout(WAIT_MS)
+    expect.set_options(timeout=WAIT_MS)
+    hosts: set[str] = set()
+    wrong: list[str] = []
+    page.on("request", lambda sent: hosts.add(urlsplit(sent.url).hostname or HOST))
+    page.on("websocket", lambda socket: hosts.add(urlsplit(socket.url).hostname or ""))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    yield page
+    page.close()
+    assert hosts == {HOST}
+    assert not wrong
+
+
+class TestBrowser:
+    """What a person sees and does."""
+
+    def test_board_filter_and_answer(self, tab: Page, address: str) -> None:
+        tab.goto(address)
+        board = tab.get_by_role("region", name="Leaderboard")
+        expect(board.get_by_role("row")).to_have_count(5)  # two header rows, three models
+        expect(board.get_by_role("rowheader").first).to_contain_text(BETA)
+        self.fits(tab)
+        tab.get_by_role("button", name="gated").click()
+        expect(board.get_by_text("MedCalc-Bench")).to_have_count(0)
+        expect(tab.get_by_text("1 of 3 benchmarks and 0 of 3 models are hidden")).to_be_visible()
+        assert parse_qs(urlsplit(tab.url).query)["access"] == ["public", "private"]
+        tab.get_by_role("link", name="3.250").click()
+        answer = tab.locator(".ms-answer")
+        expect(answer).to_have_text(f"{ALPHA} says 0 {HOSTILE}")
+        expect(tab.locator(".ms-block", has_text="Judges")).to_contain_text("Because")
+        tab.get_by_text("#2 · 2.000").click()
+        expect(answer).to_have_text(f"{ALPHA} says 1 {HOSTILE}")
+        query = parse_qs(urlsplit(tab.url).query)
+        assert query["instance"] == ["discharge_note-i1"]
+        assert query["access"] == ["public", "private"]
+        assert tab.locator(".ms-text img, .ms-text b").count() == 0
+        self.fits(tab)
+
+    def test_an_address_opens_the_same_answer_again(self, tab: Page, address: str) -> None:
+        tab.goto(
+            f"{address}?view=Answers&suite=s1&run=beta-triage_choice&instance=triage_choice-i2"
+        )
+        expect(tab.locator(".ms-answer")).to_have_text(f"{BETA} says 2 {HOSTILE}")
+        tab.get_by_text("Board", exact=True).click()
+        expect(tab.get_by_role("region", name="Leaderboard")).to_contain_text(BETA)
+
+    def test_the_keyboard_reaches_filters_and_cells(self, tab: Page, address: str) -> None:
+        tab.goto(address)
+        expect(tab.get_by_role("region", name="Leaderboard")).to_be_visible()
+        expect(tab.get_by_role("button", name="external")).to_be_visible()
+        seen = set()
+        for _ in range(30):
+            tab.keyboard.press("Tab")
+            seen.add(tab.evaluate("document.activeElement.innerText.split('\\n')[0]"))
+        assert {"public", "local", "1.000"} <= seen
+
+    def test_an_address_cannot_make_the_page_fetch_a_picture(self, tab: Page, address: str) -> None:
+        tab.goto(f"{address}?suite=![x](http://evil.test/a.png)<img src=//evil.test/b.png>")
+        expect(tab.locator(".ms-note-error")).to_contain_text("![x](http://evil.test/a.png)<img")
+
+    def fits(self, tab: Page) -> None:
+        """The page is no wider than its window: only the board may scroll sideways."""
+        root = "document.documentElement"
+        assert tab.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")

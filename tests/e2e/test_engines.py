@@ -1,0 +1,199 @@
+"""The engines with the real embedded model: in process, and behind llama.cpp's own HTTP server."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from medhelm_spark.domain.request import FailureKind, FinishReason
+from medhelm_spark.engines import build_engine, preflight
+from medhelm_spark.engines.assets import FILE_SHA256, fetch_model, file_sha256
+from medhelm_spark.engines.host import close_engines, engine_for
+from medhelm_spark.errors import EngineError
+from tests.unit.engines.nouns import SCHEMA, allow, conversation, deployment, request
+
+QUESTION = "Is aspirin an NSAID? Answer yes or no."
+FRANCE = "The capital of France is"
+KEY = "a-key-of-this-test"
+SERVE = """
+import sys, os
+os.environ["OMP_WAIT_POLICY"] = "passive"
+import xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path, params.verbosity, params.n_ctx = sys.argv[1], -1, 1024
+params.fit_params, params.api_keys = False, [sys.argv[2]]
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def model():
+    return str(fetch_model())
+
+
+@pytest.fixture(scope="module")
+def engine(model):
+    given = deployment("llama_cpp", path=model, n_ctx=1024, weights_sha256=FILE_SHA256)
+    preflight(given)
+    built = build_engine(given)
+    yield built
+    built.close()
+
+
+@pytest.fixture(scope="module")
+def server(model):
+    command = [sys.executable, "-c", SERVE, model, KEY]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process.stdout.readline().strip() + "/v1"
+        process.stdin.close()
+
+
+@pytest.fixture
+def remote(server, monkeypatch):
+    monkeypatch.setenv("A_KEY", KEY)
+    given = deployment("openai", base_url=server, api_key="env:A_KEY", max_concurrency=4)
+    built = build_engine(given)
+    yield built
+    built.close()
+
+
+def ask(engine, *requests):
+    """The results in the order of the requests."""
+    named = [replace(one, request_id=str(index)) for index, one in enumerate(requests)]
+    found = {result.request_id: result for result in engine.answer(named, allow)}
+    return [found[one.request_id] for one in named]
+
+
+def test_the_embedded_model_answers(engine):
+    (result,) = ask(engine, request(QUESTION))
+    (one,) = result.completions
+    assert one.text.startswith(("Yes", "No"))
+    assert one.finish_reason is FinishReason.LENGTH
+    assert (result.completion_tokens, result.attempts) == (8, 1)
+    # The chat template's system turn and the question; 41 tokens by llama.cpp's own count.
+    assert result.prompt_tokens == 41
+    assert 0 < result.request_time < 120
+    assert json.loads(result.engine_fingerprint)["weights_sha256"] == FILE_SHA256
+
+
+def test_answers_are_the_same_whatever_was_asked_before(engine):
+    requests = [
+        request(QUESTION),
+        request(FRANCE),
+        conversation(("system", "Be brief."), ("user", "Hi")),
+    ]
+    first = [r.completions for r in ask(engine, *requests)]
+    assert [r.completions for r in reversed(ask(engine, *reversed(requests)))] == first
+
+
+def test_a_seed_repeats_a_sample_and_another_one_does_not(engine):
+    sampled = [
+        request("Write a story.", decoding={"temperature": 1.0, "seed": seed, "max_tokens": 12})
+        for seed in (1, 1, 2)
+    ]
+    one, same, other = (r.completions[0].text for r in ask(engine, *sampled))
+    assert one == same
+    assert one != other
+
+
+def test_several_completions_are_several_samples(engine):
+    decoding = {"temperature": 1.0, "seed": 1, "num_completions": 2}
+    (result,) = ask(engine, request("Write a story.", decoding=decoding))
+    texts = [one.text for one in result.completions]
+    assert len(set(texts)) == 2
+    assert result.completion_tokens == 16
+
+
+def test_a_schema_binds_the_reply(engine):
+    decoding = {"response_schema": SCHEMA, "max_tokens": 64}
+    (result,) = ask(engine, request("Rate this answer.", decoding=decoding))
+    assert isinstance(json.loads(result.completions[0].text)["score"], int)
+    assert result.completions[0].finish_reason is FinishReason.STOP
+
+
+def test_logprobs_and_stop_sequences(engine):
+    (scored,) = ask(engine, request(QUESTION, decoding={"logprobs": 2, "max_tokens": 3}))
+    (one,) = scored.completions
+    assert "".join(token.text for token in one.tokens) == one.text
+    assert one.logprob == pytest.approx(sum(token.logprob for token in one.tokens))
+    assert one.logprob < 0
+    (stopped,) = ask(engine, request(QUESTION, decoding={"stop_sequences": ("aspirin",)}))
+    assert "aspirin" not in stopped.completions[0].text
+    assert stopped.completions[0].finish_reason is FinishReason.STOP
+
+
+def test_bad_requests_fail_alone_and_nothing_is_printed(engine, capfd, caplog):
+    schema = '{"type":"PLANTED"}'
+    results = ask(
+        engine,
+        request("PLANTED " * 2000),
+        request("PLANTED \ud83d"),
+        request("PLANTED", decoding={"response_schema": schema}),
+        request("PLANTED \x00 {brace} 😀 שלום"),
+    )
+    assert [r.failure for r in results] == [
+        FailureKind.TOO_LONG,
+        FailureKind.ENGINE_ERROR,
+        FailureKind.ENGINE_ERROR,
+        None,
+    ]
+    shown = capfd.readouterr()
+    assert "PLANTED" not in shown.out + shown.err + caplog.text
+
+
+def test_raw_completions_and_parallel_slots(model):
+    given = deployment("llama_cpp", path=model, n_ctx=512, n_parallel=2, api="completions")
+    engine = engine_for(given)
+    try:
+        results = ask(engine, *[request(FRANCE)] * 5, request("word " * 600))
+        assert all(" Paris" in r.completions[0].text for r in results[:5])
+        assert results[5].failure is FailureKind.TOO_LONG
+        # Another configuration takes the place of the first, which is then gone.
+        other = engine_for(deployment("llama_cpp", path=model, n_ctx=256))
+        assert ask(other, request(QUESTION))[0].is_answer
+        with pytest.raises(RuntimeError):
+            ask(engine, request(QUESTION))
+    finally:
+        close_engines()
+
+
+def test_a_real_server_gives_the_answers_of_the_engine_in_process(engine, remote):
+    decoding = {"seed": 1, "logprobs": 1}
+    requests = [request(text, decoding=decoding) for text in (QUESTION, FRANCE, "Hello")]
+    here, there = ask(engine, *requests), ask(remote, *requests)
+    assert [r.completions[0].text for r in there] == [r.completions[0].text for r in here]
+    assert [r.prompt_tokens for r in there] == [r.prompt_tokens for r in here]
+    assert there[0].completions[0].logprob == pytest.approx(here[0].completions[0].logprob, rel=0.2)
+
+
+def test_a_real_server_binds_to_schemas_and_refuses_what_is_too_long(remote):
+    decoding = {"response_schema": SCHEMA, "max_tokens": 64}
+    long, bound, wrong = ask(
+        remote,
+        request("PLANTED " * 2000),
+        request("Rate this answer.", decoding=decoding),
+        request("Hi", decoding={"response_schema": '{"type":"PLANTED"}'}),
+    )
+    assert long.failure is FailureKind.TOO_LONG
+    assert isinstance(json.loads(bound.completions[0].text)["score"], int)
+    assert (wrong.failure, wrong.attempts) == (FailureKind.ENGINE_ERROR, 1)
+
+
+def test_a_real_server_refuses_a_wrong_key_once(server, monkeypatch):
+    monkeypatch.setenv("WRONG", "sk-planted-wrong")
+    given = deployment("openai", base_url=server, api_key="env:WRONG", max_concurrency=2)
+    engine = build_engine(given)
+    with pytest.raises(EngineError, match=r"\(401.*given by env:WRONG") as told:
+        ask(engine, *[request(QUESTION)] * 50)
+    engine.close()
+    assert "sk-planted" not in str(told.value)
+
+
+def test_the_fetched_file_is_the_pinned_one(model):
+    assert file_sha256(fetch_model()) == FILE_SHA256

@@ -1,0 +1,126 @@
+"""One session for all Spark tests, and a site: a folder with deployments, data and a lake."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from medhelm_spark.cli import main
+from medhelm_spark.config.settings import load_settings
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.session import open_session
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session that every command of every test finds active."""
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    conf = {**load_settings(None, {}).spark, "spark.sql.warehouse.dir": str(warehouse)}
+    session = open_session(conf, app_name="medhelm-spark-tests")
+    yield session
+    session.stop()
+
+
+@dataclass
+class Site:
+    """A user's folder: configuration, benchmarks, a lake, and the commands typed in it."""
+
+    folder: Path
+    spark: SparkSession
+    deployments: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def lake_path(self) -> Path:
+        return self.folder / "lake"
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(self.spark, str(self.lake_path))
+
+    def deploy(self, name: str, *, locality: str = "local", **args: Any) -> str:
+        """Declare a canned deployment in the site's own file."""
+        keys = ("max_attempts", "max_concurrency", "tokens_per_second", "engine")
+        own = {key: args.pop(key) for key in keys if key in args}
+        entry = {"engine": "canned", "locality": locality, **own, "name": name}
+        self.deployments = [one for one in self.deployments if one["name"] != name]
+        self.deployments.append({**entry, "client_spec": {"args": args}})
+        path = self.folder / "prod_env" / "model_deployments.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(yaml.safe_dump({"model_deployments": self.deployments}))
+        return name
+
+    def benchmark(
+        self,
+        name: str,
+        rows: Sequence[dict[str, str]],
+        *,
+        template: str = "{question}\nAnswer:",
+        metrics: Sequence[Any] = ("exact_match",),
+        access_level: str = "public",
+        judge_prompt: str | None = None,
+        **keys: Any,
+    ) -> str:
+        """Write the three files of a configurable benchmark; returns its run entry."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        (folder / "prompt.txt").write_text(template)
+        with (folder / "data.csv").open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        if judge_prompt:
+            (folder / "judge.txt").write_text(judge_prompt)
+        config = {
+            "name": name,
+            "description": f"Made for a test: {name}.",
+            "prompt_file": "prompt.txt",
+            "dataset_file": "data.csv",
+            "access_level": access_level,
+            "metrics": [{"name": one} if isinstance(one, str) else one for one in metrics],
+            **keys,
+        }
+        (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
+        return f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+
+    def run(self, *arguments: str, command: str = "run", suite: str = "s") -> int:
+        """`medhelm-spark COMMAND ... --suite S` in this site, without MLflow."""
+        flags = ["-o", str(self.lake_path), "--local-path", str(self.folder / "prod_env")]
+        quiet = ["--no-tracking"] if command in ("run", "import-responses", "summarize") else []
+        return main([command, *arguments, "--suite", suite, *flags, *quiet])
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        return self.lake.read(table).toArrow().to_pylist()  # type: ignore[no-any-return]
+
+    def board(self, suite: str = "s") -> list[dict[str, Any]]:
+        """The board of a suite, as its json says."""
+        path = self.folder / "board.json"
+        flags = ["--format", "json", "--output-file", str(path)]
+        assert self.run(*flags, command="leaderboard", suite=suite) == 0
+        cells: list[dict[str, Any]] = json.loads(path.read_text())["cells"]
+        return cells
+
+
+@pytest.fixture
+def site(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A fresh site; commands run with its folder as the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return Site(tmp_path, spark)
+
+
+def questions(count: int, answer: Callable[[int], str] = lambda i: "yes") -> list[dict[str, str]]:
+    """Rows of a small exact-match benchmark."""
+    return [
+        {"id": f"q{i}", "question": f"Is {i} a number?", "correct_answer": answer(i)}
+        for i in range(count)
+    ]
+
+
+def calls(log: Path) -> list[str]:
+    """The request ids that a canned engine was really asked."""
+    return log.read_text().split() if log.exists() else []

@@ -1,0 +1,1 @@
+"""Tests of medhelm_spark.engines."""

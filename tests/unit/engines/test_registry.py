@@ -1,0 +1,109 @@
+"""ENGINES, preflight and the engines a process keeps."""
+
+import multiprocessing
+import os
+
+import pytest
+
+from medhelm_spark.engines import ENGINES, build_engine, preflight
+from medhelm_spark.engines.host import close_engines, engine_for
+from medhelm_spark.errors import EngineError, SetupError, UnknownNameError
+from tests.unit.engines.nouns import deployment
+
+
+@pytest.fixture(autouse=True)
+def clean_process():
+    yield
+    close_engines()
+
+
+def test_the_names_of_engines():
+    assert set(ENGINES) == {"llama_cpp", "openai", "vllm", "canned", "imported"}
+
+
+def test_an_unknown_engine_is_refused_with_a_suggestion():
+    with pytest.raises(UnknownNameError, match=r"test/model.*'lama_cpp'.*Did you mean 'llama_cpp'"):
+        preflight(deployment("lama_cpp"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        ("vllm", "needs a GPU and the extra medhelm-spark[vllm]"),
+        ("imported", "cannot be asked"),
+    ],
+)
+def test_engines_that_cannot_run_here_say_so_in_one_sentence(engine, words):
+    for attempt in (preflight, build_engine, engine_for):
+        with pytest.raises(SetupError) as told:
+            attempt(deployment(engine))
+        assert words in str(told.value)
+        assert "test/model" in str(told.value)
+
+
+def test_preflight_names_a_missing_model_file(monkeypatch, tmp_path):
+    monkeypatch.delenv("MEDHELM_SPARK_SMOLLM2", raising=False)
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path))
+    with pytest.raises(SetupError, match="medhelm-spark fetch-model"):
+        preflight(deployment("llama_cpp"))
+    with pytest.raises(SetupError, match=r"absent\.gguf"):
+        preflight(deployment("llama_cpp", path=str(tmp_path / "absent.gguf")))
+
+
+def test_preflight_names_a_missing_key(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(SetupError, match="env:OPENAI_API_KEY"):
+        preflight(deployment("openai", model="gpt-4o", api_key="env:OPENAI_API_KEY"))
+    with pytest.raises(SetupError, match=r"args\.api_key is missing"):
+        preflight(deployment("openai", model="gpt-4o"))
+    with pytest.raises(SetupError, match=r"args\.headers\.x-api-key: no key found for env:ABSENT"):
+        preflight(deployment("openai", base_url="http://h/v1", headers={"x-api-key": "env:ABSENT"}))
+
+
+def test_preflight_passes_where_nothing_is_missing(monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-x")
+    preflight(deployment("canned"))
+    preflight(deployment("openai", base_url="http://localhost:8000/v1"))
+    preflight(deployment("openai", model="gpt-4o", api_key="env:A_KEY"))
+
+
+def test_a_file_that_is_no_model_is_one_sentence(tmp_path):
+    file = tmp_path / "broken.gguf"
+    file.write_bytes(b"GGUF" + bytes(64))
+    with pytest.raises(EngineError, match=r"could not load the model file .*broken\.gguf"):
+        build_engine(deployment("llama_cpp", path=str(file)))
+
+
+def test_weights_other_than_promised_are_refused(tmp_path):
+    file = tmp_path / "other.gguf"
+    file.write_bytes(b"")
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    with pytest.raises(EngineError, match=f"has sha256 {empty}; args.weights_sha256 promises ff"):
+        build_engine(deployment("llama_cpp", path=str(file), weights_sha256="ff"))
+
+
+def test_a_process_keeps_its_engine_until_the_configuration_differs():
+    first = engine_for(deployment("canned", text="A"))
+    assert engine_for(deployment("canned", text="A")) is first
+    assert engine_for(deployment("canned", text="B")) is not first
+    assert engine_for(deployment("canned", text="A")) is first
+    assert engine_for(deployment("canned", text="A"), max_in_flight=3) is not first
+    close_engines()
+    assert engine_for(deployment("canned", text="A")) is not first
+
+
+def _engine_of_child(queue):
+    engine = engine_for(deployment("canned"))
+    queue.put((os.getpid(), id(engine)))
+
+
+def test_a_forked_child_builds_its_own_engine():
+    parent = engine_for(deployment("canned"))
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=_engine_of_child, args=(queue,))
+    child.start()
+    pid, identity = queue.get()
+    child.join()
+    assert pid != os.getpid()
+    assert identity != id(parent)

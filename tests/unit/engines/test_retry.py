@@ -1,0 +1,115 @@
+"""The retry policy: what is asked again, when, and what never."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.engines.retry import (
+    Action,
+    RetryPolicy,
+    classify,
+    delay,
+    parse_retry_after,
+    tries_left,
+)
+
+POLICY = RetryPolicy(max_attempts=5)
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_a_passing_trouble_is_asked_again(status):
+    trouble = classify(status, set(), "", {})
+    assert trouble.action is Action.RETRY
+    late = status in (408, 504)
+    assert trouble.kind is (FailureKind.TIMEOUT if late else FailureKind.ENGINE_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("status", "codes"),
+    [
+        (401, {"invalid_api_key"}),
+        (403, set()),
+        (404, {"model_not_found"}),
+        (307, set()),
+        (429, {"insufficient_quota"}),
+        (400, {"model_not_found"}),
+    ],
+)
+def test_what_no_request_can_cure_ends_the_engine(status, codes):
+    assert classify(status, codes, "", {}).action is Action.ABORT
+
+
+@pytest.mark.parametrize(
+    ("status", "codes", "message"),
+    [
+        (400, {"context_length_exceeded"}, ""),
+        (400, {"400", "exceed_context_size_error"}, "request (3031 tokens) exceeds the available"),
+        (400, {"BadRequestError"}, "This model's maximum context length is 2048 tokens."),
+        (400, set(), "The prompt (length 9) is longer than the maximum model length of 8"),
+        (400, set(), "prompt is too long: 210000 tokens > 200000 maximum"),
+        (422, set(), "Too many input tokens"),
+        (400, set(), "Input exceeds the maximum number of tokens"),
+        (413, set(), ""),
+    ],
+)
+def test_a_prompt_too_long_is_told_from_other_refusals(status, codes, message):
+    trouble = classify(status, codes, message, {})
+    assert (trouble.action, trouble.kind) == (Action.GIVE_UP, FailureKind.TOO_LONG)
+
+
+def test_a_content_filter_answers():
+    assert classify(400, {"content_filter"}, "", {}).action is Action.ANSWER
+
+
+def test_any_other_refusal_of_one_request_is_given_up():
+    trouble = classify(400, {"invalid_request_error"}, "Unknown parameter", {})
+    assert (trouble.action, trouble.kind) == (Action.GIVE_UP, FailureKind.ENGINE_ERROR)
+    # A 429 may speak of tokens; it is still a matter of patience.
+    assert classify(429, set(), "maximum context length", {}).action is Action.RETRY
+
+
+def test_a_label_holds_status_and_code_and_nothing_a_server_could_quote():
+    trouble = classify(400, {"bad_request", "a patient of 54 years"}, "a patient of 54 years", {})
+    assert trouble.label == "400 bad_request"
+
+
+def test_delays_double_up_to_the_ceiling_and_keep_half_as_jitter():
+    for tries, ceiling in [(1, 1.0), (2, 2.0), (3, 4.0), (7, 60.0), (60, 60.0)]:
+        waits = [delay(POLICY, tries, None, f"r{i}") for i in range(200)]
+        assert ceiling / 2 <= min(waits) < 0.6 * ceiling
+        assert 0.9 * ceiling < max(waits) <= ceiling
+
+
+def test_delays_are_seeded():
+    assert delay(POLICY, 2, None, "r1") == delay(POLICY, 2, None, "r1")
+    assert delay(POLICY, 2, None, "r1") != delay(POLICY, 2, None, "r2")
+
+
+def test_a_server_that_asks_for_patience_gets_it_within_reason():
+    assert 10.5 <= delay(POLICY, 1, 10.0, "r") <= 11.0
+    assert 300.5 <= delay(POLICY, 1, 86400.0, "r") <= 301.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "Sat, 21 Nov 2026 12:00:30 GMT"}, 30.0),
+        ({"retry-after": "Sat, 21 Nov 2026 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+    ],
+)
+def test_retry_after_in_all_its_forms(headers, seconds):
+    now = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+    assert parse_retry_after(headers, now) == seconds
+
+
+def test_the_budget_counts_earlier_tries_and_leaves_one_to_a_reopened_request():
+    assert [tries_left(POLICY, attempts) for attempts in (0, 3, 4, 5, 9)] == [5, 2, 1, 1, 1]

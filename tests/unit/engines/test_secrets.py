@@ -1,0 +1,92 @@
+"""Keys are found by reference, and never shown."""
+
+import sys
+
+import pytest
+
+from medhelm_spark.engines.secrets import is_reference, resolve, secret_variable
+from medhelm_spark.errors import SetupError
+
+KEY = "sk-planted-0123456789"
+CREDENTIALS = """
+# keys of this site
+openaiApiKey: "sk-planted-openai"
+vllmApiKey = sk-planted-vllm
+deployments: {
+  "azure/gpt-4o": "sk-planted-azure",
+}
+"""
+
+
+def test_a_key_in_the_environment(monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    assert resolve("env:MY_KEY", where="here") == KEY
+
+
+def test_a_key_of_a_secret_scope_by_its_variable(monkeypatch):
+    assert secret_variable("llm/gpt-4o") == "MEDHELM_SPARK_SECRET_LLM_GPT_4O"
+    monkeypatch.setenv("MEDHELM_SPARK_SECRET_LLM_GPT_4O", KEY)
+    assert resolve("secret:llm/gpt-4o", where="here") == KEY
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("openaiApiKey", "sk-planted-openai"),
+        ("vllmApiKey", "sk-planted-vllm"),
+        ("deployments:azure/gpt-4o", "sk-planted-azure"),
+    ],
+)
+def test_a_key_of_medhelms_credentials_file(tmp_path, key, expected):
+    file = tmp_path / "credentials.conf"
+    file.write_text(CREDENTIALS)
+    assert resolve(f"credentials:{file}#{key}", where="here") == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "cure"),
+    [
+        ("env:NOT_SET_ANYWHERE", "set the environment variable NOT_SET_ANYWHERE"),
+        ("secret:scope/absent", "MEDHELM_SPARK_SECRET_SCOPE_ABSENT on driver and executors"),
+        ("credentials:/no/such/file.conf#openaiApiKey", "readable on every executor"),
+    ],
+)
+def test_a_missing_key_is_named_by_its_reference(reference, cure):
+    with pytest.raises(SetupError, match="here: no key found for") as told:
+        resolve(reference, where="here")
+    assert reference in str(told.value)
+    assert cure in str(told.value)
+
+
+@pytest.mark.parametrize("written_out", [KEY, "", "env:", "Bearer " + KEY])
+def test_a_key_written_out_is_refused_and_not_shown(written_out):
+    assert not is_reference(written_out)
+    with pytest.raises(SetupError, match="by reference") as told:
+        resolve(written_out, where="here")
+    assert KEY not in str(told.value)
+
+
+def test_off_its_platform_no_secret_scope_is_searched(monkeypatch):
+    monkeypatch.delenv("DATABRICKS_RUNTIME_VERSION", raising=False)
+    monkeypatch.setitem(sys.modules, "databricks.sdk.runtime", _Scopes({("llm", "key"): KEY}))
+    with pytest.raises(SetupError, match="no key found for secret:llm/key"):
+        resolve("secret:llm/key", where="here")
+
+
+def test_a_key_of_a_secret_scope_on_its_platform(monkeypatch):
+    monkeypatch.setenv("DATABRICKS_RUNTIME_VERSION", "18.0")
+    monkeypatch.setitem(sys.modules, "databricks.sdk.runtime", _Scopes({("llm", "key"): KEY}))
+    assert resolve("secret:llm/key", where="here") == KEY
+    with pytest.raises(SetupError, match="no key found for secret:llm/other"):
+        resolve("secret:llm/other", where="here")
+
+
+class _Scopes:
+    """The platform's `dbutils.secrets`, which exists nowhere else."""
+
+    def __init__(self, keys):
+        self.dbutils = self.secrets = self
+        self.keys = keys
+
+    def get(self, *, scope, key):
+        return self.keys[scope, key]

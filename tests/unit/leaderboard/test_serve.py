@@ -1,0 +1,65 @@
+"""What `serve` refuses and what it starts; the running page is tested end to end."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.cli import serve as serve_module
+from medhelm_spark.cli.serve import check_host, command, is_loopback, serve
+from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.errors import LakeError, PolicyError
+from medhelm_spark.lake.reader import Reader, open_reader
+from tests.unit.leaderboard.planted import append, prompt_of
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_gated_text_may_be_served_to_this_machine(reader: Reader, host: str) -> None:
+    assert is_loopback(host)
+    check_host(reader, host)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "gpu-node-3"])
+def test_gated_text_is_not_served_to_other_machines(reader: Reader, host: str) -> None:
+    with pytest.raises(PolicyError, match=f"--host {host} would show the gated and private text"):
+        check_host(reader, host)
+
+
+def test_a_lake_of_public_text_may_be_served_to_other_machines(tmp_path: Path) -> None:
+    append(tmp_path, "prompts", [prompt_of("triage_choice", AccessLevel.PUBLIC)], "w")
+    check_host(open_reader(str(tmp_path)), "0.0.0.0")
+
+
+def test_text_of_an_unfinished_write_counts(tmp_path: Path) -> None:
+    append(tmp_path, "prompts", [prompt_of("triage_choice", AccessLevel.GATED)], "never-finished")
+    with pytest.raises(PolicyError, match="gated text"):
+        check_host(open_reader(str(tmp_path)), "0.0.0.0")
+
+
+def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
+    words = command("my lake", 8000, "127.0.0.1")
+    said = dict(pairwise(words))
+    assert Path(words[4]).name == "app.py"
+    assert Path(words[4]).is_file()
+    assert (said["--server.address"], said["--server.port"]) == ("127.0.0.1", "8000")
+    assert said["--browser.gatherUsageStats"] == "false"
+    assert words[-3:] == ["--", "--output-path", "my lake"]
+
+
+@pytest.mark.parametrize(
+    ("suite", "release", "sentence"),
+    [("s9", None, "no suite 's9'"), (None, "R9", "no release 'R9'")],
+)
+def test_an_unknown_name_is_said_before_a_server_starts(
+    lake: Path, monkeypatch: pytest.MonkeyPatch, suite, release, sentence
+) -> None:
+    monkeypatch.setattr(serve_module.os, "execv", lambda *_: pytest.fail("a server was started"))
+    with pytest.raises(LakeError, match=sentence):
+        serve(str(lake), suite, release, 8000)
+
+
+def test_the_suite_asked_for_reaches_the_page(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
+    serve(str(lake), "s0", None, 8000)
+    assert started[0][-2:] == ["--suite", "s0"]

@@ -1,0 +1,60 @@
+"""Small synthetic runs, suites and stats."""
+
+from dataclasses import replace
+from typing import Any
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.run import AdapterSpec, MetricSpec, RunSpec
+from medhelm_spark.domain.stats import IntervalMethod, Stat
+from medhelm_spark.tracking import TrackedRun, TrackedSuite
+
+MODEL = "acme/small"
+
+
+def spec(scenario: str = "qa", **changes: Any) -> RunSpec:
+    made = RunSpec(
+        run_spec_id="",
+        name=f"{scenario}:model=acme_small",
+        scenario_name=scenario,
+        data_version="v1",
+        model=MODEL,
+        model_deployment=MODEL,
+        deployment_fingerprint="f1",
+        adapter_spec=AdapterSpec(instructions="Answer yes or no.", stop_sequences=("\n",)),
+        metrics=(MetricSpec(name="exact_match"),),
+        annotators=(),
+        groups=(scenario,),
+        access_level="public",
+        main_metric="exact_match",
+        main_split="test",
+    )
+    made = replace(made, **changes)
+    return replace(made, run_spec_id=content_id(made))
+
+
+def stat(name: str = "exact_match", mean: float | None = 0.5, **changes: Any) -> Stat:
+    made = Stat(
+        run_spec_id="",
+        name=name,
+        split="test",
+        perturbation="",
+        count=0 if mean is None else 10,
+        num_unscored=10 if mean is None else 2,
+        mean=mean,
+        stddev=None if mean is None else 0.1,
+        minimum=mean,
+        maximum=mean,
+        ci_low=None if mean is None else mean - 0.25,
+        ci_high=None if mean is None else mean + 0.25,
+        ci_method=IntervalMethod.NONE if mean is None else IntervalMethod.WILSON,
+    )
+    return replace(made, **changes)
+
+
+def run(scenario: str = "qa", *stats: Stat, **changes: Any) -> TrackedRun:
+    return TrackedRun(run_spec=spec(scenario, **changes), stats=stats or (stat(),))
+
+
+def suite(*runs: TrackedRun, **changes: Any) -> TrackedSuite:
+    made = TrackedSuite(suite="s1", model_deployment=MODEL, runs=runs or (run(),))
+    return replace(made, **changes)
