@@ -177,9 +177,10 @@ def _context(deployment: Deployment, settings: LlamaCppSettings) -> int:
 
 
 def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> Any:
-    # Read when the library is loaded. Its threads otherwise spin while they wait for each other:
-    # with other work on the same cores, one token then takes 20 times as long.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # Read when the library is loaded. How long its threads spin while they wait for each other:
+    # with other work on the same cores the default makes a token 20 times as slow, while no
+    # spinning at all halves the speed of a free machine (both seen).
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     import xllamacpp
 
     params = xllamacpp.CommonParams()

@@ -19,7 +19,7 @@ from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.engine import Gate
 from medhelm_spark.engines.loop import LoopThread
-from medhelm_spark.engines.openai_client import Client, OpenAISettings, check_keys
+from medhelm_spark.engines.openai_client import Connection, OpenAISettings, check_keys
 from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.retry import Action, RetryPolicy, Trouble, delay, tries_left
 from medhelm_spark.engines.settings import read_settings
@@ -51,7 +51,7 @@ class OpenAIEngine:
         self._served = lru_cache(maxsize=64)(self._fingerprint_of)
         self._seen_errors: set[str] = set()
         self._failures_in_a_row = 0
-        self._client = Client(deployment, settings)
+        self._connection = Connection(deployment, settings)
         self._loop = LoopThread("openai-engine")
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
@@ -62,7 +62,7 @@ class OpenAIEngine:
     def close(self) -> None:
         """Cancels open calls, closes connections and ends the thread."""
         if self._loop.is_open:
-            self._loop.submit(self._client.close()).result()
+            self._loop.submit(self._connection.close()).result()
             self._loop.close()
 
     def _start(self, request: Request) -> "Future[RequestResult]":
@@ -74,7 +74,7 @@ class OpenAIEngine:
         while True:
             tries += 1
             started = time.perf_counter()
-            outcome = await self._client.post(body)
+            outcome = await self._connection.post(body)
             seconds = time.perf_counter() - started
             if isinstance(outcome, wire.Reply):
                 return self._answered(request, outcome, tries, seconds)

@@ -91,7 +91,7 @@ class OpenAISettings:
         return body
 
 
-class Client:
+class Connection:
     """Sends bodies; lives in one event loop."""
 
     def __init__(self, deployment: Deployment, settings: OpenAISettings) -> None:

@@ -19,7 +19,7 @@ FRANCE = "The capital of France is"
 KEY = "a-key-of-this-test"
 SERVE = """
 import sys, os
-os.environ["OMP_WAIT_POLICY"] = "passive"
+os.environ["GOMP_SPINCOUNT"] = "1000"
 import xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.verbosity, params.n_ctx = sys.argv[1], -1, 1024
