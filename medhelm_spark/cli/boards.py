@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from medhelm_spark.cli.workspace import Workspace, say
-from medhelm_spark.lake.lake import Place
+from medhelm_spark.lake.place import Place
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import load_board
 from medhelm_spark.statistics.board import Leaderboard

@@ -11,8 +11,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
 from medhelm_spark.engines import preflight
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.lake import refuse_newer
-from medhelm_spark.lake.tables import SCHEMA_VERSION
+from medhelm_spark.lake.tables import refuse_newer
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.scenarios import check_card, with_source
 from medhelm_spark.stages.annotate import annotate
@@ -72,7 +71,7 @@ def prepare(
     ctx: Context, workspace: Workspace, runs: Sequence[ResolvedRun], source: Sequence[str] = ()
 ) -> list[RunSpec]:
     """Ingest what is missing, ask the policy, plan. `source` replaces the scenario's own data."""
-    refuse_newer(_schema_version(ctx), SCHEMA_VERSION)
+    refuse_newer(_schema_version(ctx))
     decide(ctx, runs, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
     if source and len(cards) > 1:

@@ -2,8 +2,9 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from medhelm_spark import __version__
 from medhelm_spark.cli import commands
@@ -58,56 +59,29 @@ def build_parser() -> argparse.ArgumentParser:
         description="Evaluate medical language models as a Spark batch job over Delta tables.",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-
-    def command(
-        name: str, function: Callable[[argparse.Namespace], int | None], about: str, *aliases: str
-    ) -> argparse.ArgumentParser:
-        made = subparsers.add_parser(name, help=about, description=about, aliases=list(aliases))
+    found = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name, (function, about, *options) in COMMANDS.items():
+        made = found.add_parser(name, help=about, description=about, aliases=ALIASES.get(name, ()))
         made.set_defaults(command=function, name=name)
-        made.add_argument(
-            "-o",
-            "--output-path",
-            default=DEFAULT_OUTPUT,
-            metavar="LAKE",
-            help="a folder, an object-store URI or catalog.schema",
-        )
-        made.add_argument(
-            "--local-path",
-            type=Path,
-            default=Path(DEFAULT_LOCAL_PATH),
-            help="the site's own configuration folder",
-        )
-        return made
-
-    run = command("run", commands.run, "Plan, infer, annotate, score and summarize run entries.")
-    _entries(run)
-    _running(run)
-    for stage in ("plan", "infer", "annotate", "score"):
-        alone = command(stage, commands.run, f"Do the stages up to {stage}, only what is missing.")
-        _entries(alone)
-        _running(alone)
-    _ingest(command("ingest", commands.ingest, "Read a scenario's data into the lake."))
-    _importing(
-        command(
-            "import-responses",
-            commands.import_responses,
-            "Take completions made elsewhere as a model's results.",
-        )
-    )
-    _summarize(command("summarize", commands.summarize, "Summarise suites, or make a release."))
-    _summarize(command("publish", commands.summarize, "Make or replace a draft release."))
-    _board(command("leaderboard", commands.leaderboard, "Print the board of a suite or release."))
-    serve = command("serve", commands.serve, "Open the dashboard.", "server")
-    _which(serve)
-    serve.add_argument("-p", "--port", type=int, default=DEFAULT_PORT)
-    serve.add_argument("--host", default="127.0.0.1")
-    command("scenarios", commands.scenarios, "List the scenarios.")
-    command("explain-config", commands.explain_config, "Say which file gave each setting.")
-    command("fetch-model", commands.fetch_model, "Download the small embedded model once.")
-    demo = command("demo", commands.demo, "Run the shipped demos and show their board.")
-    demo.add_argument("--tracking-uri", help="MLflow's address")
+        for add_options in (_where, *options):
+            add_options(made)
     return parser
+
+
+def _where(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o",
+        "--output-path",
+        default=DEFAULT_OUTPUT,
+        metavar="LAKE",
+        help="a folder, an object-store URI or catalog.schema (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--local-path",
+        type=Path,
+        default=Path(DEFAULT_LOCAL_PATH),
+        help="the site's own configuration folder (default: %(default)s)",
+    )
 
 
 def _entries(parser: argparse.ArgumentParser) -> None:
@@ -133,8 +107,7 @@ def _running(parser: argparse.ArgumentParser) -> None:
     add("-d", "--dry-run", action="store_true", help="say what would run, write and send nothing")
     add("--skip-completed-runs", action="store_true", help="leave summarised runs as they are")
     add("--retry-failed", action="store_true", help="ask settled failures again")
-    add("--tracking-uri", help="MLflow's address; the platform's own by default")
-    add("--no-tracking", action="store_true", help="log nothing to MLflow")
+    _tracking(parser)
 
 
 def _ingest(parser: argparse.ArgumentParser) -> None:
@@ -143,11 +116,9 @@ def _ingest(parser: argparse.ArgumentParser) -> None:
 
 
 def _importing(parser: argparse.ArgumentParser) -> None:
-    _entries(parser)
     parser.add_argument("--file", type=Path, required=True, help="JSON lines")
     parser.add_argument("--fields", help="source_id='Row Number',completion='LLM Answer'")
-    parser.add_argument("--tracking-uri")
-    parser.add_argument("--no-tracking", action="store_true")
+    _tracking(parser)
 
 
 def _summarize(parser: argparse.ArgumentParser) -> None:
@@ -157,9 +128,8 @@ def _summarize(parser: argparse.ArgumentParser) -> None:
     add("--release")
     add("--schema", "--schema-path", dest="schema", type=Path, help="HELM's schema file")
     add("--auto-generate-schema", action="store_true", help="groups and names come from the cards")
-    add("-n", "--num-threads", type=int)
-    add("--tracking-uri")
-    add("--no-tracking", action="store_true")
+    add("-n", "--num-threads", type=int, help="accepted; Spark decides")
+    _tracking(parser)
 
 
 def _which(parser: argparse.ArgumentParser) -> None:
@@ -172,3 +142,39 @@ def _board(parser: argparse.ArgumentParser) -> None:
     _which(parser)
     parser.add_argument("--format", choices=("table", "json", "csv", "md"), default="table")
     parser.add_argument("--output-file", type=Path, help="write there instead of printing")
+
+
+def _serving(parser: argparse.ArgumentParser) -> None:
+    _which(parser)
+    parser.add_argument("-p", "--port", type=int, default=DEFAULT_PORT)
+    parser.add_argument("--host", default="127.0.0.1")
+
+
+def _tracking(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tracking-uri", help="MLflow's address; the platform's own by default")
+    parser.add_argument("--no-tracking", action="store_true", help="log nothing to MLflow")
+
+
+ALIASES: Mapping[str, tuple[str, ...]] = {"serve": ("server",)}
+COMMANDS: Mapping[str, tuple[Any, ...]] = {
+    "run": (commands.run, "Do all stages for run entries and print the board.", _entries, _running),
+    "plan": (commands.run, "Ingest and plan, only what is missing.", _entries, _running),
+    "infer": (commands.run, "Do the stages up to infer.", _entries, _running),
+    "annotate": (commands.run, "Do the stages up to annotate.", _entries, _running),
+    "score": (commands.run, "Do the stages up to score.", _entries, _running),
+    "ingest": (commands.ingest, "Read a scenario's data into the lake.", _ingest),
+    "import-responses": (
+        commands.import_responses,
+        "Take completions made elsewhere as a model's results.",
+        _entries,
+        _importing,
+    ),
+    "summarize": (commands.summarize, "Summarise suites, or make a release.", _summarize),
+    "publish": (commands.summarize, "Make or replace a draft release.", _summarize),
+    "leaderboard": (commands.leaderboard, "Print the board of a suite or release.", _board),
+    "serve": (commands.serve, "Open the dashboard.", _serving),
+    "scenarios": (commands.scenarios, "List the scenarios."),
+    "explain-config": (commands.explain_config, "Say which file gave each named thing."),
+    "fetch-model": (commands.fetch_model, "Download the small embedded model, once."),
+    "demo": (commands.demo, "Run the shipped demos and print their board.", _tracking),
+}

@@ -90,7 +90,7 @@ def build_rubric(
     where: str,
     max_tokens: int = MAX_TOKENS,
 ) -> Rubric:
-    """A checked rubric; its version is the content id of template, criteria and max_tokens."""
+    """A checked rubric; its version is the content id of template and criteria."""
     if not criteria:
         raise ConfigError(f"{where}: a rubric without criteria scores nothing; name at least one.")
     names = [criterion.name for criterion in criteria]
@@ -102,7 +102,7 @@ def build_rubric(
         raise ConfigError(f"{where}: max_tokens is {max_tokens}; allowed: 1 or more.")
     if RESPONSE not in template:
         raise ConfigError(f"{where}: has no {RESPONSE}, so the judge would not see the answer.")
-    version = content_id(template, criteria, max_tokens)
+    version = content_id(template, criteria)
     return Rubric(
         name=name, template=template, criteria=criteria, version=version, max_tokens=max_tokens
     )

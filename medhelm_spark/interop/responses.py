@@ -84,13 +84,19 @@ class ReadResponses:
             for record in read_records(source, DataSource(format="jsonl")):
                 yield self._response(file, record)
 
+    @staticmethod
+    def _bad(file: File, record: Record, problem: str) -> Response:
+        return Response(
+            path=file.path, data_version=file.data_version, row=record.row, problem=problem
+        )
+
     def _response(self, file: File, record: Record) -> Response:
         if record.error is not None:
-            return Response(path=file.path, data_version=file.data_version, row=record.row, problem=record.error.value)
+            return self._bad(file, record, record.error.value)
         values = {name: record.fields.get(self.names.get(name, name)) for name in FIELDS}
         problem = _problem(values)
         if problem:
-            return Response(path=file.path, data_version=file.data_version, row=record.row, problem=problem)
+            return self._bad(file, record, problem)
         return Response(
             path=file.path,
             data_version=file.data_version,

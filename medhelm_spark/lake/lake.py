@@ -1,11 +1,8 @@
 """The Lake: names, reads and appends of its tables. No stage builds a table path by hand."""
 
-import re
 import string
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -13,12 +10,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
-from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
+from medhelm_spark.lake.place import Place
 from medhelm_spark.lake.rows import arrow_of, plain_errors
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
-CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
 ABSENT = (
     "PATH_NOT_FOUND",
     "TABLE_OR_VIEW_NOT_FOUND",
@@ -33,33 +29,6 @@ CREATE_ATTEMPTS = 5
 def new_write_id() -> str:
     """Names the rows of one stage execution."""
     return uuid4().hex
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a lake is: a folder or object-store URI, or `catalog.schema`."""
-
-    location: str
-
-    @classmethod
-    def of(cls, location: str) -> "Place":
-        """A bare `a.b` is a catalog and schema unless a folder of that name exists."""
-        if is_catalog(location):
-            return cls(location)
-        return cls(location.rstrip("/") if "://" in location else str(Path(location).absolute()))
-
-    @property
-    def is_catalog(self) -> bool:
-        return is_catalog(self.location)
-
-    def table(self, name: str) -> str:
-        """`catalog.schema.table`, or the path of the table's folder."""
-        return f"{self.location}{'.' if self.is_catalog else '/'}{name}"
-
-
-def is_catalog(location: str) -> bool:
-    """Whether a lake's location names a catalog and schema rather than a folder or URI."""
-    return bool(CATALOG_NAME.fullmatch(location)) and not Path(location).exists()
 
 
 class Lake:
@@ -176,12 +145,3 @@ class Lake:
 def _is(error: PySparkException, kinds: tuple[str, ...]) -> bool:
     condition = error.getCondition() or str(error)[:400]
     return any(kind in condition for kind in kinds)
-
-
-def refuse_newer(found: int | None, supported: int) -> None:
-    """Raise LakeError for a lake written by a newer schema than this package knows."""
-    if found is not None and found > supported:
-        raise LakeError(
-            f"the lake was written with schema version {found}; this package knows up to "
-            f"{supported}. Install a newer medhelm-spark."
-        )

@@ -6,7 +6,6 @@ of Spark SQL and DataFusion, so that another back end answers the same text.
 
 import string
 import tempfile
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -15,7 +14,8 @@ import pyarrow as pa
 
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
-from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID
+from medhelm_spark.lake.place import is_catalog
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, refuse_newer
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -161,7 +161,7 @@ def open_reader(location: str) -> Reader:
     """
     _check_deltalake()
     if "://" not in location and not Path(location).is_dir():
-        if _is_catalog(location):
+        if is_catalog(location):
             raise SetupError(
                 f"{location!r} names a catalog and schema, which are read through Spark; give the "
                 "lake's folder or object-store URI."
@@ -171,13 +171,8 @@ def open_reader(location: str) -> Reader:
             "makes one."
         )
     reader = FileReader(location)
-    _refuse_newer(reader)
+    refuse_newer(reader.query(_NEWEST_SCHEMA).to_pylist()[0]["newest"])
     return reader
-
-
-def _is_catalog(location: str) -> bool:
-    parts = location.split(".")
-    return len(parts) == 2 and all(part.replace("-", "_").isidentifier() for part in parts)
 
 
 def _check_deltalake() -> None:
@@ -188,12 +183,3 @@ def _check_deltalake() -> None:
             "reading a lake without Spark needs the package deltalake: "
             "pip install 'medhelm-spark[local]'."
         ) from error
-
-
-def _refuse_newer(reader: Reader) -> None:
-    newest: Mapping[str, Any] = reader.query(_NEWEST_SCHEMA).to_pylist()[0]
-    if (newest["newest"] or 0) > SCHEMA_VERSION:
-        raise LakeError(
-            f"{reader.location}: the lake was written with schema version {newest['newest']}; this "
-            f"package knows up to {SCHEMA_VERSION}. Install a newer medhelm-spark."
-        )

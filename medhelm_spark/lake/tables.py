@@ -12,6 +12,7 @@ from medhelm_spark.domain.request import Annotation, Prompt, RequestLink, Reques
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
+from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.ledger import Lease, ReleaseMember
 
 SCHEMA_VERSION = 1
@@ -185,3 +186,12 @@ def properties(table: Table) -> dict[str, str]:
         "delta.setTransactionRetentionDuration": "interval 3650 days",
         "delta.autoOptimize.optimizeWrite": "false",
     }
+
+
+def refuse_newer(found: int | None) -> None:
+    """Raise LakeError for a lake written by a newer schema than this package knows."""
+    if found is not None and found > SCHEMA_VERSION:
+        raise LakeError(
+            f"the lake was written with schema version {found}; this package knows up to "
+            f"{SCHEMA_VERSION}. Install a newer medhelm-spark."
+        )

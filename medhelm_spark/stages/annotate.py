@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import functions as F
 
-from medhelm_spark.annotators.jury import annotation_for, needs_judging
+from medhelm_spark.adaptation.decoding import call_id
+from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
@@ -111,10 +112,14 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
 
 def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
-        (a.spec.name, a.rubric.version, a.jury.name, [d.identity for d in a.deployments])
-        for a in annotators
+        (one.spec.name, one.rubric.version, one.jury.name, _call_ids(one)) for one in annotators
     ]
     return content_id(STAGE, VERSION, juries, answers)
+
+
+def _call_ids(annotator: ResolvedAnnotator) -> list[str]:
+    decoding = judge_decoding(annotator.rubric)
+    return [call_id(deployment, decoding) for deployment in annotator.deployments]
 
 
 def _read_verdicts(

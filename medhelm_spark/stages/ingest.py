@@ -44,7 +44,8 @@ SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
        count_if(rows > 1 AND reason IS NULL) AS duplicates,
        min(CASE WHEN rows > 1 AND reason IS NULL THEN first_row END) AS first_duplicate,
        CAST(bit_xor(fingerprint) AS STRING) AS fingerprint
-FROM (SELECT scenario_name, min(split) AS split, reason, count(*) AS rows, min(source_row) AS first_row,
+FROM (SELECT scenario_name, min(split) AS split, reason, count(*) AS rows,
+             min(source_row) AS first_row,
              bit_xor(xxhash64(source_key, content_hash, reason, source_row)) AS fingerprint
       FROM {keys} GROUP BY scenario_name, source_key, reason, CASE WHEN reason IS NULL THEN '' ELSE
              concat(source_file, source_row) END)

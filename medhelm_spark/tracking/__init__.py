@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.lake.lake import is_catalog
+from medhelm_spark.lake.place import is_catalog
 from medhelm_spark.tracking.names import metrics_of, params_of
 from medhelm_spark.tracking.records import TrackedRun, TrackedSuite
 from medhelm_spark.tracking.store import PARENT, TAG, Target, opened

@@ -63,7 +63,8 @@ def foreign_imports(module: Path) -> Iterator[str]:
         named = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for name in (name.split(".")[0] for name in named):
-            if name != "medhelm_spark" and name not in sys.stdlib_module_names:
+            is_ours = name == "medhelm_spark" or (module.parent / f"{name}.py").is_file()
+            if not is_ours and name not in sys.stdlib_module_names:
                 yield name
 
 

@@ -27,11 +27,12 @@ FORBIDDEN_ATTRIBUTES = frozenset(
         "unpersist",
     }
 )
-FORBIDDEN_NAMES = frozenset({"DeltaTable", "SparkContext", "SparkConf"})
+FORBIDDEN_NAMES = frozenset({"SparkContext", "SparkConf"})
 FOR_DASHBOARDS = (
     "medhelm_spark.domain",
     "medhelm_spark.errors",
     "medhelm_spark.lake.reader",
+    "medhelm_spark.leaderboard",
     "medhelm_spark.statistics",
 )
 MODULES = tuple(module for module in modules() if shown(module) != SESSION)
