@@ -45,7 +45,7 @@ bench: setup ## Time and memory of everything but the model (minutes)
 parity: setup ## Compare scores with a real MedHELM output folder
 	$(BIN)/python -m benchmarks.parity
 docs: setup ## Write docs/tables.md from the dataclasses
-	$(BIN)/medhelm-spark docs
+	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 clean: ## Remove what make made; lakes stay
 	rm -rf $(VENV) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 

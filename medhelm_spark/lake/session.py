@@ -14,10 +14,12 @@ from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.jars import cache_folder, check_java, delta_conf
+from medhelm_spark.lake.jars import cache_folder, delta_conf
+from medhelm_spark.lake.jvm import check_java, class_archive_options
 
 LOG = logging.getLogger(__name__)
 
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
@@ -57,12 +59,15 @@ def _start(conf: Mapping[str, str], app_name: str) -> SparkSession:
         present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
         missing = {key: value for key, value in REQUIRED_STATIC.items() if key not in present}
         return _configured(builder, missing).getOrCreate()
-    check_java()
+    java_version = check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     cache_folder().mkdir(parents=True, exist_ok=True)
     defaults = {"spark.master": "local[*,4]", **REQUIRED_STATIC, **delta_conf(spark_version)}
     settings = {**defaults, **conf}
+    settings[JAVA_OPTIONS] = " ".join(
+        [settings.get(JAVA_OPTIONS, ""), class_archive_options(java_version, spark_version)]
+    )
     try:
         return _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
     except Exception as error:

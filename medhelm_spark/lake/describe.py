@@ -1,0 +1,196 @@
+"""`docs/tables.md`, written from the tables, their row types and what the stages do with them.
+
+`python -m medhelm_spark.lake.describe > docs/tables.md`, which is `make docs`.
+"""
+
+import dataclasses
+import inspect
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID, Table, columns
+
+SCALARS: Mapping[Any, str] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    datetime: "time (UTC)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The tables that a step reads and those that it appends to."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+# A meta test holds this to what the code of the steps names.
+ACCESS: Mapping[str, Access] = {
+    "ingest": Access(
+        reads=("scenarios", "runs"),
+        writes=("scenarios", "instances", "quarantine", "runs"),
+    ),
+    "plan": Access(
+        reads=("instances", "run_specs", "policy_decisions", "prompts", "requests", "runs"),
+        writes=("run_specs", "policy_decisions", "prompts", "requests", "request_links", "runs"),
+    ),
+    "infer": Access(
+        reads=("prompts", "requests", "request_links", "request_results", "runs", "leases"),
+        writes=("request_results", "leases"),
+    ),
+    "annotate": Access(
+        reads=(
+            *("instances", "run_specs", "prompts", "requests"),
+            *("request_links", "request_results", "runs", "leases"),
+        ),
+        writes=(
+            *("prompts", "requests", "request_links", "request_results"),
+            *("annotations", "runs", "leases"),
+        ),
+    ),
+    "import-responses": Access(
+        reads=("instances", "requests", "request_links", "request_results", "runs"),
+        writes=("request_results",),
+    ),
+    "score": Access(
+        reads=(
+            *("instances", "run_specs", "request_links"),
+            *("request_results", "annotations", "runs"),
+        ),
+        writes=("per_instance_stats", "runs"),
+    ),
+    "summarize": Access(
+        reads=("run_specs", "per_instance_stats", "runs"),
+        writes=("stats", "runs"),
+    ),
+    "publish": Access(reads=("run_specs", "runs", "releases"), writes=("releases",)),
+}
+
+
+def tables_markdown() -> str:
+    """The page as Markdown, the same for the same code."""
+    nested = _nested(table.row for table in TABLES.values())
+    parts = [_HEAD, _matrix(), *map(_table, TABLES.values()), _NESTED_HEAD, *map(_row_type, nested)]
+    return "\n\n".join(parts) + "\n"
+
+
+_HEAD = f"""\
+# Tables
+
+Written by `make docs` from `medhelm_spark/lake/tables.py` and the dataclasses; do not edit.
+Schema version {SCHEMA_VERSION}. How they work together is told in [architecture](architecture.md).
+
+Rows are only ever added. Every row has a `{WRITE_ID}`, the name of the write that brought it;
+which rows count is said in `medhelm_spark/lake/views.py`. *Text* marks tables that hold clinical or
+model text: each of their rows has an `access_level`. *Indexed* columns are the only ones whose
+smallest and largest values stand in the Delta log.
+
+## Who reads and writes what
+
+R: reads, W: appends to."""
+
+_NESTED_HEAD = """\
+## Types inside rows
+
+Columns that hold more than one value are made of these."""
+
+
+def _matrix() -> str:
+    rows = [
+        [
+            f"[{name}](#{name})",
+            "text" if table.has_text else "",
+            *(_mark(name, access) for access in ACCESS.values()),
+        ]
+        for name, table in TABLES.items()
+    ]
+    return _grid(["Table", "", *ACCESS], rows)
+
+
+def _mark(table: str, access: Access) -> str:
+    letters = {"R": access.reads, "W": access.writes}
+    return " ".join(letter for letter, tables in letters.items() if table in tables)
+
+
+def _table(table: Table) -> str:
+    hints = {**get_type_hints(table.row), WRITE_ID: str}
+    rows = [
+        [
+            f"`{name}`",
+            _type(hints[name]),
+            "key" if name in table.key else "",
+            "indexed" if name in table.indexed else "",
+        ]
+        for name in columns(table)
+    ]
+    # The description stands for the docstring's first paragraph.
+    about = [table.description, *_paragraphs(table.row)[1:]]
+    grid = _grid(["Column", "Type", "", ""], rows)
+    return "\n\n".join([f"## {table.name}", *about, grid])
+
+
+def _row_type(kind: type) -> str:
+    hints = get_type_hints(kind)
+    rows = [[f"`{field.name}`", _type(hints[field.name])] for field in dataclasses.fields(kind)]
+    return "\n\n".join([f"### {kind.__name__}", *_paragraphs(kind), _grid(["Field", "Type"], rows)])
+
+
+def _nested(kinds: Iterable[type]) -> list[type]:
+    """The dataclasses that fields of these are made of, at any depth, by name."""
+    found: dict[str, type] = {}
+    left = list(kinds)
+    while left:
+        for hint in get_type_hints(left.pop()).values():
+            for inner in _inside(hint):
+                if dataclasses.is_dataclass(inner) and inner.__name__ not in found:
+                    found[inner.__name__] = inner
+                    left.append(inner)
+    return [found[name] for name in sorted(found)]
+
+
+def _inside(hint: Any) -> Iterator[type]:
+    if isinstance(hint, type) and not get_args(hint):
+        yield hint
+    for part in get_args(hint):
+        yield from _inside(part)
+
+
+def _type(hint: Any) -> str:
+    """A type in words; nested rows are links."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return f"{_type(next(arg for arg in args if arg is not types.NoneType))}, or None"
+    if origin is tuple:
+        return f"list of {_type(args[0])}"
+    if origin is not None and issubclass(origin, Mapping):
+        return f"map of text to {_type(args[1])}"
+    if dataclasses.is_dataclass(hint):
+        name = getattr(hint, "__name__", "")
+        return f"[{name}](#{name.lower()})"
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return "one of " + ", ".join(f"`{member.value}`" for member in hint)
+    return SCALARS[hint]
+
+
+def _paragraphs(kind: type) -> list[str]:
+    """The paragraphs of a docstring, each on one line."""
+    text = inspect.getdoc(kind) or ""
+    return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+
+
+def _grid(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(header), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(tables_markdown())
