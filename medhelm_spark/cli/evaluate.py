@@ -11,7 +11,6 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
 from medhelm_spark.engines import preflight
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.tables import refuse_newer
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.scenarios import check_card, with_source
 from medhelm_spark.stages.annotate import annotate
@@ -71,7 +70,7 @@ def prepare(
     ctx: Context, workspace: Workspace, runs: Sequence[ResolvedRun], source: Sequence[str] = ()
 ) -> list[RunSpec]:
     """Ingest what is missing, ask the policy, plan. `source` replaces the scenario's own data."""
-    refuse_newer(_schema_version(ctx))
+    _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
     decide(ctx, runs, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
     if source and len(cards) > 1:
@@ -103,11 +102,6 @@ def replaced(card: ScenarioCard, source: Sequence[str]) -> ScenarioCard:
         table = source[0].removeprefix(TABLE)
         return replace(card, source=replace(card.source, files=(), dataset=None, table=table))
     return with_source(card, source)
-
-
-def _schema_version(ctx: Context) -> int | None:
-    rows = ctx.lake.read("runs").selectExpr("max(schema_version) AS newest").collect()
-    return rows[0]["newest"] if rows else None
 
 
 def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:

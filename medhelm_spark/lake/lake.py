@@ -95,7 +95,7 @@ class Lake:
                     self._save(table, writer)
                 return True
             except PySparkException as error:
-                if _is(error, ("CONCURRENT_TRANSACTION",)):
+                if not retry and _is(error, ("CONCURRENT_TRANSACTION", *RACES)):
                     return False
                 # Two drivers created the table at once: it exists now, and appends do not conflict.
                 if not retry or not _is(error, RACES) or attempt + 1 == CREATE_ATTEMPTS:

@@ -11,7 +11,6 @@ import platform
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from medhelm_spark.domain.ids import content_id
@@ -52,19 +51,40 @@ def _newest(lake: Lake, suite: str) -> tuple[int, dict[str, Lease]]:
     return max((lease.version for lease in leases), default=0), newest
 
 
-@dataclass(frozen=True, slots=True)
 class _Claim:
-    lake: Lake
-    suite: str
-    deployments: tuple[str, ...]
-    holder: str
+    """A driver's claim to some deployments of a suite; `version` is the suite's last one known."""
 
-    def commit(self, version: int, lifetime: timedelta) -> bool:
+    def __init__(self, lake: Lake, suite: str, deployments: Sequence[str], holder: str) -> None:
+        self.lake, self.suite, self.holder = lake, suite, holder
+        self.deployments = tuple(sorted(deployments))
+        self.version = 0
+
+    def take(self) -> None:
+        """Claim, or raise LakeError when another driver holds one of the deployments."""
+        for _ in range(CLAIM_ATTEMPTS):
+            self.version, newest = _newest(self.lake, self.suite)
+            for name in self.deployments:
+                _refuse_if_held(newest.get(name), self.holder)
+            if self._commit(LIFETIME) and self._won():
+                return
+        raise LakeError(f"suite {self.suite!r}: too many drivers claim it at once; start again.")
+
+    def extend(self) -> None:
+        """Move the expiry on; another deployment's driver may have taken versions meanwhile."""
+        for _ in range(CLAIM_ATTEMPTS):
+            if self._commit(LIFETIME) and self._won():
+                return
+
+    def release(self) -> None:
+        """Let the claim end now; one that is lost to a race ends by itself."""
+        self._commit(timedelta(0))
+
+    def _commit(self, lifetime: timedelta) -> bool:
         at = datetime.now(UTC)
         rows = [
             Lease(
                 suite=self.suite,
-                version=version,
+                version=self.version + 1,
                 model_deployment=deployment,
                 holder=self.holder,
                 claimed_at=at,
@@ -72,38 +92,25 @@ class _Claim:
             )
             for deployment in self.deployments
         ]
-        application = content_id("lease", self.suite)
-        self.lake.append(
-            "leases",
-            self.lake.frame(rows, Lease).coalesce(1),
-            self.holder,
-            txn=(application, version),
+        frame = self.lake.frame(rows, Lease).coalesce(1)
+        swap = (content_id("lease", self.suite), self.version + 1)
+        return self.lake.append("leases", frame, self.holder, txn=swap)
+
+    def _won(self) -> bool:
+        mine = self.version + 1
+        self.version, newest = _newest(self.lake, self.suite)
+        return (
+            all(
+                newest[name].holder == self.holder and newest[name].version == mine
+                for name in self.deployments
+                if name in newest
+            )
+            and set(self.deployments) <= newest.keys()
         )
-        _, newest = _newest(self.lake, self.suite)
-        return all(
-            newest[name].holder == self.holder and newest[name].version == version
-            for name in self.deployments
-        )
-
-    def take(self) -> None:
-        self.lake.ensure("leases")
-        for _ in range(CLAIM_ATTEMPTS):
-            version, newest = _newest(self.lake, self.suite)
-            for name in self.deployments:
-                _refuse_if_held(newest.get(name), self)
-            if self.commit(version + 1, LIFETIME):
-                return
-        raise LakeError(f"suite {self.suite!r}: too many drivers claim it at once; start again.")
-
-    def extend(self, lifetime: timedelta = LIFETIME) -> None:
-        for _ in range(CLAIM_ATTEMPTS):
-            version, _ = _newest(self.lake, self.suite)
-            if self.commit(version + 1, lifetime):
-                return
 
 
-def _refuse_if_held(lease: Lease | None, claim: _Claim) -> None:
-    if lease is None or lease.holder == claim.holder or lease.expires_at <= datetime.now(UTC):
+def _refuse_if_held(lease: Lease | None, holder: str) -> None:
+    if lease is None or lease.holder == holder or lease.expires_at <= datetime.now(UTC):
         return
     if _is_gone(lease.holder):
         return
@@ -117,7 +124,7 @@ def _refuse_if_held(lease: Lease | None, claim: _Claim) -> None:
 @contextmanager
 def lease(lake: Lake, suite: str, deployments: Sequence[str], holder: str) -> Iterator[None]:
     """Hold the right to ask these deployments for this suite; LakeError when another holds it."""
-    claim = _Claim(lake, suite, tuple(sorted(deployments)), holder)
+    claim = _Claim(lake, suite, deployments, holder)
     claim.take()
     stop = threading.Event()
 
@@ -132,4 +139,4 @@ def lease(lake: Lake, suite: str, deployments: Sequence[str], holder: str) -> It
     finally:
         stop.set()
         thread.join()
-        claim.extend(timedelta(0))
+        claim.release()

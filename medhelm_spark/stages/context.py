@@ -1,15 +1,16 @@
 """What every stage needs beside its subject, and the ledger of finished work."""
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 
 from medhelm_spark import __version__
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.lake.tables import SCHEMA_VERSION
+from medhelm_spark.lake.tables import SCHEMA_VERSION, refuse_newer
 from medhelm_spark.lake.views import CURRENT_RUNS
 
 Say = Callable[[str], None]
@@ -19,7 +20,7 @@ def _silent(_: str) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Context:
     """The lake, the suite worked for, and where progress is told."""
 
@@ -31,16 +32,20 @@ class Context:
     cores: int = 2
     holder: str = field(default_factory=lambda: f"{platform.node()}:{datetime.now(UTC)}")
 
-    def finished(self, stage: str, units: Sequence[str]) -> dict[str, RunRecord]:
+    @cached_property
+    def ledger(self) -> dict[tuple[str, str], RunRecord]:
+        """The current record of every (stage, unit), read once and kept up by `record`.
+
+        What another driver finishes meanwhile is not seen: that costs doing it again, no more.
+        """
+        records = rows_of(self.lake.query(CURRENT_RUNS), RunRecord)
+        refuse_newer(max((one.schema_version for one in records), default=None))
+        return {(one.stage, one.unit_id): one for one in records}
+
+    def finished(self, stage: str, units: Iterable[str]) -> dict[str, RunRecord]:
         """The newest finished record of each of these units, where there is one."""
-        if not units:
-            return {}
-        records = self.lake.query(CURRENT_RUNS).where(f"stage = '{stage}'")
-        return {
-            record.unit_id: record
-            for record in rows_of(records, RunRecord)
-            if record.unit_id in set(units)
-        }
+        found = {unit: self.ledger.get((stage, unit)) for unit in units}
+        return {unit: one for unit, one in found.items() if one}
 
     def record(
         self,
@@ -69,6 +74,7 @@ class Context:
             for unit, fingerprint in fingerprints.items()
         ]
         self.lake.append_rows("runs", rows, write_id)
+        self.ledger.update({(stage, row.unit_id): row for row in rows})
 
 
 def now() -> datetime:

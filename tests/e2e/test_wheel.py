@@ -1,0 +1,120 @@
+"""The wheel alone, in an empty folder of a fresh environment, as a newcomer gets it.
+
+One installation serves all checks: the shipped scenarios, the demo with the real embedded model,
+the demo again, and the dashboard.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UV = [sys.executable, "-m", "uv"]
+
+
+def checked(*command: str | Path, folder: Path) -> str:
+    """Run a command, show what it printed when it fails; returns both streams."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder."""
+    return tmp_path_factory.mktemp("newcomer")
+
+
+@pytest.fixture(scope="module")
+def command(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`medhelm-spark` of a fresh environment that holds `[local]` and nothing of the checkout."""
+    place = tmp_path_factory.mktemp("installed")
+    checked(*UV, "build", "--wheel", "--out-dir", place, ROOT, folder=folder)
+    (wheel,) = place.glob("*.whl")
+    python = place / "venv" / "bin" / "python"
+    checked(*UV, "venv", "--python", sys.executable, place / "venv", folder=folder)
+    target = f"medhelm-spark[local] @ {wheel.as_uri()}"
+    constraints = ("--constraints", str(ROOT / "constraints.txt"))
+    checked(*UV, "pip", "install", "--python", python, *constraints, target, folder=folder)
+    return python.parent / "medhelm-spark"
+
+
+@pytest.fixture(scope="module")
+def demo(command: Path, folder: Path) -> str:
+    """What the first demo printed."""
+    checked(command, "fetch-model", folder=folder)
+    return checked(command, "demo", "-o", "lake", folder=folder)
+
+
+def test_scenarios_are_in_the_wheel(command: Path, folder: Path) -> None:
+    shown = checked(command, "scenarios", folder=folder)
+    assert {"pubmed_qa", "medcalc_bench", "aci_bench"} <= set(shown.split())
+
+
+def test_the_demo_ends_with_a_board(demo: str) -> None:
+    for name in ("TRIAGE-CHOICE", "DISCHARGE-NOTE", "PubMedQA", "baseline/constant"):
+        assert name in demo
+    assert "demo judge that nobody validated" in demo
+    assert "Paired differences" in demo
+    assert "medhelm-spark serve" in demo
+
+
+def test_a_real_model_answered(demo: str, command: Path, folder: Path) -> None:
+    board = checked(
+        command, "leaderboard", "--suite", "demo", "-o", "lake", "--format", "json",
+        "--output-file", "board.json", folder=folder,
+    )  # fmt: skip
+    assert "wrote" in board
+    cells = json.loads((folder / "board.json").read_text())["cells"]
+    real = [cell for cell in cells if cell["model_deployment"].startswith("huggingface/")]
+    assert len(real) == 3
+    assert all(cell["count"] + cell["num_unscored"] > 0 for cell in real)
+
+
+def test_the_demo_again_calls_no_model(demo: str, command: Path, folder: Path) -> None:
+    assert "\n0 model calls" in checked(command, "demo", "-o", "lake", folder=folder)
+
+
+def test_the_dashboard_serves(demo: str, command: Path, folder: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [str(command), "serve", "--suite", "demo", "-o", "lake", "-p", str(port)],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert healthy(f"http://127.0.0.1:{port}/_stcore/health")
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def healthy(address: str) -> bool:
+    """Whether the address answers within a minute."""
+    for _ in range(120):
+        try:
+            with urllib.request.urlopen(address, timeout=2) as reply:
+                return bool(reply.status == 200)
+        except OSError:
+            time.sleep(0.5)
+    return False
