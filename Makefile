@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e check wheel bench parity docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e check wheel bench docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -42,8 +42,6 @@ wheel: $(STAMP) ## Build dist/*.whl
 	$(BIN)/uv build --quiet --wheel
 bench: setup ## Time and memory of everything but the model (minutes)
 	$(BIN)/python -m benchmarks.bench
-parity: setup ## Compare scores with a real MedHELM output folder
-	$(BIN)/python -m benchmarks.parity
 docs: setup ## Write docs/tables.md from the dataclasses
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 clean: ## Remove what make made; lakes stay
