@@ -23,12 +23,12 @@ from pathlib import Path
 
 import yaml
 
-WORDS = (
-    "patients with mild disease were randomised to usual care or early treatment and followed for "
-    "twelve months the primary outcome was admission to hospital secondary outcomes included "
-    "quality of life adverse events and cost there was no difference between groups after "
-    "adjustment for age sex and baseline severity confidence intervals were wide"
-).split()
+WORDS = """
+patients with mild disease were randomised to usual care or early treatment and followed for twelve
+months the primary outcome was admission to hospital secondary outcomes included quality of life
+adverse events and cost there was no difference between groups after adjustment for age sex and
+baseline severity confidence intervals were wide
+""".split()  # noqa: SIM905 - prose is easier to read than a list of words
 TARGETS_MS = {10_000: 4.0, 100_000: 0.6}
 SAMPLE_SECONDS = 0.5
 
@@ -42,7 +42,8 @@ def make_benchmark(folder: Path, rows: int) -> str:
         for row in range(rows):
             context = " ".join(draw.choices(WORDS, k=220))
             question = " ".join(draw.choices(WORDS, k=14))
-            writer.writerow([row, context, f"Does {question}?", draw.choice(["yes", "no", "maybe"])])
+            answer = draw.choice(["yes", "no", "maybe"])
+            writer.writerow([row, context, f"Does {question}?", answer])
     (folder / "prompt.txt").write_text("Abstract: {context}\n\nQuestion: {question}\n\nAnswer:")
     config = {
         "name": f"bench-{rows}",

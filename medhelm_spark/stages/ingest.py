@@ -4,40 +4,26 @@ Files are read where the tasks run, twice: once for keys only, to refuse bad inp
 data version by its content, and once to write. The same content is never written twice.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from pathlib import Path
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, ScenarioVersion
 from medhelm_spark.errors import DataError
-from medhelm_spark.lake.jars import cache_folder
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.scenarios import (
     Record,
-    check_columns,
     fingerprint_records,
-    localize,
     parse_records,
-    read_card,
-    read_records,
-    required_columns,
 )
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.sources import located, read
 
 STAGE = "ingest"
 VERSION = "1"
-STRIPE_BYTES = 4 << 20
 ROWS_PER_FILE = 1 << 40
 QUARANTINED = "quarantined:"
-
-Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
 
 SUMMARY = """
 SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
@@ -51,24 +37,6 @@ FROM (SELECT scenario_name, min(split) AS split, reason, count(*) AS rows,
              concat(source_file, source_row) END)
 GROUP BY scenario_name, split, reason
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Some records of a scenario: those of one file (-1: all) that fall on one of its stripes."""
-
-    scenario_name: str
-    file: int
-    stripe: int
-    stripes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawRow:
-    """A row of a table source: its position and its columns as a JSON object."""
-
-    row: int
-    fields: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,34 +63,6 @@ class Summary:
     duplicates: int
     first_duplicate: int | None
     fingerprint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """The function of this stage: parts of sources in, whatever `make` makes of records out."""
-
-    cards: Mapping[str, ScenarioCard]
-    make: Make
-
-    def __call__(self, parts: Iterable[Part]) -> Iterator[object]:
-        for part in parts:
-            card = self.cards[part.scenario_name]
-            yield from self.make(_records(card, part), card, max(part.file, 0))
-
-
-@dataclass(frozen=True, slots=True)
-class ReadTable:
-    """The same for rows that Spark has read."""
-
-    card: ScenarioCard
-    make: Make
-
-    def __call__(self, rows: Iterable[RawRow]) -> Iterator[object]:
-        table = self.card.source.table or ""
-        records = (
-            Record(source_file=table, row=row.row, fields=json.loads(row.fields)) for row in rows
-        )
-        yield from self.make(records, self.card, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +95,6 @@ def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator
         )
 
 
-def _records(card: ScenarioCard, part: Part) -> Iterator[Record]:
-    if part.file < 0:
-        return read_card(card)
-    file = card.source.files[part.file]
-    records = read_records(file, card.source, required=required_columns(card))
-    return (record for record in records if record.row % part.stripes == part.stripe)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
     """A scenario's data version, the size of each of its splits, and what was refused and why."""
@@ -188,14 +120,14 @@ def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
     if not cards:
         return {}
     started_at, write_id = now(), new_write_id()
-    located = {card.name: _located(card) for card in cards}
-    keys = _read(ctx, located, make_keys, Key)
+    found_at = {card.name: located(card) for card in cards}
+    keys = read(ctx, found_at, make_keys, Key)
     summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
-    found = {name: _ingested(card, summaries) for name, card in located.items()}
+    found = {name: _ingested(card, summaries) for name, card in found_at.items()}
     done = ctx.finished(STAGE, [one.data_version for one in found.values()])
     new = {name: one for name, one in found.items() if one.data_version not in done}
     if new:
-        _write(ctx, {name: located[name] for name in new}, new, write_id)
+        _write(ctx, {name: found_at[name] for name in new}, new, write_id)
         units = {one.data_version: one.data_version for one in new.values()}
         counts = {one.data_version: one.counts for one in new.values()}
         ctx.record(STAGE, units, write_id, started_at, counts)
@@ -222,11 +154,11 @@ def _write(
     write_id: str,
 ) -> None:
     versions = {name: one.data_version for name, one in found.items()}
-    made = _read(ctx, cards, MakeRows(versions, Instance), Instance)
+    made = read(ctx, cards, MakeRows(versions, Instance), Instance)
     ctx.lake.append("instances", made, write_id)
     with_bad = {name: card for name, card in cards.items() if found[name].bad}
     if with_bad:
-        refused = _read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
+        refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
         ctx.lake.append("quarantine", refused, write_id)
     rows = [_version(card, found[name]) for name, card in cards.items()]
     ctx.lake.append_rows("scenarios", rows, write_id)
@@ -250,52 +182,6 @@ def ingested(ctx: Context, card: ScenarioCard) -> Ingested | None:
 def parse_hash(card: ScenarioCard) -> str:
     """Changes when the card would make other instances of the same records."""
     return content_id(VERSION, card.shape, card.fields, card.options, card.access_level)
-
-
-def _located(card: ScenarioCard) -> ScenarioCard:
-    """The card with downloads done and local paths absolute, so that every task finds them."""
-    card = localize(card, cache_folder() / "data")
-    files = tuple(
-        replace(file, path=file.path if "://" in file.path else str(Path(file.path).absolute()))
-        for file in card.source.files
-    )
-    return replace(card, source=replace(card.source, files=files))
-
-
-def _read(ctx: Context, cards: Mapping[str, ScenarioCard], make: Make, out: type) -> DataFrame:
-    frames = [_read_table(ctx, card, make, out) for card in cards.values() if card.source.table]
-    files = {name: card for name, card in cards.items() if not card.source.table}
-    if files:
-        parts = [part for card in files.values() for part in _parts(card, ctx.cores)]
-        dealt = ctx.lake.frame(parts, Part).repartition(
-            min(len(parts), 2 * ctx.cores), "scenario_name", "file", "stripe"
-        )
-        frames.append(map_rows(dealt, Read(files, make), Part, out))
-    return reduce(DataFrame.unionByName, frames)
-
-
-def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> DataFrame:
-    name = card.source.table or ""
-    rows = ctx.lake.spark.read.table(name)
-    check_columns(name, required_columns(card), rows.columns)
-    raw = rows.select(
-        F.monotonically_increasing_id().alias("row"), F.to_json(F.struct("*")).alias("fields")
-    )
-    return map_rows(raw, ReadTable(card, make), RawRow, out)
-
-
-def _parts(card: ScenarioCard, cores: int) -> list[Part]:
-    if card.source.dataset:
-        return [Part(scenario_name=card.name, file=-1, stripe=0, stripes=1)]
-    parts = []
-    for index, file in enumerate(card.source.files):
-        path = Path(file.path)
-        stripes = min(cores, 1 + path.stat().st_size // STRIPE_BYTES) if path.is_file() else 1
-        parts += [
-            Part(scenario_name=card.name, file=index, stripe=at, stripes=stripes)
-            for at in range(stripes)
-        ]
-    return parts
 
 
 def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:

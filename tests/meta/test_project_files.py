@@ -64,7 +64,7 @@ def foreign_imports(module: Path) -> Iterator[str]:
         named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for name in (name.split(".")[0] for name in named):
             is_ours = name == "medhelm_spark" or (module.parent / f"{name}.py").is_file()
-            if not is_ours and name not in sys.stdlib_module_names:
+            if not is_ours and name not in {*sys.stdlib_module_names, "_typeshed"}:
                 yield name
 
 
