@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from medhelm_spark.cli import demos
 from medhelm_spark.cli.boards import load, print_board, write_board
-from medhelm_spark.cli.evaluate import check, check_engines, evaluate, prepare, replaced
+from medhelm_spark.cli.evaluate import (
+    check,
+    check_engines,
+    evaluate,
+    one_source,
+    prepare,
+    replaced,
+)
 from medhelm_spark.cli.track import track
 from medhelm_spark.cli.workspace import Entries, Workspace, say
 from medhelm_spark.config.explain import explain
@@ -22,6 +29,7 @@ from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import completed
 from medhelm_spark.stages.summarize import summarize as summarize_runs
+from medhelm_spark.tracking import preload
 
 
 def run(args: Namespace) -> int:
@@ -33,10 +41,12 @@ def run(args: Namespace) -> int:
         return _dry_run(runs)
     if args.name != "plan":
         check_engines(runs)
+    if args.name == "run" and not args.no_tracking:
+        preload()
     ctx = workspace.context(args.suite)
     if args.skip_completed_runs:
         runs = _not_completed(ctx, runs)
-    specs = prepare(ctx, workspace, runs, args.source)
+    specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
     done = evaluate(
         ctx, workspace, runs, specs=specs, upto=args.name, retry_failed=args.retry_failed
     )
@@ -86,7 +96,7 @@ def import_responses(args: Namespace) -> int:
     unasked = tuple(replace(one, deployment=replace(one.deployment, engine=ENGINE)) for one in runs)
     check_engines(unasked)
     ctx = workspace.context(args.suite)
-    specs = prepare(ctx, workspace, runs, args.source)
+    specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
     import_file(ctx, specs, {specs[0].scenario_name: args.file}, names)
     done = evaluate(ctx, workspace, unasked, specs=specs)
     say(f"{done.model_calls} model calls")
@@ -201,4 +211,6 @@ def fetch_model(_: Namespace) -> int:
 
 def demo(args: Namespace) -> int:
     """`demo`: the shipped benchmarks with the embedded model and a constant baseline."""
-    return demos.run(args.output_path, args.local_path, args.tracking_uri)
+    return demos.run(
+        args.output_path, args.local_path, args.tracking_uri, tracking=not args.no_tracking
+    )

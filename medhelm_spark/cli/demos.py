@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from medhelm_spark.cli.boards import print_board
-from medhelm_spark.cli.evaluate import check, check_engines, evaluate, prepare, replaced
+from medhelm_spark.cli.evaluate import check, check_engines, evaluate, prepare
 from medhelm_spark.cli.track import track, tracking_command
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.config.expand import expand
@@ -16,8 +16,8 @@ from medhelm_spark.domain.request import Purpose
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.interop.responses import ENGINE, file_id, import_responses
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.ingest import ingest
 from medhelm_spark.stages.states import inputs_of
+from medhelm_spark.tracking import preload
 
 SUITE = "demo"
 MODEL = "huggingface/smollm2-135m-instruct"
@@ -37,19 +37,21 @@ ENTRIES = (
 )
 
 
-def run(location: str, local_path: Path, tracking_uri: str | None) -> int:
+def run(location: str, local_path: Path, tracking_uri: str | None, *, tracking: bool) -> int:
     """Three small benchmarks for a real model and for answers that were made without one."""
+    if tracking:
+        preload()
     workspace = Workspace(local_path, location, [_baseline()])
     runs = _runs(workspace)
     check(runs)
     check_engines(runs)
     ctx = workspace.context(SUITE)
-    ingest(ctx, [replaced(workspace.registry.cards["pubmed_qa"], [_pubmed_style()])])
-    specs = prepare(ctx, workspace, runs)
+    specs = prepare(ctx, workspace, runs, {"pubmed_qa": [_pubmed_style()]})
     _import(ctx, specs)
     done = evaluate(ctx, workspace, runs, specs=specs)
     say(f"{done.model_calls} model calls")
-    track(workspace, ctx, SUITE, tracking_uri)
+    if tracking:
+        track(workspace, ctx, SUITE, tracking_uri)
     print_board(workspace, suite=SUITE)
     say(f"\nlake       {ctx.lake.place.location}")
     say(f"compare    {tracking_command(workspace, tracking_uri)}")

@@ -1,7 +1,8 @@
 """The order of stages, and the checks that come before any of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from medhelm_spark.annotators.rubric_check import check_rubric
 from medhelm_spark.cli.workspace import Workspace, say
@@ -26,6 +27,8 @@ from medhelm_spark.stages.summarize import summarize
 
 STAGES = ("plan", "infer", "annotate", "score", "run")
 TABLE = "table:"
+TABULAR = "tabular"
+NO_SOURCES: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 PATIENT_DATA = """\
 ------------------------------------------------------------------------------------------
@@ -67,31 +70,34 @@ def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
 
 
 def prepare(
-    ctx: Context, workspace: Workspace, runs: Sequence[ResolvedRun], source: Sequence[str] = ()
+    ctx: Context,
+    workspace: Workspace,
+    runs: Sequence[ResolvedRun],
+    sources: Mapping[str, Sequence[str]] = NO_SOURCES,
 ) -> list[RunSpec]:
-    """Ingest what is missing, ask the policy, plan. `source` replaces the scenario's own data."""
+    """Ask the policy, ingest what is missing, plan.
+
+    `sources` replace scenarios' own data, by scenario name. Data in the lake is used as it is,
+    but for a user's own benchmark file: that is read again, so that an edited one is noticed.
+    """
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
     decide(ctx, runs, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
-    if source and len(cards) > 1:
-        raise ConfigError(
-            f"--source takes one scenario's data; these are {', '.join(sorted(cards))}."
-        )
     _warn(ctx, cards.values())
-    data = {name: ingested(ctx, card) for name, card in cards.items() if not _is_read(card, source)}
-    missing = [replaced(card, source) for name, card in cards.items() if data.get(name) is None]
-    found = {**data, **ingest(ctx, missing)}
-    splits = {name: one.splits for name, one in found.items() if one}
-    check_splits(runs, splits)
-    return plan(ctx, runs, {name: one.data_version for name, one in found.items() if one})
+    kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
+    found = ingested(ctx, kept)
+    missing = [card for name, card in cards.items() if name not in found]
+    found |= ingest(ctx, [replaced(card, sources.get(card.name, ())) for card in missing])
+    check_splits(runs, {name: one.splits for name, one in found.items()})
+    return plan(ctx, runs, {name: one.data_version for name, one in found.items()})
 
 
-def _is_read(card: ScenarioCard, source: Sequence[str]) -> bool:
-    """Whether a source is read even where the lake holds the scenario.
-
-    A user's own benchmark file is, so that an edited one is noticed.
-    """
-    return bool(source) or card.shape == "tabular"
+def one_source(runs: Sequence[ResolvedRun], source: Sequence[str]) -> dict[str, Sequence[str]]:
+    """What `--source` says, for the one scenario that the command line speaks of."""
+    names = sorted({run.card.name for run in runs})
+    if source and len(names) > 1:
+        raise ConfigError(f"--source takes one scenario's data; these are {', '.join(names)}.")
+    return {names[0]: source} if source else {}
 
 
 def replaced(card: ScenarioCard, source: Sequence[str]) -> ScenarioCard:

@@ -27,7 +27,9 @@ def uri_of(workspace: Workspace, given: str | None) -> str | None:
 def tracking_command(workspace: Workspace, given: str | None) -> str:
     """The command that opens MLflow's pages."""
     uri = uri_of(workspace, given)
-    return f"mlflow ui --backend-store-uri {uri}" if uri else "the tracking server's own page"
+    if not uri:
+        return "the tracking server's own page"
+    return f"mlflow server --backend-store-uri {uri} --workers 1"
 
 
 def track(

@@ -164,19 +164,24 @@ def _write(
     ctx.lake.append_rows("scenarios", rows, write_id)
 
 
-def ingested(ctx: Context, card: ScenarioCard) -> Ingested | None:
-    """The newest data version that the lake holds for this card as it parses now."""
-    known = [
-        row.data_version
+def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
+    """The newest data version that the lake holds for each card as it parses now."""
+    hashes = {card.name: parse_hash(card) for card in cards}
+    if not hashes:
+        return {}
+    known = {
+        row.data_version: row.scenario_name
         for row in rows_of(ctx.lake.read("scenarios"), ScenarioVersion)
-        if row.scenario_name == card.name and row.card_hash == parse_hash(card)
-    ]
-    finished = ctx.finished(STAGE, known).values()
-    newest = max(finished, key=lambda record: record.finished_at, default=None)
-    if newest is None:
-        return None
-    splits = {name: n for name, n in newest.counts.items() if not name.startswith(QUARANTINED)}
-    return Ingested(data_version=newest.unit_id, splits=splits)
+        if hashes.get(row.scenario_name) == row.card_hash
+    }
+    finished = sorted(ctx.finished(STAGE, known).values(), key=lambda one: one.finished_at)
+    return {
+        known[record.unit_id]: Ingested(
+            data_version=record.unit_id,
+            splits={k: n for k, n in record.counts.items() if not k.startswith(QUARANTINED)},
+        )
+        for record in finished
+    }
 
 
 def parse_hash(card: ScenarioCard) -> str:

@@ -6,19 +6,38 @@ side. Tracking again changes nothing where nothing changed.
 
 import os
 import re
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.place import is_catalog
 from medhelm_spark.tracking.names import metrics_of, params_of
 from medhelm_spark.tracking.records import TrackedRun, TrackedSuite
-from medhelm_spark.tracking.store import PARENT, TAG, Target, opened
+from medhelm_spark.tracking.store import PARENT, TAG, Target, client_class, opened
 
-__all__ = ["TrackedRun", "TrackedSuite", "default_uri", "track_release", "track_suite"]
+__all__ = [
+    "TrackedRun",
+    "TrackedSuite",
+    "default_uri",
+    "preload",
+    "track_release",
+    "track_suite",
+]
 
 EXPERIMENT = "medhelm-spark"
 SUITE, RUN_SPEC, RELEASE = "suite", "run_spec", "release"
+
+
+def preload() -> None:
+    """Import MLflow in the background, beside Spark's start; without it, say so when it is used."""
+
+    def load() -> None:
+        with suppress(ImportError):
+            client_class()
+
+    threading.Thread(target=load, daemon=True, name="medhelm-spark-mlflow").start()
 
 
 def default_uri(place: str) -> str | None:

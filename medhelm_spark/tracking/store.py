@@ -172,6 +172,15 @@ def without_login(text: str) -> str:
     return re.sub(r"//[^/\s]*@", "//***@", text)
 
 
+def client_class() -> "type[MlflowClient]":
+    """MLflow's client, imported quietly: it takes seconds, and would announce itself."""
+    for name in QUIET:
+        os.environ.setdefault(name, "true")
+    from mlflow import MlflowClient
+
+    return MlflowClient
+
+
 @contextmanager
 def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     """The experiment, made where it is missing.
@@ -179,10 +188,8 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     Raises:
         SetupError: mlflow is not installed, the experiment is deleted, or MLflow refuses.
     """
-    for name in QUIET:
-        os.environ.setdefault(name, "true")
     try:
-        from mlflow import MlflowClient
+        client_type = client_class()
     except ImportError as error:
         raise SetupError(
             "MLflow is not installed: pip install 'medhelm-spark[local]', or run without tracking."
@@ -190,7 +197,7 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     # It announces every table it makes in a new SQLite file.
     logging.getLogger("mlflow.store.db.utils").setLevel(logging.WARNING)
     try:
-        client = MlflowClient(tracking_uri)
+        client = client_type(tracking_uri)
         yield Store(client=client, experiment_id=_experiment_id(client, experiment))
     except Exception as error:
         if not _is_refusal(error):
