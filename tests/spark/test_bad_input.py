@@ -1,0 +1,115 @@
+"""What a user can get wrong is one sentence, before a model is asked and with nothing written."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.spark.conftest import Site, questions
+
+Break = Callable[[Site, Path], list[str]]
+
+
+def entry(site: Site, **keys: object) -> str:
+    model = site.deploy("acme/yes", text="yes")
+    return f"{site.benchmark('bench', questions(3), **keys)},model={model}"  # type: ignore[arg-type]
+
+
+def missing_column(site: Site, folder: Path) -> list[str]:
+    made = entry(site)
+    (folder / "bench" / "prompt.txt").write_text("{question} {history}")
+    return ["-r", made]
+
+
+def broken_yaml(site: Site, folder: Path) -> list[str]:
+    made = entry(site)
+    (folder / "bench" / "benchmark.yaml").write_text("name: [unclosed")
+    return ["-r", made]
+
+
+def broken_hocon(site: Site, folder: Path) -> list[str]:
+    (folder / "entries.conf").write_text('entries: [{description: "pubmed_qa"')
+    return ["-c", "entries.conf"]
+
+
+def unknown_metric(site: Site, folder: Path) -> list[str]:
+    return ["-r", entry(site, metrics=["exact_mach"])]
+
+
+def unknown_scenario(site: Site, folder: Path) -> list[str]:
+    return ["-r", f"pubmed_qq:model={site.deploy('acme/yes')}"]
+
+
+def unknown_deployment(site: Site, folder: Path) -> list[str]:
+    site.deploy("acme/yes")
+    return ["-r", "pubmed_qa:model=acme/yess"]
+
+
+def duplicate_ids(site: Site, folder: Path) -> list[str]:
+    model = site.deploy("acme/yes")
+    rows = [*questions(3), *questions(1)]
+    return ["-r", f"{site.benchmark('bench', rows)},model={model}"]
+
+
+def empty_data(site: Site, folder: Path) -> list[str]:
+    made = entry(site)
+    (folder / "bench" / "data.csv").write_text("id,question,correct_answer\n")
+    return ["-r", made]
+
+
+def rubric_without_criteria(site: Site, folder: Path) -> list[str]:
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": "acme/yes", "model_name": "acme/yes"}],
+    }
+    prompt = "<rubric_criteria>\n{}\n</rubric_criteria>\n{RESPONSE}"
+    return ["-r", entry(site, metrics=[jury], judge_prompt=prompt)]
+
+
+CASES: list[tuple[Break, tuple[str, ...]]] = [
+    (missing_column, ("history", "question")),
+    (broken_yaml, ("benchmark.yaml", "line")),
+    (broken_hocon, ("entries.conf",)),
+    (unknown_metric, ("exact_mach", "Did you mean 'exact_match'?")),
+    (unknown_scenario, ("pubmed_qq", "Did you mean 'pubmed_qa'?")),
+    (unknown_deployment, ("acme/yess", "Did you mean 'acme/yes'?")),
+    (duplicate_ids, ("data.csv", "more than one record", "row 1")),
+    (empty_data, ("data.csv",)),
+    (rubric_without_criteria, ("judge.txt", "criteria")),
+]
+
+
+@pytest.mark.parametrize(("broken", "said"), CASES, ids=lambda case: getattr(case, "__name__", ""))
+def test_bad_input_is_one_sentence(
+    broken: Break, said: tuple[str, ...], site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = broken(site, site.folder)
+    assert site.run(*arguments) == 1
+    shown = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert shown[-1].startswith("medhelm-spark: ")
+    assert len(shown) == 1
+    assert all(part in shown[0] for part in said), shown[0]
+    for table in ("instances", "run_specs", "requests", "request_results"):
+        assert not site.rows(table)
+
+
+def test_bad_rows_are_quarantined_and_the_rest_runs(site: Site) -> None:
+    rows = [{**row, "incorrect_answers": '["no"]'} for row in questions(4)]
+    rows[1]["incorrect_answers"] = '["no"'
+    model = site.deploy("acme/yes", text="yes")
+    assert site.run("-r", f"{site.benchmark('bench', rows)},model={model}") == 0
+    (cell,) = site.board()
+    assert cell["count"] == 3
+    (refused,) = site.rows("quarantine")
+    assert (refused["reason"], refused["source_row"]) == ("broken_incorrect_answers", 2)
+
+
+def test_a_data_set_of_bad_rows_only_is_refused(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{**row, "incorrect_answers": "{"} for row in questions(2)]
+    model = site.deploy("acme/yes")
+    assert site.run("-r", f"{site.benchmark('bench', rows)},model={model}") == 1
+    assert "broken_incorrect_answers" in capsys.readouterr().err
+    assert not site.rows("instances")

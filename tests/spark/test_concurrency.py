@@ -1,0 +1,100 @@
+"""Drivers that die or meet, workers that die: nothing committed is asked twice, nothing is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from medhelm_spark.domain.request import RequestResult
+from medhelm_spark.lake.lease import lease, this_holder
+from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.views import CURRENT_RESULTS
+from tests.spark.conftest import Site, calls, questions
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNT = 40
+SLOW = {"delay": 0.25, "max_concurrency": 1, "tokens_per_second": 10}
+
+
+def driver(site: Site, entry: str) -> "subprocess.Popen[str]":
+    """`medhelm-spark run` in a process group of its own, with waves of about ten requests."""
+    command = [
+        sys.executable, "-m", "medhelm_spark.cli", "run", "-r", entry, "--suite", "s",
+        "-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env"), "--no-tracking",
+    ]  # fmt: skip
+    return subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MEDHELM_SPARK_WAVE_MINUTES": "0.2"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_calls(log: Path, count: int) -> None:
+    for _ in range(1200):
+        if len(calls(log)) >= count:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"only {len(calls(log))} calls were made")
+
+
+def current(site: Site) -> list[RequestResult]:
+    return rows_of(site.lake.query(CURRENT_RESULTS), RequestResult)
+
+
+def test_a_killed_driver_costs_the_open_wave_at_most(site: Site, tmp_path: Path) -> None:
+    log = tmp_path / "calls.log"
+    model = site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
+    entry = f"{site.benchmark('bench', questions(COUNT), max_tokens=40)},model={model}"
+    process = driver(site, entry)
+    wait_for_calls(log, COUNT // 2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    committed = {row["request_id"] for row in site.rows("request_results")}
+    assert 0 < len(committed) < COUNT
+    assert site.run("-r", entry) == 0, "the dead driver's lease does not block its host"
+    asked = Counter(calls(log))
+    assert all(asked[request] == 1 for request in committed)
+    assert set(asked) == {row.request_id for row in current(site)}
+    assert len(current(site)) == COUNT
+    (cell,) = site.board()
+    assert (cell["count"], cell["num_unscored"]) == (COUNT, 0)
+
+
+def test_the_second_of_two_drivers_refuses_in_one_sentence(site: Site, tmp_path: Path) -> None:
+    log = tmp_path / "calls.log"
+    model = site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
+    entry = f"{site.benchmark('bench', questions(COUNT), max_tokens=40)},model={model}"
+    first = driver(site, entry)
+    wait_for_calls(log, 1)
+    assert site.run("-r", entry) == 1
+    assert first.wait(300) == 0
+    assert len(current(site)) == COUNT
+    assert max(Counter(calls(log)).values()) == 1
+
+
+def test_a_worker_that_dies_in_mid_wave_is_tried_again(site: Site, tmp_path: Path) -> None:
+    log, marker = tmp_path / "calls.log", tmp_path / "died"
+    fault = {"die_after": 5, "die_marker": str(marker), "max_concurrency": 1}
+    model = site.deploy("acme/mortal", text="yes", log_file=str(log), **fault)
+    entry = site.benchmark("bench", questions(12))
+    assert site.run("-r", f"{entry},model={model}") == 0
+    assert marker.exists()
+    assert len(current(site)) == 12
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"]) == (1.0, 12)
+
+
+def test_a_lease_is_taken_released_and_taken_again(site: Site) -> None:
+    for _ in range(2):
+        with lease(site.lake, "s", ["a", "b"], this_holder()):
+            with lease(site.lake, "s", ["c"], this_holder()):
+                pass
+            with lease(site.lake, "other", ["a"], this_holder()):
+                pass
+    assert {row["model_deployment"] for row in site.rows("leases")} == {"a", "b", "c"}

@@ -1,0 +1,83 @@
+"""Answers made elsewhere: matched by id, scored, no model called."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.cli import main
+from tests.spark.conftest import Site, questions
+
+RIGHT, ALL = 216, 1047
+
+
+def responses(path: Path, rows: list[dict[str, object]]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_medcalc_gives_the_published_number(
+    site: Site, real_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = real_data / "medcalc_bench"
+    data = str(folder / "test_data_v1.0_20240626.csv")
+    answers = str(folder / "openai_gpt-4o-mini_direct_answer.jsonl")
+    lake = ["-o", str(site.lake_path)]
+    assert main(["ingest", "--scenario", "medcalc_bench", "--source", data, *lake]) == 0
+    arguments = [
+        "-r", "medcalc_bench:model=openai/gpt-4o-mini", "--file", answers,
+        "--fields", "source_id='Row Number',completion='LLM Answer'",
+    ]  # fmt: skip
+    assert site.run(*arguments, command="import-responses") == 0
+    assert "0 model calls" in capsys.readouterr().err
+    (cell,) = site.board()
+    assert cell["count"] == ALL
+    assert cell["mean"] == pytest.approx(RIGHT / ALL, abs=1e-12)
+    names = {row["name"]: row for row in site.rows("stats")}
+    helm = names["medcalc_bench_accuracy@medhelm-0.8"]
+    assert helm["count"] == ALL
+    assert helm["mean"] < RIGHT / ALL, "MedHELM scores every lab item 0"
+
+
+def test_what_a_file_lacks_stays_unscored_and_a_new_file_supersedes(site: Site) -> None:
+    bench = site.benchmark("bench", questions(4))
+    half = responses(
+        site.folder / "half.jsonl",
+        [{"source_id": f"q{i}", "completion": "yes", "request_time": 0.5} for i in range(2)],
+    )
+    arguments = ["-r", f"{bench},model=team/model", "--file", half]
+    assert site.run(*arguments, command="import-responses") == 0
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"], cell["num_unscored"]) == (1.0, 2, 2)
+    assert {row["request_time"] for row in site.rows("request_results")} == {0.5}
+    before = len(site.rows("request_results"))
+    site.run(*arguments, command="import-responses")
+    assert len(site.rows("request_results")) == before, "the same file again changes nothing"
+    by_instance = [
+        {"instance_id": row["instance_id"], "completion": "no"} for row in site.rows("instances")
+    ]
+    whole = responses(site.folder / "whole.jsonl", by_instance)
+    arguments = ["-r", f"{bench},model=team/model", "--file", whole]
+    assert site.run(*arguments, command="import-responses") == 0
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"]) == (0.0, 4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"source_id": "q0"}], "line 1: no completion"),
+        ([{"completion": "yes"}], "line 1: neither source_id nor instance_id"),
+        ([{"source_id": "q0", "completion": "a"}] * 2, "line 2: its id stands in line 1 too"),
+        ([{"source_id": "other", "completion": "a"}], "no line's id is one of"),
+    ],
+)
+def test_a_bad_file_is_one_sentence(
+    rows: list[dict[str, object]], said: str, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = site.benchmark("bench", questions(2))
+    file = responses(site.folder / "bad.jsonl", rows)
+    arguments = ["-r", f"{bench},model=team/model", "--file", file]
+    assert site.run(*arguments, command="import-responses") == 1
+    assert said in capsys.readouterr().err
+    assert not site.rows("request_results")

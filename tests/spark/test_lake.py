@@ -1,0 +1,143 @@
+"""Names, appends, current views and readers of a lake."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from medhelm_spark.cli import main
+from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, RequestResult
+from medhelm_spark.domain.run import RunRecord
+from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.spark_reader import SparkReader
+from medhelm_spark.lake.tables import SCHEMA_VERSION
+from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
+from medhelm_spark.leaderboard import load_board
+from tests.spark.conftest import Site, questions
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def record(unit: str, minutes: int, **changes: object) -> RunRecord:
+    at = NOW + timedelta(minutes=minutes)
+    made = RunRecord(
+        stage="score",
+        unit_id=unit,
+        write_id=f"w{minutes}",
+        fingerprint="f",
+        suite="s",
+        started_at=at,
+        finished_at=at,
+        counts={"rows": minutes},
+        code_version="0",
+        spark_version="0",
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def result(request: str, minutes: int, failure: FailureKind | None = None) -> RequestResult:
+    answer = (Completion(text=f"answer {minutes}", finish_reason=FinishReason.STOP),)
+    return RequestResult(
+        request_id=request,
+        model_deployment="m",
+        access_level=AccessLevel.PUBLIC,
+        completed_at=NOW + timedelta(minutes=minutes),
+        engine_fingerprint="e",
+        completions=() if failure else answer,
+        failure=failure,
+    )
+
+
+def test_a_missing_table_has_no_rows(spark: SparkSession, tmp_path: Path) -> None:
+    lake = Lake(spark, str(tmp_path / "lake"))
+    assert lake.read("stats").count() == 0
+    assert lake.version("stats") is None
+
+
+def test_the_newest_record_of_a_unit_is_current(spark: SparkSession, tmp_path: Path) -> None:
+    lake = Lake(spark, str(tmp_path / "lake"))
+    lake.append_rows("runs", [record("a", 2), record("a", 1), record("b", 3)], "w")
+    current = {row.unit_id: row for row in rows_of(lake.query(CURRENT_RUNS), RunRecord)}
+    assert current == {"a": record("a", 2), "b": record("b", 3)}
+
+
+def test_an_answer_beats_a_failure_and_the_earliest_stands(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake = Lake(spark, str(tmp_path / "lake"))
+    rows = [
+        result("r1", 1, FailureKind.TIMEOUT),
+        result("r1", 3),
+        result("r1", 2),
+        result("r2", 1, FailureKind.TOO_LONG),
+    ]
+    lake.append_rows("request_results", rows, "w")
+    current = {row.request_id: row for row in rows_of(lake.query(CURRENT_RESULTS), RequestResult)}
+    assert current == {"r1": result("r1", 2), "r2": result("r2", 1, FailureKind.TOO_LONG)}
+
+
+def test_a_commit_made_twice_is_one(spark: SparkSession, tmp_path: Path) -> None:
+    lake = Lake(spark, str(tmp_path / "lake"))
+    frame = lake.frame([record("a", 1)], RunRecord)
+    for _ in range(2):
+        lake.append("runs", frame, "w", txn=("wave", 1))
+    assert lake.read("runs").count() == 1
+
+
+def test_drivers_that_create_a_table_at_once_lose_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake = Lake(spark, str(tmp_path / "lake"))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda i: lake.append_rows("runs", [record(str(i), i)], "w"), range(4)))
+    assert lake.read("runs").count() == 4
+
+
+def test_a_column_that_an_older_lake_lacks_reads_as_null(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake = Lake(spark, str(tmp_path / "lake"))
+    older = lake.frame([record("a", 1)], RunRecord).drop("schema_version")
+    older.write.format("delta").save(lake.place.table("runs"))
+    assert [row["schema_version"] for row in lake.read("runs").collect()] == [None]
+    lake.append_rows("runs", [record("b", 2)], "w")
+    assert lake.read("runs").count() == 2
+
+
+def test_a_newer_lake_is_refused(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    newer = record("a", 1, schema_version=SCHEMA_VERSION + 1)
+    site.lake.append_rows("runs", [newer], "w")
+    entry = site.benchmark("bench", questions(2))
+    assert site.run("-r", f"{entry},model={site.deploy('acme/yes')}") == 1
+    assert "Install a newer medhelm-spark" in capsys.readouterr().err
+    assert site.lake.read("run_specs").count() == 0
+
+
+def test_no_text_stands_in_the_delta_log(site: Site) -> None:
+    marked = "MARKED-TEXT"
+    rows = [{"id": f"{marked}-{i}", "question": marked, "correct_answer": marked} for i in range(3)]
+    entry = site.benchmark("bench", rows)
+    site.run("-r", f"{entry},model={site.deploy('acme/yes', text=marked)}")
+    logs = list(site.lake_path.glob("*/_delta_log/*.json"))
+    assert logs
+    assert not [log for log in logs if marked in log.read_text()]
+
+
+def test_both_readers_show_the_same_board_and_a_catalog_serves_as_a_lake(site: Site) -> None:
+    entry = site.benchmark("bench", questions(4, lambda i: "yes" if i else "no"))
+    model = site.deploy("acme/yes", text="yes")
+    site.run("-r", f"{entry},model={model}")
+    files = load_board(open_reader(str(site.lake_path)), suite="s")
+    assert files == load_board(SparkReader(site.lake), suite="s")
+    site.spark.sql("CREATE DATABASE IF NOT EXISTS catalog_lake")
+    catalog = "spark_catalog.catalog_lake"
+    flags = ["-o", catalog, "--local-path", str(site.folder / "prod_env"), "--no-tracking"]
+    assert main(["run", "-r", f"{entry},model={model}", "--suite", "s", *flags]) == 0
+    board = load_board(SparkReader(Lake(site.spark, catalog)), suite="s")
+    assert board == files

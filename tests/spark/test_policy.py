@@ -1,0 +1,86 @@
+"""Who may see what: refused in the plan, refused again at the engine, recorded, never sent."""
+
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.stages.decide import decide
+from tests.spark.conftest import Site, calls, questions
+
+RUBRIC = (
+    'Judge.\n<rubric_criteria>\n{"accuracy": ["score"]}\n</rubric_criteria>\n'
+    "{QUESTION} {RESPONSE} {GOLD_RESPONSE}"
+)
+
+
+def test_a_model_outside_may_not_see_gated_text(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "calls.log"
+    model = site.deploy("vendor/model", locality="external", log_file=str(log))
+    entry = site.benchmark("bench", questions(2), access_level="gated")
+    assert site.run("-r", f"{entry},model={model}") == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("medhelm-spark: ")
+    assert "may not see gated text" in line
+    (decision,) = site.rows("policy_decisions")
+    assert (decision["allowed"], decision["role"]) == (False, "model")
+    assert not calls(log)
+    assert not site.rows("prompts")
+
+
+def test_a_judge_outside_may_not_see_private_text(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = site.deploy("acme/yes", text="yes")
+    site.deploy("vendor/judge", locality="external", mode="judge")
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": "vendor/judge", "model_name": "vendor/judge"}],
+    }
+    entry = site.benchmark(
+        "bench", questions(2), metrics=[jury], judge_prompt=RUBRIC, access_level="private"
+    )
+    assert site.run("-r", f"{entry},model={model}") == 1
+    assert "the judge 'vendor/judge'" in capsys.readouterr().err
+    refused = [row for row in site.rows("policy_decisions") if not row["allowed"]]
+    assert [row["role"] for row in refused] == ["judge"]
+
+
+def test_the_engine_asks_again_just_before_sending(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that was let through by mistake still sends nothing."""
+    log = tmp_path / "calls.log"
+    model = site.deploy("vendor/model", locality="external", log_file=str(log))
+    entry = site.benchmark("bench", questions(3), access_level="gated")
+    monkeypatch.setattr("medhelm_spark.cli.evaluate.decide", lambda *_: None)
+    assert site.run("-r", f"{entry},model={model}") == 0
+    assert not calls(log)
+    assert {row["failure"] for row in site.rows("request_results")} == {"denied"}
+    assert not [row for row in site.rows("request_results") if row["completions"]]
+    (cell,) = site.board()
+    assert (cell["count"], cell["num_unscored"]) == (0, 3)
+    assert callable(decide)
+
+
+def test_every_row_of_text_carries_its_level_and_the_first_private_run_warns(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = site.deploy("acme/yes", text="yes")
+    site.deploy("acme/judge", mode="judge", score=4)
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
+    }
+    entry = site.benchmark(
+        "bench", questions(2), metrics=[jury], judge_prompt=RUBRIC, access_level="private"
+    )
+    assert site.run("-r", f"{entry},model={model}") == 0
+    assert "This run reads private text" in capsys.readouterr().err
+    for table in ("instances", "prompts", "request_results", "annotations"):
+        assert {row["access_level"] for row in site.rows(table)} == {"private"}, table
+    site.run("-r", f"{entry},model={model}")
+    assert "This run reads" not in capsys.readouterr().err
