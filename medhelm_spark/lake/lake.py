@@ -80,7 +80,8 @@ class Lake:
         With `txn` (application id, version) the same commit made twice is skipped by Delta; False
         when another driver committed it first.
         """
-        rows = df.withColumn(WRITE_ID, F.lit(write_id)).select(*columns(TABLES[table]))
+        marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
+        rows = marked.select(*columns(TABLES[table]))
         writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
         for key, value in properties(TABLES[table]).items():
             writer = writer.option(key, value)
@@ -94,7 +95,7 @@ class Lake:
                 with plain_errors():
                     self._save(table, writer)
                 return True
-            except PySparkException as error:
+            except Exception as error:  # Delta's conflicts reach Python as the JVM's own
                 if not retry and _is(error, ("CONCURRENT_TRANSACTION", *RACES)):
                     return False
                 # Two drivers created the table at once: it exists now, and appends do not conflict.
@@ -142,6 +143,6 @@ class Lake:
         return f"{row}, {WRITE_ID} STRING" if WRITE_ID not in fields_of(TABLES[table].row) else row
 
 
-def _is(error: PySparkException, kinds: tuple[str, ...]) -> bool:
-    condition = error.getCondition() or str(error)[:400]
-    return any(kind in condition for kind in kinds)
+def _is(error: Exception, kinds: tuple[str, ...]) -> bool:
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return any(kind in (condition or str(error)[:2000]) for kind in kinds)
