@@ -69,15 +69,15 @@ class _Claim:
                 return
         raise LakeError(f"suite {self.suite!r}: too many drivers claim it at once; start again.")
 
-    def extend(self) -> None:
+    def extend(self, lifetime: timedelta = LIFETIME) -> None:
         """Move the expiry on; another deployment's driver may have taken versions meanwhile."""
         for _ in range(CLAIM_ATTEMPTS):
-            if self._commit(LIFETIME) and self._won():
+            if self._commit(lifetime) and self._won():
                 return
 
     def release(self) -> None:
-        """Let the claim end now; one that is lost to a race ends by itself."""
-        self._commit(timedelta(0))
+        """Let the claim end now."""
+        self.extend(timedelta(0))
 
     def _commit(self, lifetime: timedelta) -> bool:
         at = datetime.now(UTC)

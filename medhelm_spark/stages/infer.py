@@ -25,10 +25,10 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.states import links_of
 
 STAGE = "infer"
-NEVER_ASKED = "imported"
 MAX_WAVE_ROWS = 200_000
 
 PERMANENT = ", ".join(f"'{kind.value}'" for kind in FailureKind if kind.is_permanent)

@@ -22,6 +22,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.requests import ESTIMATED_TOKENS, append_requests
 from medhelm_spark.stages.run_specs import enter, eval_splits, run_spec_of
 
@@ -49,7 +50,9 @@ LEFT ANTI JOIN {prompts} k
 
 LINKED = f"""
 SELECT c.run_spec_id, s.instance_id, s.perturbation, c.train_trial_index, c.trial_index,
-       md5(concat(k.prompt_id, '|', c.call_id)) AS request_id, k.prompt_id, c.model_deployment,
+       md5(concat(k.prompt_id, '|', c.call_id,
+           CASE WHEN c.by_instance THEN concat('|', s.instance_id) ELSE '' END)) AS request_id,
+       k.prompt_id, c.model_deployment,
        c.decoding, c.access_level,
        {ESTIMATED_TOKENS} AS estimated_tokens,
        '{Purpose.EVALUATE}' AS purpose, '' AS annotator, '' AS judge, '' AS judged_request_id
@@ -75,7 +78,11 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One way a RunSpec asks each of its instances (one per train trial and trial)."""
+    """One way a RunSpec asks each of its instances (one per train trial and trial).
+
+    `by_instance` keeps requests of equal prompts apart: answers made elsewhere belong to an
+    instance, and two that were asked the same may have been answered differently.
+    """
 
     run_spec_id: str
     draw_id: str
@@ -86,6 +93,7 @@ class Call:
     model_deployment: str
     decoding: Decoding
     access_level: str
+    by_instance: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +200,7 @@ def _draws_and_calls(
                         model_deployment=spec.model_deployment,
                         decoding=decoding,
                         access_level=spec.access_level,
+                        by_instance=run.deployment.engine == NEVER_ASKED,
                     )
                 )
     return draws, calls

@@ -1,0 +1,124 @@
+"""Command lines as MedHELM's users type them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medhelm_spark.cli.parser import COMMANDS, REPLACED, parse
+
+ENTRY = "pubmed_qa:model=openai/gpt-4o"
+RUN = ["run", "--suite", "s"]
+
+ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
+    ("-r", [*RUN, "-r", ENTRY], {"run_entries": [ENTRY]}),
+    ("--run-entries", [*RUN, "--run-entries", ENTRY, "b:x=1"], {"run_entries": [ENTRY, "b:x=1"]}),
+    ("-c", [*RUN, "-c", "a.conf"], {"conf_paths": [Path("a.conf")]}),
+    ("--conf-paths", [*RUN, "--conf-paths", "a", "b"], {"conf_paths": [Path("a"), Path("b")]}),
+    ("-m", [*RUN, "-m", "10"], {"max_eval_instances": 10}),
+    ("--max-eval-instances", [*RUN, "--max-eval-instances", "7"], {"max_eval_instances": 7}),
+    ("no -m", RUN, {"max_eval_instances": None}),
+    ("-o", [*RUN, "-o", "hive.medhelm"], {"output_path": "hive.medhelm"}),
+    ("--output-path", [*RUN, "--output-path", "s3://b/l"], {"output_path": "s3://b/l"}),
+    ("no -o", RUN, {"output_path": "benchmark_output"}),
+    ("-n", [*RUN, "-n", "4"], {"num_threads": 4}),
+    ("--num-threads", [*RUN, "--num-threads", "8"], {"num_threads": 8}),
+    ("-t", [*RUN, "-t", "3"], {"num_train_trials": 3}),
+    ("--num-train-trials", [*RUN, "--num-train-trials", "2"], {"num_train_trials": 2}),
+    ("--suite", RUN, {"suite": "s"}),
+    ("--models-to-run", [*RUN, "--models-to-run", "a/b", "c/d"], {"models_to_run": ["a/b", "c/d"]}),
+    ("--groups-to-run", [*RUN, "--groups-to-run", "g", "h"], {"groups_to_run": ["g", "h"]}),
+    ("--priority", [*RUN, "--priority", "2"], {"priority": 2}),
+    ("-d", [*RUN, "-d"], {"dry_run": True}),
+    ("--dry-run", [*RUN, "--dry-run"], {"dry_run": True}),
+    ("--skip-completed-runs", [*RUN, "--skip-completed-runs"], {"skip_completed_runs": True}),
+    ("--local-path", [*RUN, "--local-path", "site"], {"local_path": Path("site")}),
+    ("no --local-path", RUN, {"local_path": Path("prod_env")}),
+    ("summarize --suite", ["summarize", "--suite", "s"], {"suite": "s", "release": None}),
+    (
+        "summarize --suites --release",
+        ["summarize", "--suites", "A", "B", "--release", "R"],
+        {"suites": ["A", "B"], "release": "R"},
+    ),
+    ("--schema", ["summarize", "--suite", "s", "--schema", "f.yaml"], {"schema": Path("f.yaml")}),
+    ("--schema-path", ["summarize", "--schema-path", "f.yaml"], {"schema": Path("f.yaml")}),
+    ("--auto-generate-schema", ["summarize", "--auto-generate-schema"], {"suite": None}),
+    ("serve", ["serve", "--suite", "s"], {"suite": "s", "port": 8000, "host": "127.0.0.1"}),
+    ("server", ["server", "--release", "R", "-p", "9000"], {"release": "R", "port": 9000}),
+    ("--port", ["serve", "--port", "9001"], {"port": 9001, "suite": None}),
+    ("leaderboard", ["leaderboard", "--suite", "s"], {"format": "table", "suite": "s"}),
+    ("--format", ["leaderboard", "--release", "R", "--format", "md"], {"format": "md"}),
+    (
+        "import-responses",
+        ["import-responses", "-r", ENTRY, "--suite", "s", "--file", "a.jsonl", "--fields", "x=y"],
+        {"file": Path("a.jsonl"), "fields": "x=y", "run_entries": [ENTRY]},
+    ),
+    ("ingest", ["ingest", "--scenario", "a", "--source", "f", "g"], {"source": ["f", "g"]}),
+]
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"), [case[1:] for case in ACCEPTED], ids=[case[0] for case in ACCEPTED]
+)
+def test_what_helms_users_type_is_accepted(argv: list[str], expected: dict[str, Any]) -> None:
+    args = parse(argv)
+    assert {name: getattr(args, name) for name in expected} == expected
+    assert callable(args.command)
+
+
+def test_a_whole_helm_run_command() -> None:
+    args = parse(
+        "run -c run_entries_medhelm_public.conf -m 1000 -n 16 -t 1 --suite medhelm "
+        "--models-to-run openai/gpt-4o --priority 2 --local-path prod_env -o benchmark_output "
+        "--mongo-uri mongodb://h/db --runner-class-name=a.b.Runner --exit-on-error".split()
+    )
+    assert args.name == "run"
+    assert (args.max_eval_instances, args.num_threads, args.suite) == (1000, 16, "medhelm")
+    assert args.models_to_run == ["openai/gpt-4o"]
+
+
+@pytest.mark.parametrize("flag", REPLACED)
+def test_a_flag_without_meaning_says_what_replaces_it(
+    flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    instead, values = REPLACED[flag]
+    spelled = [[flag, "value"], [f"{flag}=value"]] if values else [[flag]]
+    for words in spelled:
+        args = parse(["run", *words, "--suite", "s", "-r", ENTRY])
+        assert (args.suite, args.run_entries) == ("s", [ENTRY])
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line == f"medhelm-spark: {flag} has no meaning here: {instead}."
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["run", "-r", ENTRY], "--suite"),
+        (["run", "--suite", "s", "-m", "many"], "-m"),
+        (["run", "--suite", "s", "--max-evil", "3"], "--max-evil"),
+        (["leaderboard", "--suite", "s", "--release", "R"], "not allowed with"),
+        (["serve", "--suite", "s", "--release", "R"], "not allowed with"),
+        (["leaderboard", "--format", "xml"], "xml"),
+        (["import-responses", "-r", ENTRY, "--suite", "s"], "--file"),
+        (["ingest"], "--scenario"),
+        (["runn"], "runn"),
+        ([], "COMMAND"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        parse(argv)
+    assert left.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "server"])
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        parse([command, "--help"])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert "--output-path LAKE" in shown
+    assert "--local-path" in shown
