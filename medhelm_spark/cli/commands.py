@@ -144,6 +144,10 @@ def summarize(args: Namespace) -> int:
     suites = args.suites or ([args.suite] if args.suite else [])
     if not suites:
         raise ConfigError("give --suite S, or --suites A B with --release R.")
+    if args.name == "publish" and not args.release:
+        raise ConfigError("publish makes a release: name it by --release R.")
+    if args.schema:
+        say(f"--schema {args.schema}: not read; names, groups and directions come from the cards")
     workspace = Workspace(args.local_path, args.output_path)
     for suite in suites:
         ctx = workspace.context(suite)

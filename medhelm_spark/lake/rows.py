@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from medhelm_spark import errors
@@ -120,7 +119,7 @@ def plain_errors() -> Iterator[None]:
     """Turn an executor's error back into the one it was, without Spark's pages of stack."""
     try:
         yield
-    except PySparkException as error:
+    except Exception as error:  # a failed write reaches Python as the JVM's own
         found = _MARK.search(str(error))
         if not found:
             raise

@@ -67,11 +67,12 @@ def test_what_helms_users_type_is_accepted(argv: list[str], expected: dict[str, 
 
 
 def test_a_whole_helm_run_command() -> None:
-    args = parse(
+    typed = (
         "run -c run_entries_medhelm_public.conf -m 1000 -n 16 -t 1 --suite medhelm "
         "--models-to-run openai/gpt-4o --priority 2 --local-path prod_env -o benchmark_output "
-        "--mongo-uri mongodb://h/db --runner-class-name=a.b.Runner --exit-on-error".split()
+        "--mongo-uri mongodb://h/db --runner-class-name=a.b.Runner --exit-on-error"
     )
+    args = parse(typed.split())
     assert args.name == "run"
     assert (args.max_eval_instances, args.num_threads, args.suite) == (1000, 16, "medhelm")
     assert args.models_to_run == ["openai/gpt-4o"]
