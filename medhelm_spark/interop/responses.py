@@ -18,7 +18,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.rows import map_rows, plain_errors
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.scenarios import Record, read_records
 from medhelm_spark.stages.context import Context, now
@@ -210,12 +210,14 @@ def _refuse(responses: DataFrame) -> None:
     keys = responses.groupBy("path", "source_id", "instance_id", "problem").agg(
         F.count("*").alias("lines"), F.min("row").alias("first"), F.max("row").alias("last")
     )
-    bad = keys.where("problem IS NOT NULL OR lines > 1").orderBy("path", "first").limit(1).collect()
-    if bad and bad[0]["problem"]:
-        raise DataError(f"{bad[0]['path']}: line {bad[0]['first']}: {bad[0]['problem']}.")
-    if bad:
+    bad = keys.where("problem IS NOT NULL OR lines > 1").orderBy("path", "first").limit(1)
+    with plain_errors():
+        found = bad.collect()
+    for row in found:
+        if row["problem"]:
+            raise DataError(f"{row['path']}: line {row['first']}: {row['problem']}.")
         raise DataError(
-            f"{bad[0]['path']}: line {bad[0]['last']}: its id stands in line {bad[0]['first']} too."
+            f"{row['path']}: line {row['last']}: its id stands in line {row['first']} too."
         )
 
 

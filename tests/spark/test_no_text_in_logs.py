@@ -1,7 +1,7 @@
 """Marked text goes into every stage, every stage breaks, and no log shows a mark.
 
-A process of its own runs the commands at Spark's talkative log level, so that what it prints is all
-that driver and executors log. `broken/sitecustomize.py` breaks one function per step.
+A process of its own runs the commands at log level INFO, which clusters use, and prints all that
+driver and executors log. `broken/sitecustomize.py` breaks one function per step.
 """
 
 import json
@@ -26,6 +26,16 @@ for name, argv in json.loads(pathlib.Path(sys.argv[2]).read_text()):
     choice.write_text(name)
     sys.stderr.write(f"STEP {name}\\n")
     sys.stderr.write(f"EXIT {name}={main(argv)}\\n")
+"""
+
+LOG4J = """
+rootLogger.level = info
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d %p %c{1}: %m%n%ex
 """
 
 # What breaks, the function that the error names, and the error's type.
@@ -89,27 +99,31 @@ def commands(site: Site) -> list[tuple[str, list[str]]]:
 
 
 def logs_of(site: Site) -> str:
-    """Everything that one process with all the steps printed, at log level INFO."""
+    """Everything that one process with all the steps printed."""
     (site.folder / "steps.json").write_text(json.dumps(commands(site)))
-    settings = "spark: {spark.log.level: INFO, spark.ui.enabled: 'false'}\n"
-    (site.folder / "prod_env" / "settings.yaml").write_text(settings)
+    (site.folder / "log4j2.properties").write_text(LOG4J)
+    (site.folder / "prod_env" / "settings.yaml").write_text("spark: {spark.log.level: INFO}\n")
     choice = site.folder / "choice"
     choice.write_text("")
-    process = subprocess.run(
-        [sys.executable, "-c", DRIVER, str(choice), str(site.folder / "steps.json")],
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "spark" / "broken"), str(ROOT)]),
-            "MEDHELM_SPARK_TEST_BREAK": str(choice),
-        },
-        cwd=site.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout[-3000:]
-    return process.stdout
+    log = site.folder / "log"
+    with log.open("w") as stream:
+        process = subprocess.run(
+            [sys.executable, "-c", DRIVER, str(choice), str(site.folder / "steps.json")],
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(
+                    [str(ROOT / "tests" / "spark" / "broken"), str(ROOT)]
+                ),
+                "MEDHELM_SPARK_TEST_BREAK": str(choice),
+                "SPARK_CONF_DIR": str(site.folder),
+            },
+            cwd=site.folder,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    assert process.returncode == 0, f"see {log}"
+    return log.read_text(errors="replace")
 
 
 def test_no_marked_text_is_logged_whatever_breaks(tmp_path: Path, spark: SparkSession) -> None:
