@@ -57,6 +57,16 @@ def empty_data(site: Site, folder: Path) -> list[str]:
     return ["-r", made]
 
 
+def unknown_judge(site: Site, folder: Path) -> list[str]:
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": "acme/yess", "model_name": "acme/yess"}],
+    }
+    prompt = '<rubric_criteria>\n{"accuracy": ["score"]}\n</rubric_criteria>\n{RESPONSE}'
+    return ["-r", entry(site, metrics=[jury], judge_prompt=prompt)]
+
+
 def rubric_without_criteria(site: Site, folder: Path) -> list[str]:
     jury = {
         "name": "jury_score",
@@ -74,6 +84,7 @@ CASES: list[tuple[Break, tuple[str, ...]]] = [
     (unknown_metric, ("exact_mach", "Did you mean 'exact_match'?")),
     (unknown_scenario, ("pubmed_qq", "Did you mean 'pubmed_qa'?")),
     (unknown_deployment, ("acme/yess", "Did you mean 'acme/yes'?")),
+    (unknown_judge, ("jury 'bench'", "acme/yess", "Did you mean 'acme/yes'?")),
     (duplicate_ids, ("data.csv", "more than one record", "row 1")),
     (empty_data, ("data.csv",)),
     (rubric_without_criteria, ("judge.txt", "criteria")),

@@ -81,6 +81,18 @@ def refuses(rows: Iterable[Instance]) -> Iterator[Length]:
     yield from ()
 
 
+def hands_on_text_for_a_number(rows: Iterable[Instance]) -> Iterator[Length]:
+    for row in rows:
+        yield Length(instance_id="i", length=row.input, level=row.access_level)  # type: ignore[arg-type]
+
+
+def the_first(rows: Iterable[Instance]) -> Iterator[Instance]:
+    """Leaves the rest of its input unread."""
+    for row in rows:
+        yield row
+        return
+
+
 @pytest.mark.parametrize(
     ("fn", "out"), [(same, Instance), (lengths, Length), (states, RequestState)]
 )
@@ -115,3 +127,28 @@ def test_an_error_of_ours_keeps_its_class_and_sentence(spark: SparkSession) -> N
     error = failure(spark, refuses)
     assert type(error) is DataError
     assert str(error) == "file.csv: no usable record."
+
+
+def test_text_of_the_wrong_type_is_not_quoted(spark: SparkSession) -> None:
+    """Arrow's own message quotes the value that it cannot take."""
+    error = failure(spark, hands_on_text_for_a_number)
+    assert isinstance(error, StageError)
+    assert "hands_on_text_for_a_number failed with Arrow" in str(error)
+    assert PLANTED not in str(error)
+
+
+def test_a_value_that_no_enum_has_is_not_quoted(spark: SparkSession) -> None:
+    rows = spark.createDataFrame(arrow_of(instances(["a"]), Instance), ddl(Instance))
+    df = rows.drop("split").selectExpr("*", f"'{PLANTED}' AS split")
+    with pytest.raises(StageError) as caught:
+        rows_of(map_rows(df, same, Instance, Instance), Instance)
+    assert "KeyError" in str(caught.value)
+    assert PLANTED not in str(caught.value)
+
+
+def test_no_rows_and_unread_rows(spark: SparkSession) -> None:
+    rows = instances(f"{i}" for i in range(3000))
+    df = spark.createDataFrame(arrow_of(rows, Instance), ddl(Instance)).coalesce(1)
+    assert rows_of(map_rows(df, the_first, Instance, Instance), Instance) == rows[:1]
+    none = map_rows(df.where("instance_id = 'none'"), lengths, Instance, Length)
+    assert rows_of(none, Length) == []
