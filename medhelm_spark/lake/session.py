@@ -13,8 +13,9 @@ from pyspark import SparkConf
 from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
+from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.jars import cache_folder, delta_conf
+from medhelm_spark.lake.jars import delta_conf
 from medhelm_spark.lake.jvm import check_java, class_archive_options
 
 LOG = logging.getLogger(__name__)

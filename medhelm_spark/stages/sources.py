@@ -9,8 +9,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from medhelm_spark.cache import cache_folder
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.lake.jars import cache_folder
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
     Record,

@@ -14,7 +14,7 @@ NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 @pytest.fixture
 def cache(monkeypatch, tmp_path):
     monkeypatch.delenv(assets.OWN_FILE, raising=False)
-    monkeypatch.setenv(assets.CACHE, str(tmp_path))
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path))
     return tmp_path / "models"
 
 
@@ -25,12 +25,6 @@ def test_the_file_is_looked_for_in_the_cache(cache):
     (cache / NAME).write_bytes(b"model")
     assert assets.model_file() == cache / NAME
     assert assets.fetch_model() == cache / NAME
-
-
-def test_without_a_setting_the_cache_is_in_the_home_folder(monkeypatch, tmp_path):
-    monkeypatch.delenv(assets.CACHE, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert assets.cache_folder() == tmp_path / ".cache" / "medhelm_spark" / "models"
 
 
 def test_a_site_can_point_at_its_own_copy(cache, monkeypatch, tmp_path):

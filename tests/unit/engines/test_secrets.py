@@ -43,6 +43,12 @@ def test_a_key_of_medhelms_credentials_file(tmp_path, key, expected):
     assert resolve(f"credentials:{file}#{key}", where="here") == expected
 
 
+def test_a_key_within_a_block_of_one_line_and_never_in_a_comment(tmp_path):
+    file = tmp_path / "credentials.conf"
+    file.write_text('# "a/b": old\n// "a/b": older\ndeployments: { "x/a/b": no, "a/b": "yes" }\n')
+    assert resolve(f"credentials:{file}#deployments:a/b", where="here") == "yes"
+
+
 @pytest.mark.parametrize(
     ("reference", "cure"),
     [
