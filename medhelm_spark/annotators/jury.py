@@ -7,7 +7,6 @@ stored answers and never asks the evaluated model again.
 import re
 from collections.abc import Sequence
 
-from medhelm_spark.annotators.rubric_check import check_rubric
 from medhelm_spark.annotators.verdict import parse_verdict, verdict_schema
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
@@ -25,7 +24,6 @@ from medhelm_spark.domain.scenario import AccessLevel, Message
 
 __all__ = [
     "annotation_for",
-    "check_rubric",
     "judge_decoding",
     "judge_prompt",
     "needs_judging",

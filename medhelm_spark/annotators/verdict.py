@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from medhelm_spark.annotators.rubric_check import SCORE_KEY
 from medhelm_spark.domain.annotation import Criterion, Rubric
 from medhelm_spark.domain.request import CriterionScore
 
+SCORE_KEY = "score"
 EXPLANATION_KEY = "explanation"
 MAX_EXPLANATION = 300
 """Longest explanation that the schema allows, in characters; bounds how long a small model runs."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from medhelm_spark.annotators.rubric_check import check_rubric
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
@@ -53,8 +52,6 @@ def check(runs: Sequence[ResolvedRun]) -> None:
         check_card(run.card)
         for metric, params in metrics_for(run.metrics):
             metric.preflight(params)
-        for annotator in run.annotators:
-            check_rubric(annotator.rubric)
 
 
 def check_engines(runs: Sequence[ResolvedRun]) -> None:

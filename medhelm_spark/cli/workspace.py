@@ -17,7 +17,6 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.session import open_session
 from medhelm_spark.stages.context import Context
 
@@ -53,7 +52,6 @@ class Workspace:
             wave_seconds=self.settings.wave_minutes * 60,
             slots=self.settings.slots or 1,
             cores=cores,
-            holder=this_holder(),
         )
 
 

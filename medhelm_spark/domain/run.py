@@ -67,7 +67,8 @@ class AnnotatorSpec:
     """An annotator: its kind, its rubric and the jury that applies it.
 
     `rubric` and `jury` are names in `conf`; the rubric's text and the judges travel beside the
-    spec in `annotators.JuryPlan`, their hashes are part of the annotate stage's fingerprint.
+    spec in `domain.plan.ResolvedAnnotator`, their hashes are part of the annotate stage's
+    fingerprint.
     """
 
     name: str

@@ -181,7 +181,8 @@ def import_responses(
     responses = map_rows(ctx.lake.frame(rows, File), ReadResponses(dict(names)), File, Response)
     _refuse(responses)
     matched = _matched(ctx, specs, responses)
-    count = matched.count()
+    with plain_errors():
+        count = matched.count()
     if not count and not _answered(ctx, specs):
         raise DataError(
             f"{rows[0].path}: no line's id is one of scenario {specs[0].scenario_name!r}'s; "

@@ -27,7 +27,6 @@ class Table:
     row: type
     key: tuple[str, ...]
     indexed: tuple[str, ...]
-    written_by: str
     has_text: bool = False
     description: str = ""
 
@@ -46,7 +45,6 @@ _ALL = (
         row=ScenarioVersion,
         key=("scenario_name", "data_version"),
         indexed=("scenario_name", "data_version"),
-        written_by="ingest",
         description="One ingested data version of a scenario.",
     ),
     Table(
@@ -54,7 +52,6 @@ _ALL = (
         row=Instance,
         key=("data_version", "instance_id", "perturbation"),
         indexed=("scenario_name", "data_version", "instance_id"),
-        written_by="ingest",
         has_text=True,
         description="The data points of a data version.",
     ),
@@ -63,7 +60,6 @@ _ALL = (
         row=Quarantined,
         key=("data_version", "source_file", "source_row"),
         indexed=("scenario_name", "data_version"),
-        written_by="ingest",
         description="Raw records that could not become instances, with the reason and no data.",
     ),
     Table(
@@ -71,7 +67,6 @@ _ALL = (
         row=SuiteRun,
         key=("suite", "name", "planned_at"),
         indexed=("suite", "run_spec_id"),
-        written_by="plan",
         description="RunSpecs planned for a suite; the newest per (suite, name) is current.",
     ),
     Table(
@@ -79,7 +74,6 @@ _ALL = (
         row=PolicyDecision,
         key=("suite", "run_name", "role", "subject", "decided_at"),
         indexed=("suite",),
-        written_by="plan",
         description="Who was allowed to see what, and by which rule.",
     ),
     Table(
@@ -87,7 +81,6 @@ _ALL = (
         row=Prompt,
         key=("render_id", "subject_id", "perturbation", "train_trial_index"),
         indexed=("prompt_id", "render_id"),
-        written_by="plan, annotate",
         has_text=True,
         description="Rendered text, once for all deployments that are asked it.",
     ),
@@ -96,7 +89,6 @@ _ALL = (
         row=RequestRow,
         key=("request_id",),
         indexed=("request_id", "prompt_id", "model_deployment"),
-        written_by="plan, annotate",
         description="Units of paid work, without text.",
     ),
     Table(
@@ -104,7 +96,6 @@ _ALL = (
         row=RequestLink,
         key=(*_EVALUATION_KEY, "purpose", "annotator", "judge"),
         indexed=("run_spec_id", "request_id"),
-        written_by="plan, annotate",
         description="Which request serves which evaluation key of which RunSpec.",
     ),
     Table(
@@ -112,7 +103,6 @@ _ALL = (
         row=RequestResult,
         key=("request_id", "completed_at"),
         indexed=("request_id", "model_deployment"),
-        written_by="infer, annotate, import-responses",
         has_text=True,
         description="Outcomes of asking: the cache that no stage asks past.",
     ),
@@ -121,7 +111,6 @@ _ALL = (
         row=Annotation,
         key=(*_EVALUATION_KEY, "annotator", "judge"),
         indexed=("run_spec_id", "instance_id"),
-        written_by="annotate",
         has_text=True,
         description="One judge's verdict on one answer.",
     ),
@@ -130,7 +119,6 @@ _ALL = (
         row=PerInstanceStats,
         key=_EVALUATION_KEY,
         indexed=("run_spec_id", "instance_id"),
-        written_by="score",
         description="All stats of one evaluation key.",
     ),
     Table(
@@ -138,7 +126,6 @@ _ALL = (
         row=Stat,
         key=("run_spec_id", "name", "split", "perturbation"),
         indexed=("run_spec_id", "name"),
-        written_by="summarize",
         description="Means with counts, unscored counts and intervals.",
     ),
     Table(
@@ -146,7 +133,6 @@ _ALL = (
         row=RunRecord,
         key=("stage", "unit_id", "write_id"),
         indexed=("stage", "unit_id", "suite"),
-        written_by="every stage",
         description="Finished units of work; decides which stage output is current.",
     ),
     Table(
@@ -154,7 +140,6 @@ _ALL = (
         row=Lease,
         key=("suite", "version", "model_deployment"),
         indexed=("suite", "version"),
-        written_by="infer",
         description="Which driver may infer for a suite's deployment, until when.",
     ),
     Table(
@@ -162,7 +147,6 @@ _ALL = (
         row=ReleaseMember,
         key=("release", "created_at", "suite", "run_spec_id"),
         indexed=("release", "run_spec_id"),
-        written_by="publish",
         description="The runs of a release, each pinned to the write that holds its stats.",
     ),
 )

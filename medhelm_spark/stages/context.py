@@ -1,6 +1,5 @@
 """What every stage needs beside its subject, and the ledger of finished work."""
 
-import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from functools import cached_property
 from medhelm_spark import __version__
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.tables import SCHEMA_VERSION, refuse_newer
 from medhelm_spark.lake.views import CURRENT_RUNS
@@ -30,7 +30,7 @@ class Context:
     wave_seconds: float = 600.0
     slots: int = 1
     cores: int = 2
-    holder: str = field(default_factory=lambda: f"{platform.node()}:{datetime.now(UTC)}")
+    holder: str = field(default_factory=this_holder)
 
     @cached_property
     def ledger(self) -> dict[tuple[str, str], RunRecord]:

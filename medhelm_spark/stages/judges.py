@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.decoding import call_id
+from medhelm_spark.adaptation.decoding import REQUEST_ID_SQL, call_id
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompt, needs_judging
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
@@ -52,7 +52,7 @@ LEFT ANTI JOIN {{prompts}} k ON k.render_id = s.render_id AND k.subject_id = s.s
 LINKED = f"""
 SELECT {", ".join(f"s.{name}" for name in EVALUATION_KEY)},
        s.judged_request_id, s.annotator, c.judge,
-       md5(concat(k.prompt_id, '|', c.call_id)) AS request_id, k.prompt_id, c.model_deployment,
+       {REQUEST_ID_SQL} AS request_id, k.prompt_id, c.model_deployment,
        c.decoding, k.access_level, {ESTIMATED_TOKENS} AS estimated_tokens,
        '{Purpose.JUDGE.value}' AS purpose
 FROM {{subjects}} s JOIN {{calls}} c

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.decoding import call_id, decoding_for, render_id
+from medhelm_spark.adaptation.decoding import REQUEST_ID_SQL, call_id, decoding_for, render_id
 from medhelm_spark.adaptation.few_shot import select_train
 from medhelm_spark.adaptation.render import render
+from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
@@ -30,12 +31,12 @@ STAGE = "plan"
 VERSION = "1"
 SEED = 0
 
-SELECTED = """
+SELECTED = f"""
 SELECT draw_id, data_version, instance_id, perturbation
 FROM (SELECT d.draw_id, d.sample_size, i.data_version, i.instance_id, i.perturbation, row_number()
         OVER (PARTITION BY d.draw_id, i.perturbation
-              ORDER BY md5(concat(d.seed, '|', i.instance_id)), i.instance_id) AS rank
-      FROM {draws} d JOIN {instances_now} i
+              ORDER BY {SAMPLE_KEY_SQL}, i.instance_id) AS rank
+      FROM {{draws}} d JOIN {{instances_now}} i
         ON i.data_version = d.data_version AND array_contains(d.eval_splits, i.split))
 WHERE sample_size IS NULL OR rank <= sample_size
 """
@@ -50,8 +51,8 @@ LEFT ANTI JOIN {prompts} k
 
 LINKED = f"""
 SELECT c.run_spec_id, s.instance_id, s.perturbation, c.train_trial_index, c.trial_index,
-       md5(concat(k.prompt_id, '|', c.call_id,
-           CASE WHEN c.by_instance THEN concat('|', s.instance_id) ELSE '' END)) AS request_id,
+       CASE WHEN c.by_instance THEN md5(concat(k.prompt_id, '|', c.call_id, '|', s.instance_id))
+            ELSE {REQUEST_ID_SQL} END AS request_id,
        k.prompt_id, c.model_deployment,
        c.decoding, c.access_level,
        {ESTIMATED_TOKENS} AS estimated_tokens,
