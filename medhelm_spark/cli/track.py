@@ -8,7 +8,6 @@ from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.lake.ledger import ReleaseMember
-from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.views import CURRENT_RELEASES, output_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_specs import current_runs
@@ -53,9 +52,7 @@ def track(
 
 def _track_release(workspace: Workspace, ctx: Context, release: str, uri: str | None) -> None:
     members = [
-        row
-        for row in rows_of(ctx.lake.query(CURRENT_RELEASES), ReleaseMember)
-        if row.release == release
+        row for row in ctx.lake.rows(CURRENT_RELEASES, ReleaseMember) if row.release == release
     ]
     ids = {row.run_spec_id for row in members}
     specs = {row.run_spec_id: row.run_spec for row in _all_runs(ctx) if row.run_spec_id in ids}
@@ -68,7 +65,7 @@ def _track_release(workspace: Workspace, ctx: Context, release: str, uri: str | 
 
 
 def _all_runs(ctx: Context) -> list[SuiteRun]:
-    return rows_of(ctx.lake.read("run_specs"), SuiteRun)
+    return ctx.lake.rows("SELECT * FROM {run_specs}", SuiteRun)
 
 
 def _win_rates(
@@ -114,7 +111,7 @@ def _tracked(
 
 def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:
     wanted, found = set(units), defaultdict(list)
-    for row in rows_of(ctx.lake.query(output_of("stats", SUMMARIZE)), Stat):
+    for row in ctx.lake.rows(output_of("stats", SUMMARIZE), Stat):
         if row.run_spec_id in wanted:
             found[row.run_spec_id].append(row)
     return found

@@ -17,14 +17,25 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.session import open_session
 from medhelm_spark.stages.context import Context
 
 
 def say(line: str) -> None:
     """Progress goes to standard error, so that a board can be piped."""
-    sys.stderr.write(f"{line}\n")
+    clear = CLEAR_LINE if sys.stderr.isatty() else ""  # progress may stand there
+    sys.stderr.write(f"{clear}{line}\n")
     sys.stderr.flush()
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "run"), counted(2, "run"), counted(0, "model call")
+    ('1 run', '2 runs', '0 model calls')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 class Workspace:
@@ -52,6 +63,7 @@ class Workspace:
             wave_seconds=self.settings.wave_minutes * 60,
             slots=self.settings.slots or 1,
             cores=cores,
+            terminal=sys.stderr if sys.stderr.isatty() else None,
         )
 
 

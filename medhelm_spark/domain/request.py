@@ -78,23 +78,12 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestRow:
-    """Row of `requests`: one unit of paid work, without text."""
+class PlannedRequest:
+    """Row of `requests`: what one evaluation key of a RunSpec asks, without text.
 
-    request_id: str
-    prompt_id: str
-    model_deployment: str
-    decoding: Decoding
-    access_level: AccessLevel
-    estimated_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLink:
-    """Row of `request_links`: the evaluation key of a RunSpec and the request that serves it.
-
-    `annotator` and `judge` are empty for purpose `evaluate`; `judged_request_id` is the judged
-    answer's request for purpose `judge`.
+    Rows with the same `request_id` share one result: equal work is asked and paid once. `annotator`
+    and `judge` are empty for purpose `evaluate`; `judged_request_id` is the judged answer's request
+    for purpose `judge`.
     """
 
     run_spec_id: str
@@ -104,6 +93,11 @@ class RequestLink:
     trial_index: int
     purpose: Purpose
     request_id: str
+    prompt_id: str
+    model_deployment: str
+    decoding: Decoding
+    access_level: AccessLevel
+    estimated_tokens: int
     annotator: str = ""
     judge: str = ""
     judged_request_id: str = ""
@@ -184,6 +178,20 @@ class CriterionScore:
     criterion: str
     score: float
     explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotationKey:
+    """What names a verdict; `request_id` is the judge's request, empty where none was asked."""
+
+    run_spec_id: str
+    instance_id: str
+    perturbation: str
+    train_trial_index: int
+    trial_index: int
+    annotator: str
+    judge: str
+    request_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,9 @@ from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, plain_errors
-from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.scenarios import Record, read_records
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.states import links_of
+from medhelm_spark.stages.states import requests_of
 
 ENGINE = "imported"
 FIELDS = (
@@ -225,22 +224,19 @@ def _refuse(responses: DataFrame) -> None:
 def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
-    instances = ctx.lake.query(output_of("instances", "ingest", "data_version"))
-    keys = instances.where(F.col("data_version").isin(versions)).select(
-        "data_version", "instance_id", "source_id"
-    )
+    instances = ctx.current("instances", "ingest", versions, "data_version")
+    keys = instances.select("data_version", "instance_id", "source_id")
     by_source = responses.where("source_id != ''").drop("instance_id")
     by_source = by_source.join(keys.distinct(), ["data_version", "source_id"])
     by_instance = responses.where("source_id = ''")
     found = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
-    links = links_of(ctx, units, "plan", Purpose.EVALUATE).where("trial_index = 0")
-    requests = ctx.lake.read("requests").dropDuplicates(["request_id"])
-    answered = ctx.lake.query(CURRENT_RESULTS).where("failure IS NULL").select("request_id")
+    planned = requests_of(ctx, units, "plan", Purpose.EVALUATE)
+    results = ctx.results({spec.model_deployment for spec in specs})
+    answered = results.where("failure IS NULL").select("request_id")
     return (
-        links.where("perturbation = ''")
-        .select("instance_id", "request_id")
+        planned.where("trial_index = 0 AND perturbation = ''")
+        .select("instance_id", "request_id", "model_deployment", "access_level")
         .join(found, "instance_id")
-        .join(requests, "request_id")
         .join(answered, "request_id", "left_anti")
         .dropDuplicates(["request_id"])
         .select(*Matched.__dataclass_fields__)
@@ -248,9 +244,10 @@ def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Da
 
 
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
-    links = links_of(ctx, [spec.run_spec_id for spec in specs], "plan", Purpose.EVALUATE)
-    results = ctx.lake.query(CURRENT_RESULTS).select("request_id")
-    return bool(links.join(results, "request_id", "left_semi").limit(1).count())
+    units = [spec.run_spec_id for spec in specs]
+    planned = requests_of(ctx, units, "plan", Purpose.EVALUATE)
+    results = ctx.results({spec.model_deployment for spec in specs}).select("request_id")
+    return bool(planned.join(results, "request_id", "left_semi").limit(1).count())
 
 
 def _results(rows: Iterable[Matched]) -> Iterator[RequestResult]:

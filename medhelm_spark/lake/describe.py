@@ -39,32 +39,23 @@ ACCESS: Mapping[str, Access] = {
         writes=("scenarios", "instances", "quarantine", "runs"),
     ),
     "plan": Access(
-        reads=("instances", "run_specs", "policy_decisions", "prompts", "requests", "runs"),
-        writes=("run_specs", "policy_decisions", "prompts", "requests", "request_links", "runs"),
+        reads=("instances", "run_specs", "policy_decisions", "prompts", "runs"),
+        writes=("run_specs", "policy_decisions", "prompts", "requests", "runs"),
     ),
     "infer": Access(
-        reads=("prompts", "requests", "request_links", "request_results", "runs", "leases"),
+        reads=("prompts", "requests", "request_results", "runs", "leases"),
         writes=("request_results", "leases"),
     ),
     "annotate": Access(
-        reads=(
-            *("instances", "run_specs", "prompts", "requests"),
-            *("request_links", "request_results", "runs", "leases"),
-        ),
-        writes=(
-            *("prompts", "requests", "request_links", "request_results"),
-            *("annotations", "runs", "leases"),
-        ),
+        reads=("instances", "prompts", "requests", "request_results", "runs", "leases"),
+        writes=("prompts", "requests", "request_results", "annotations", "runs", "leases"),
     ),
     "import-responses": Access(
-        reads=("instances", "requests", "request_links", "request_results", "runs"),
+        reads=("instances", "requests", "request_results", "runs"),
         writes=("request_results",),
     ),
     "score": Access(
-        reads=(
-            *("instances", "run_specs", "request_links"),
-            *("request_results", "annotations", "runs"),
-        ),
+        reads=("instances", "requests", "request_results", "annotations", "runs"),
         writes=("per_instance_stats", "runs"),
     ),
     "summarize": Access(

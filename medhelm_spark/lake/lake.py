@@ -3,16 +3,18 @@
 import string
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.lake.columnar import ddl, fields_of
+from medhelm_spark.lake.files import FileTables, is_at_hand
 from medhelm_spark.lake.place import Place
-from medhelm_spark.lake.rows import arrow_of, plain_errors
+from medhelm_spark.lake.rows import arrow_of, plain_errors, rows_of
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
 ABSENT = (
@@ -24,6 +26,8 @@ ABSENT = (
 )
 RACES = ("PROTOCOL_CHANGED", "METADATA_CHANGED", "CONCURRENT_WRITE", "ALREADY_EXISTS")
 CREATE_ATTEMPTS = 5
+
+Row = TypeVar("Row")
 
 
 def new_write_id() -> str:
@@ -37,6 +41,8 @@ class Lake:
     def __init__(self, spark: SparkSession, location: str) -> None:
         self.spark = spark
         self.place = Place.of(location)
+        at_hand = is_at_hand(self.place, spark.conf.get("spark.master", "") or "")
+        self._files = FileTables(self.place.location) if at_hand else None
 
     def read(self, table: str) -> DataFrame:
         """All rows of a table with their `write_id`; no rows where it does not exist yet."""
@@ -47,7 +53,7 @@ class Lake:
         except PySparkException as error:
             if not _is(error, ABSENT):
                 raise
-            return self.spark.createDataFrame([], self._ddl(table))
+            return self._empty(self._ddl(table))
         missing = [name for name in names if name not in present]
         for name in missing:
             df = df.withColumn(name, F.lit(None))
@@ -59,18 +65,38 @@ class Lake:
         named: dict[str, Any] = {name: self.read(name) for name in wanted - frames.keys()}
         return self.spark.sql(sql, **{**named, **frames})
 
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """The answer to SQL over small tables, as rows; never for anything with text."""
+        if self._files:
+            return self._files.rows(sql, row_type)
+        return rows_of(self.query(sql), row_type)
+
     def frame(self, rows: Iterable[Any], row_type: type) -> DataFrame:
         """Driver-side rows as a DataFrame."""
         table = arrow_of(rows, row_type)
         if not table.num_rows:
-            return self.spark.createDataFrame([], ddl(row_type))
+            return self._empty(ddl(row_type))
         return self.spark.createDataFrame(table, ddl(row_type))
 
-    def append_rows(self, table: str, rows: Iterable[Any], write_id: str) -> None:
-        """Append driver-side rows in one commit; none, no commit."""
+    def append_rows(
+        self,
+        table: str,
+        rows: Iterable[Any],
+        write_id: str,
+        *,
+        txn: tuple[str, int] | None = None,
+    ) -> bool:
+        """Append driver-side rows in one commit, as `append` does; none, no commit."""
         held = list(rows)
-        if held:
-            self.append(table, self.frame(held, TABLES[table].row).coalesce(1), write_id)
+        if not held:
+            return True
+        if self._files:
+            named = arrow_of(held, TABLES[table].row)
+            if WRITE_ID not in named.column_names:
+                named = named.append_column(WRITE_ID, pa.array([write_id] * len(held), pa.string()))
+            return self._files.append(table, named, txn)
+        frame = self.frame(held, TABLES[table].row).coalesce(1)
+        return self.append(table, frame, write_id, txn=txn)
 
     def append(
         self, table: str, df: DataFrame, write_id: str, *, txn: tuple[str, int] | None = None
@@ -113,15 +139,20 @@ class Lake:
 
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
+        if self._files:
+            self._files.ensure(table)
+            return
         try:
             _ = self._open(table).columns
         except PySparkException as error:
             if not _is(error, ABSENT):
                 raise
-            self.append(table, self.spark.createDataFrame([], self._ddl(table)), "")
+            self.append(table, self._empty(self._ddl(table)), "")
 
     def version(self, table: str) -> int | None:
         """The table's newest Delta version, None where it does not exist."""
+        if self._files:
+            return self._files.version(table)
         target = self.place.table(table)
         name = target if self.place.is_catalog else f"delta.`{target}`"
         try:
@@ -131,6 +162,10 @@ class Lake:
                 raise
             return None
         return int(rows[0]["version"]) if rows else None
+
+    def _empty(self, schema: str) -> DataFrame:
+        """No rows, in a form that Spark sees to be empty: it drops whatever joins with it."""
+        return self.spark.createDataFrame([], schema).where(F.lit(False))
 
     def _open(self, table: str) -> DataFrame:
         target = self.place.table(table)

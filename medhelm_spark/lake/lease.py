@@ -17,7 +17,6 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake, new_write_id
 from medhelm_spark.lake.ledger import Lease
-from medhelm_spark.lake.rows import rows_of
 
 LIFETIME = timedelta(seconds=120)
 HEARTBEAT = 40.0
@@ -44,7 +43,7 @@ def _is_gone(holder: str) -> bool:
 
 
 def _newest(lake: Lake, suite: str) -> tuple[int, dict[str, Lease]]:
-    leases = [lease for lease in rows_of(lake.read("leases"), Lease) if lease.suite == suite]
+    leases = [lease for lease in lake.rows("SELECT * FROM {leases}", Lease) if lease.suite == suite]
     newest: dict[str, Lease] = {}
     for lease in sorted(leases, key=lambda lease: lease.version):
         newest[lease.model_deployment] = lease
@@ -65,21 +64,23 @@ class _Claim:
             self.version, newest = _newest(self.lake, self.suite)
             for name in self.deployments:
                 _refuse_if_held(newest.get(name), self.holder)
-            if self._commit(LIFETIME) and self._won():
+            self._commit(LIFETIME)
+            if self._won():
                 return
         raise LakeError(f"suite {self.suite!r}: too many drivers claim it at once; start again.")
 
     def extend(self, lifetime: timedelta = LIFETIME) -> None:
         """Move the expiry on; another deployment's driver may have taken versions meanwhile."""
         for _ in range(CLAIM_ATTEMPTS):
-            if self._commit(lifetime) and self._won():
+            self._commit(lifetime)
+            if self._won():
                 return
 
     def release(self) -> None:
         """Let the claim end now."""
         self.extend(timedelta(0))
 
-    def _commit(self, lifetime: timedelta) -> bool:
+    def _commit(self, lifetime: timedelta) -> None:
         at = datetime.now(UTC)
         rows = [
             Lease(
@@ -92,11 +93,11 @@ class _Claim:
             )
             for deployment in self.deployments
         ]
-        frame = self.lake.frame(rows, Lease).coalesce(1)
         swap = (content_id("lease", self.suite), self.version + 1)
-        return self.lake.append("leases", frame, self.holder, txn=swap)
+        self.lake.append_rows("leases", rows, self.holder, txn=swap)
 
     def _won(self) -> bool:
+        """Whether this version is ours; whoever took it, it is known from here on."""
         mine = self.version + 1
         self.version, newest = _newest(self.lake, self.suite)
         return (

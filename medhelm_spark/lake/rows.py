@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame
 
 from medhelm_spark import errors
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
+from medhelm_spark.lake.progress import Watched
 
 FIRST_BATCH_ROWS = 256
 MAX_BATCH_ROWS = 8192
@@ -107,6 +108,8 @@ def _where(error: Exception) -> str:
 
 
 def _name(fn: object) -> str:
+    if isinstance(fn, Watched):
+        return _name(fn.fn)
     return getattr(fn, "__qualname__", type(fn).__qualname__)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from medhelm_spark.domain.policy import PolicyDecision
-from medhelm_spark.domain.request import Annotation, Prompt, RequestLink, RequestResult, RequestRow
+from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
@@ -21,7 +21,11 @@ WRITE_ID = "write_id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One Delta table; `indexed` are the columns whose statistics may stand in the log."""
+    """One Delta table; `indexed` are the columns whose statistics may stand in the log.
+
+    They are those that a reader narrows by and that are alike within a file: the smallest and
+    largest of random ids would tell nothing, and cost a comparison per row.
+    """
 
     name: str
     row: type
@@ -51,7 +55,7 @@ _ALL = (
         name="instances",
         row=Instance,
         key=("data_version", "instance_id", "perturbation"),
-        indexed=("scenario_name", "data_version", "instance_id"),
+        indexed=("scenario_name", "data_version"),
         has_text=True,
         description="The data points of a data version.",
     ),
@@ -80,29 +84,22 @@ _ALL = (
         name="prompts",
         row=Prompt,
         key=("render_id", "subject_id", "perturbation", "train_trial_index"),
-        indexed=("prompt_id", "render_id"),
+        indexed=("render_id",),
         has_text=True,
         description="Rendered text, once for all deployments that are asked it.",
     ),
     Table(
         name="requests",
-        row=RequestRow,
-        key=("request_id",),
-        indexed=("request_id", "prompt_id", "model_deployment"),
-        description="Units of paid work, without text.",
-    ),
-    Table(
-        name="request_links",
-        row=RequestLink,
+        row=PlannedRequest,
         key=(*_EVALUATION_KEY, "purpose", "annotator", "judge"),
-        indexed=("run_spec_id", "request_id"),
-        description="Which request serves which evaluation key of which RunSpec.",
+        indexed=("run_spec_id", "model_deployment"),
+        description="What each evaluation key of a RunSpec asks, without text.",
     ),
     Table(
         name="request_results",
         row=RequestResult,
         key=("request_id", "completed_at"),
-        indexed=("request_id", "model_deployment"),
+        indexed=("model_deployment",),
         has_text=True,
         description="Outcomes of asking: the cache that no stage asks past.",
     ),
@@ -110,7 +107,7 @@ _ALL = (
         name="annotations",
         row=Annotation,
         key=(*_EVALUATION_KEY, "annotator", "judge"),
-        indexed=("run_spec_id", "instance_id"),
+        indexed=("run_spec_id",),
         has_text=True,
         description="One judge's verdict on one answer.",
     ),
@@ -118,7 +115,7 @@ _ALL = (
         name="per_instance_stats",
         row=PerInstanceStats,
         key=_EVALUATION_KEY,
-        indexed=("run_spec_id", "instance_id"),
+        indexed=("run_spec_id",),
         description="All stats of one evaluation key.",
     ),
     Table(
@@ -163,7 +160,7 @@ def columns(table: Table) -> tuple[str, ...]:
 def properties(table: Table) -> dict[str, str]:
     """Delta table properties, set when the table is created."""
     return {
-        "delta.dataSkippingStatsColumns": ",".join(table.indexed),
+        "delta.dataSkippingStatsColumns": ",".join((*table.indexed, WRITE_ID)),
         "delta.enableDeletionVectors": "false",
         "delta.checkpointPolicy": "classic",
         "delta.checkpointInterval": "50",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from medhelm_spark.domain.request import Annotation, Prompt, RequestLink, RequestResult, RequestRow
+from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
@@ -75,7 +75,7 @@ class InstanceDetail:
 
     instance: Instance | None
     prompt: Prompt | None
-    request: RequestRow | None
+    request: PlannedRequest | None
     result: RequestResult | None
     stats: PerInstanceStats | None
     annotations: tuple[Annotation, ...]
@@ -144,33 +144,29 @@ def _score(row: Mapping[str, Any]) -> InstanceScore:
 def instance_detail(reader: Reader, spec: RunSpec, key: InstanceKey) -> InstanceDetail | None:
     """Request, answer, references, scores and verdicts of one answer; None if the run lacks it."""
     own = {"run_spec_id": spec.run_spec_id, **_columns(key)}
-    link = _first(reader, _where(output_of("request_links", "plan"), own), RequestLink)
+    request = _first(reader, _where(output_of("requests", "plan"), own), PlannedRequest)
     stats = _first(reader, _where(_SCORES, own), PerInstanceStats)
-    if link is None and stats is None:
+    if request is None and stats is None:
         return None
-    request, result = _asked(reader, link)
     verdicts = reader.rows(_where(output_of("annotations", "annotate"), own), Annotation)
     return InstanceDetail(
         instance=_first(reader, _where(_INSTANCES, _of_data(spec, key)), Instance),
         prompt=_prompt(reader, request),
         request=request,
-        result=result,
+        result=_result(reader, request),
         stats=stats,
         annotations=tuple(sorted(verdicts, key=lambda one: (one.annotator, one.judge))),
     )
 
 
-def _asked(
-    reader: Reader, link: RequestLink | None
-) -> tuple[RequestRow | None, RequestResult | None]:
-    if link is None:
-        return None, None
-    by_id = {"request_id": link.request_id}
-    request = _first(reader, _where("SELECT * FROM {requests}", by_id), RequestRow)
-    return request, _first(reader, _where(CURRENT_RESULTS, by_id), RequestResult)
+def _result(reader: Reader, request: PlannedRequest | None) -> RequestResult | None:
+    if request is None:
+        return None
+    sql = _where(CURRENT_RESULTS, {"request_id": request.request_id})
+    return _first(reader, sql, RequestResult)
 
 
-def _prompt(reader: Reader, request: RequestRow | None) -> Prompt | None:
+def _prompt(reader: Reader, request: PlannedRequest | None) -> Prompt | None:
     if request is None:
         return None
     sql = _where("SELECT * FROM {prompts}", {"prompt_id": request.prompt_id})

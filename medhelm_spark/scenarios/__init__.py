@@ -1,6 +1,8 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
 from medhelm_spark.scenarios.fetch import fetch, localize
+from medhelm_spark.scenarios.hub import as_files
+from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, parse_records
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, required_columns
 from medhelm_spark.scenarios.readers import READERS, read_card, read_records
@@ -24,10 +26,12 @@ __all__ = [
     "Parser",
     "Record",
     "RecordKey",
+    "as_files",
     "check_card",
     "check_columns",
     "fetch",
     "fingerprint_records",
+    "loads",
     "localize",
     "open_source",
     "parse_records",

@@ -1,30 +1,43 @@
 """Hugging Face data sets: from the hub through the `datasets` package, or from a local folder."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
-from medhelm_spark.errors import DataError, SetupError
+from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
+from medhelm_spark.errors import ConfigError, DataError, SetupError
 from medhelm_spark.scenarios.records import Record
 from medhelm_spark.scenarios.sources import split_of_name
 from medhelm_spark.scenarios.tables import check_columns
 
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+COMMIT = re.compile("[0-9a-f]{40}")
 
-def folder_files(dataset: str) -> tuple[SourceFile, ...] | None:
-    """The Parquet files of a data set kept as a local folder; None where it is no folder.
+
+def as_files(source: DataSource) -> DataSource:
+    """The source with a data set that is a local folder replaced by the folder's Parquet files.
 
     Raises:
         DataError: the folder holds no Parquet file.
     """
-    folder = Path(dataset).expanduser()
-    if not folder.is_dir():
-        return None
+    if not source.dataset or not Path(source.dataset).expanduser().is_dir():
+        return source
+    folder = Path(source.dataset).expanduser().absolute()
     paths = sorted(folder.glob("**/*.parquet"))
     if not paths:
-        raise DataError(f"{dataset}: the folder holds no .parquet file.")
-    return tuple(SourceFile(path=str(path), split=split_of_name(path.name)) for path in paths)
+        raise DataError(
+            f"{source.dataset}: the folder holds no .parquet file; give its files with --source."
+        )
+    files = tuple(SourceFile(path=str(path), split=_split_of(path)) for path in paths)
+    return replace(source, format="parquet", files=files, dataset=None)
+
+
+def _split_of(path: Path) -> Split | None:
+    """By the file's name, else by its folder's: the hub's own copies are `train/0000.parquet`."""
+    return split_of_name(path.name) or split_of_name(path.parent.name)
 
 
 def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
@@ -32,29 +45,65 @@ def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
 
     Raises:
         SetupError: the `datasets` package is absent.
-        DataError: the hub or the data set cannot be reached, or a column is missing.
+        ConfigError: the revision is no commit.
+        DataError: the data set cannot be had at that commit or unchanged, or lacks a column.
     """
     for split, rows in _load(source).items():
         name = f"{source.dataset}/{split}"
-        check_columns(name, required, rows.column_names)
+        check_columns(name, required, rows.column_names, from_schema=True)
         for number, row in enumerate(rows, 1):
             yield Record(source_file=name, row=number, split=split_of_name(split), fields=row)
 
 
 def _load(source: DataSource) -> Mapping[str, Any]:
+    datasets = _package(source)
+    name, _, config = str(source.dataset).partition(":")
+    _check_pinned(name, source)
+    # Its bars and warnings would stand between a command's own lines.
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity_error()
     try:
-        datasets = import_module("datasets")
+        builder = datasets.load_dataset_builder(name, config or None, revision=source.revision)
+        _check_builder(builder, source)
+        builder.download_and_prepare()
+        return cast(Mapping[str, Any], builder.as_dataset())
+    except DataError:
+        raise
+    except Exception as error:
+        at = f" at revision {source.revision}" if source.revision else ""
+        raise DataError(
+            f"{source.dataset}: the data set cannot be loaded{at} ({type(error).__name__}); give "
+            "a folder of its .parquet files, or its files with --source."
+        ) from None
+
+
+def _package(source: DataSource) -> Any:
+    try:
+        return import_module("datasets")
     except ImportError:
         raise SetupError(
             f"{source.dataset}: reading the Hugging Face hub needs the package `datasets`; "
-            "install it or give the files with --source."
+            "install 'medhelm-spark[hub]' or give the files with --source."
         ) from None
-    name, _, config = str(source.dataset).partition(":")
-    try:
-        loaded = datasets.load_dataset(name, config or None, revision=source.revision)
-    except Exception as error:
+
+
+def _check_pinned(name: str, source: DataSource) -> None:
+    if HUB_NAME.fullmatch(name) and not COMMIT.fullmatch(source.revision or ""):
+        raise ConfigError(
+            f"{source.dataset}: a data set of the hub needs a commit of 40 hexadecimal digits as "
+            f"its revision, received {source.revision!r}."
+        )
+
+
+def _check_builder(builder: Any, source: DataSource) -> None:
+    # Where the hub is not reached, `datasets` takes whatever commit its cache holds.
+    if source.revision is not None and builder.hash != source.revision:
         raise DataError(
-            f"{source.dataset}: the data set cannot be loaded ({type(error).__name__}) at revision "
+            f"{source.dataset}: the hub was not reached and the cache holds another revision than "
             f"{source.revision}; give the files with --source."
-        ) from None
-    return cast(Mapping[str, Any], loaded)
+        )
+    if builder.name == "csv":
+        raise DataError(
+            f"{source.dataset}: its files are csv, and `datasets` would read 001 as 1 and NA as "
+            "nothing; give the files with --source."
+        )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.scenarios.delimited import read_csv, read_tsv
-from medhelm_spark.scenarios.hub import folder_files, read_hub
+from medhelm_spark.scenarios.hub import as_files, read_hub
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
 from medhelm_spark.scenarios.parquet_files import read_parquet
 from medhelm_spark.scenarios.parsers import check_card, required_columns
@@ -59,15 +59,11 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
         ConfigError: the card's source is a table, which only Spark reads, or is empty.
     """
     check_card(card)
-    source, required = card.source, required_columns(card)
-    files = source.files
+    source, required = as_files(card.source), required_columns(card)
     if source.dataset is not None:
-        found = folder_files(source.dataset)
-        if found is None:
-            yield from read_hub(source, required)
-            return
-        files, source = found, DataSource(format="parquet", files=found)
-    if not files:
+        yield from read_hub(source, required)
+        return
+    if not source.files:
         raise ConfigError(f"scenario {card.name!r}: its source names no file and no data set.")
-    for file in files:
+    for file in source.files:
         yield from read_records(file, source, open_file, required)

@@ -24,11 +24,13 @@ class RawFile:
 Reader = Callable[[RawFile, CheckColumns], Iterator[Mapping[str, Any] | BadReason]]
 
 
-def check_columns(path: str, required: Iterable[str], columns: Sequence[str]) -> None:
+def check_columns(
+    path: str, required: Iterable[str], columns: Sequence[str], *, from_schema: bool = False
+) -> None:
     """Refuse a table that lacks a column its card names.
 
-    The columns present are listed only where one of the needed ones is among them: otherwise the
-    first line may be data, not a header.
+    The columns present are listed only where a schema gives them or one of the needed ones is among
+    them: otherwise the first line may be data, not a header.
 
     Raises:
         DataError: a needed column is absent.
@@ -38,7 +40,7 @@ def check_columns(path: str, required: Iterable[str], columns: Sequence[str]) ->
     if not missing:
         return
     lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
-    if len(missing) == len(needed):
+    if len(missing) == len(needed) and not from_schema:
         raise DataError(
             f"{path}: needs column {lacks}, but none of its {len(columns)} columns is needed; "
             "is the header line missing?"

@@ -13,12 +13,11 @@ from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
-from medhelm_spark.domain.request import Annotation, Completion, FailureKind, Purpose, RequestLink
+from medhelm_spark.domain.request import Annotation, AnnotationKey, Completion, FailureKind, Purpose
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.lake.views import CURRENT_RESULTS
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer import Asking, infer
 from medhelm_spark.stages.judges import (
@@ -32,23 +31,21 @@ from medhelm_spark.stages.judges import (
     plan_judges,
     subjects_of,
 )
-from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, links_of
+from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, requests_of
 
 STAGE = "annotate"
 VERSION = "1"
 
 VERDICTS = f"""
-SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)},
-              '{Purpose.JUDGE.value}' AS purpose, coalesce(l.request_id, '') AS request_id,
-              s.annotator, c.judge, s.judged_request_id)
-       AS link,
+SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
+              coalesce(q.request_id, '') AS request_id) AS key,
        a.access_level, a.completions AS answer, r.completions, r.failure
 FROM {{subjects}} s JOIN {{calls}} c
   ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
-LEFT JOIN {{judge_links}} l
-  ON {" AND ".join(f"l.{name} = s.{name}" for name in EVALUATION_KEY)}
- AND l.annotator = s.annotator AND l.judge = c.judge
-LEFT JOIN {{results}} r ON r.request_id = l.request_id
+LEFT JOIN {{judge_requests}} q
+  ON {" AND ".join(f"q.{name} = s.{name}" for name in EVALUATION_KEY)}
+ AND q.annotator = s.annotator AND q.judge = c.judge
+LEFT JOIN {{results}} r ON r.request_id = q.request_id
 LEFT JOIN {{results}} a ON a.request_id = s.judged_request_id
 """
 
@@ -57,7 +54,7 @@ LEFT JOIN {{results}} a ON a.request_id = s.judged_request_id
 class VerdictTask:
     """A judge's reply, or why there is none."""
 
-    link: RequestLink
+    key: AnnotationKey
     access_level: AccessLevel | None
     answer: tuple[Completion, ...] | None
     completions: tuple[Completion, ...] | None
@@ -73,11 +70,11 @@ class ReadVerdicts:
 
     def __call__(self, tasks: Iterable[VerdictTask]) -> Iterator[Annotation]:
         for task in tasks:
-            link = task.link
+            key = task.key
             yield annotation_for(
-                link,
-                self.rubrics[link.run_spec_id, link.annotator],
-                access_level=task.access_level or AccessLevel(self.levels[link.run_spec_id]),
+                key,
+                self.rubrics[key.run_spec_id, key.annotator],
+                access_level=task.access_level or AccessLevel(self.levels[key.run_spec_id]),
                 completions=task.completions,
                 failure=task.failure,
                 skipped=needs_judging(task.answer),
@@ -86,18 +83,18 @@ class ReadVerdicts:
 
 def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
     """Judge every answer that has no verdict yet; returns how many judge requests were sent."""
-    units = sorted({spec.run_spec_id for spec in specs if judging.annotators.get(spec.run_spec_id)})
-    if not units:
+    judged = {s.run_spec_id: s for s in specs if judging.annotators.get(s.run_spec_id)}
+    if not judged:
         return 0
-    inputs = inputs_of(ctx, units, "plan", Purpose.EVALUATE)
+    answered_by = {spec.model_deployment for spec in judged.values()}
+    inputs = inputs_of(ctx, list(judged), "plan", Purpose.EVALUATE, answered_by)
     prints = {
-        unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in units
+        unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in judged
     }
-    calls = judge_calls(judging, units)
-    plan_judges(ctx, judging, prints, calls)
+    plan_judges(ctx, judging, judged, prints)
     asked = infer(
         ctx,
-        units,
+        list(judged),
         Asking(
             deployments=judging.deployments,
             policy=judging.policy,
@@ -106,7 +103,7 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
             retry_failed=judging.retry_failed,
         ),
     )
-    _read_verdicts(ctx, specs, judging, prints, calls)
+    _read_verdicts(ctx, judging, judged, prints)
     return asked
 
 
@@ -123,30 +120,27 @@ def _call_ids(annotator: ResolvedAnnotator) -> list[str]:
 
 
 def _read_verdicts(
-    ctx: Context,
-    specs: Sequence[RunSpec],
-    judging: Judging,
-    answered: Mapping[str, str],
-    calls: Sequence[JudgeCall],
+    ctx: Context, judging: Judging, specs: Mapping[str, RunSpec], answered: Mapping[str, str]
 ) -> None:
     started_at, write_id = now(), new_write_id()
-    replies = inputs_of(ctx, list(answered), PLAN, Purpose.JUDGE)
+    replies = inputs_of(ctx, list(specs), PLAN, Purpose.JUDGE, judging.deployments)
     prints = {
         unit: content_id(value, replies[unit].fingerprint if unit in replies else "")
         for unit, value in answered.items()
     }
-    todo = outdated(ctx, STAGE, prints)
+    todo = {unit: specs[unit] for unit in outdated(ctx, STAGE, prints)}
     if todo:
-        mine = [call for call in calls if call.run_spec_id in set(todo)]
+        calls = judge_calls(judging, todo.values())
+        deployments = {spec.model_deployment for spec in todo.values()} | set(judging.deployments)
         tasks = ctx.lake.query(
             VERDICTS,
-            subjects=subjects_of(ctx, todo, mine),
-            calls=F.broadcast(ctx.lake.frame(mine, JudgeCall)),
-            judge_links=links_of(ctx, todo, PLAN, Purpose.JUDGE),
-            results=ctx.lake.query(CURRENT_RESULTS),
+            subjects=subjects_of(ctx, calls),
+            calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
+            judge_requests=requests_of(ctx, list(todo), PLAN, Purpose.JUDGE),
+            results=ctx.results(deployments),
         )
         rubrics = {(u, a.spec.name): a.rubric for u in todo for a in judging.annotators[u]}
-        levels = {spec.run_spec_id: spec.access_level for spec in specs}
+        levels = {unit: spec.access_level for unit, spec in todo.items()}
         made = map_rows(tasks, ReadVerdicts(rubrics, levels), VerdictTask, Annotation)
         ctx.lake.append("annotations", made, write_id)
         counts = {unit: replies[unit].counts for unit in todo if unit in replies}

@@ -1,17 +1,23 @@
 """What every stage needs beside its subject, and the ledger of finished work."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
+from typing import TextIO
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from medhelm_spark import __version__
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
-from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.lake.tables import SCHEMA_VERSION, refuse_newer
-from medhelm_spark.lake.views import CURRENT_RUNS
+from medhelm_spark.lake.progress import Watch, metered
+from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID, refuse_newer
+from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 
 Say = Callable[[str], None]
 
@@ -22,11 +28,15 @@ def _silent(_: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """The lake, the suite worked for, and where progress is told."""
+    """The lake, the suite worked for, and where progress is told.
+
+    `say` takes finished lines; `terminal` is where progress is drawn meanwhile, None for nowhere.
+    """
 
     lake: Lake
     suite: str
     say: Say = _silent
+    terminal: TextIO | None = None
     wave_seconds: float = 600.0
     slots: int = 1
     cores: int = 2
@@ -38,9 +48,36 @@ class Context:
 
         What another driver finishes meanwhile is not seen: that costs doing it again, no more.
         """
-        records = rows_of(self.lake.query(CURRENT_RUNS), RunRecord)
+        records = self.lake.rows(CURRENT_RUNS, RunRecord)
         refuse_newer(max((one.schema_version for one in records), default=None))
         return {(one.stage, one.unit_id): one for one in records}
+
+    def current(
+        self, table: str, stage: str, units: Iterable[str], unit: str = "run_spec_id"
+    ) -> DataFrame:
+        """The rows of `table` that `stage` last finished for these units.
+
+        The same rows as `views.output_of`, as a filter that Delta answers from its file statistics:
+        the ledger is at hand, so nothing is joined.
+        """
+        written: dict[str, list[str]] = {}
+        for name, record in self.finished(stage, sorted(units)).items():
+            written.setdefault(record.write_id, []).append(name)
+        kept = [
+            (F.col(WRITE_ID) == write_id) & F.col(unit).isin(names)
+            for write_id, names in written.items()
+        ]
+        return self.lake.read(table).where(reduce(or_, kept, F.lit(False)))
+
+    def results(self, deployments: Iterable[str]) -> DataFrame:
+        """The standing result of every request that these deployments were sent."""
+        rows = self.lake.read("request_results")
+        rows = rows.where(F.col("model_deployment").isin(sorted(deployments)))
+        return self.lake.query(CURRENT_RESULTS, request_results=rows)
+
+    def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:
+        """Shows the rows that a job makes while it runs (see `lake.progress`)."""
+        return metered(self.lake.spark, self.terminal, label, total)
 
     def finished(self, stage: str, units: Iterable[str]) -> dict[str, RunRecord]:
         """The newest finished record of each of these units, where there is one."""

@@ -23,10 +23,11 @@ from medhelm_spark.errors import EngineError
 from medhelm_spark.governance.policy import gate_for
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
+from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED
-from medhelm_spark.stages.states import links_of
+from medhelm_spark.stages.states import requests_of
 
 STAGE = "infer"
 MAX_WAVE_ROWS = 200_000
@@ -46,8 +47,7 @@ SELECT DISTINCT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.acc
        r.estimated_tokens, d.tokens_per_second,
        CASE WHEN {{retry}} THEN 0 ELSE coalesce(t.attempts, 0) END AS attempts,
        coalesce(t.tries, 0) AS tries
-FROM {{links}} l JOIN {{requests}} r ON r.request_id = l.request_id
-JOIN {{askable}} d ON d.name = r.model_deployment
+FROM {{planned}} r JOIN {{askable}} d ON d.name = r.model_deployment
 LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
 WHERE t.request_id IS NULL OR (NOT t.answered AND
       ({{retry}} OR (NOT t.given_up AND t.attempts < d.max_attempts)))
@@ -136,12 +136,17 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> int:
         ctx.say(f"{STAGE}: nothing to ask, 0 model calls")
         return 0
     ctx.lake.ensure("request_results")
-    with lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder):
-        _waves(ctx, run_spec_ids, asking, work)
+    with (
+        lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder),
+        ctx.metered(STAGE, total) as watch,
+    ):
+        _waves(ctx, run_spec_ids, asking, work, watch)
     return total
 
 
-def _waves(ctx: Context, run_spec_ids: Sequence[str], asking: Asking, work: Sequence[Work]) -> None:
+def _waves(
+    ctx: Context, run_spec_ids: Sequence[str], asking: Asking, work: Sequence[Work], watch: Watch
+) -> None:
     """Ask engine by engine, wave by wave, until nothing is pending."""
     engines = {name: deployment.engine for name, deployment in asking.deployments.items()}
     for engine in sorted({engines[part.model_deployment] for part in work}):
@@ -150,10 +155,10 @@ def _waves(ctx: Context, run_spec_ids: Sequence[str], asking: Asking, work: Sequ
         while left:
             pending = _pending(ctx, run_spec_ids, asking, askable)
             if _fits(ctx, left):
-                _ask(ctx, pending, asking, left)
+                _ask(ctx, pending, asking, left, watch)
                 break
             wave = _slice(ctx, pending)
-            _ask(ctx, wave, asking, _work(ctx, wave))
+            _ask(ctx, wave, asking, _work(ctx, wave), watch)
             before, left = left, _work(ctx, _pending(ctx, run_spec_ids, asking, askable))
             if left == before:
                 raise EngineError(f"engine {engine!r} returned no result for a whole wave.")
@@ -176,14 +181,14 @@ def _slice(ctx: Context, rest: DataFrame) -> DataFrame:
     return ctx.lake.query(sql, pending=rest)
 
 
-def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work]) -> None:
+def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], watch: Watch) -> None:
     deployments = {
         part.model_deployment: asking.deployments[part.model_deployment] for part in work
     }
     slots = slots_for(ctx, deployments.values())
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, slots)
-    results = map_rows(requests, Ask(shared, asking.policy), Request, RequestResult)
+    results = map_rows(requests, watch(Ask(shared, asking.policy)), Request, RequestResult)
     name = "|".join(
         sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work)
     )
@@ -224,6 +229,14 @@ def _pending(
         )
         for deployment in askable
     ]
-    links = links_of(ctx, run_spec_ids, asking.stage, asking.purpose)
+    planned = requests_of(ctx, run_spec_ids, asking.stage, asking.purpose)
+    tried = ctx.lake.read("request_results").where(
+        F.col("model_deployment").isin([row.name for row in rows])
+    )
     sql = PENDING.replace("{retry}", "true" if asking.retry_failed else "false")
-    return ctx.lake.query(sql, links=links, askable=F.broadcast(ctx.lake.frame(rows, Askable)))
+    return ctx.lake.query(
+        sql,
+        planned=planned,
+        request_results=tried,
+        askable=F.broadcast(ctx.lake.frame(rows, Askable)),
+    )

@@ -12,17 +12,19 @@ from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, S
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.scenarios import (
     Record,
     fingerprint_records,
     parse_records,
 )
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.sources import located, read
+from medhelm_spark.stages.sources import located, read, size_of
 
 STAGE = "ingest"
 VERSION = "1"
 ROWS_PER_FILE = 1 << 40
+BYTES_PER_ROW = 1024
 QUARANTINED = "quarantined:"
 
 SUMMARY = """
@@ -121,8 +123,10 @@ def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
         return {}
     started_at, write_id = now(), new_write_id()
     found_at = {card.name: located(card) for card in cards}
-    keys = read(ctx, found_at, make_keys, Key)
-    summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
+    expect_rows(ctx.lake.spark, sum(map(size_of, found_at.values())) // BYTES_PER_ROW)
+    with ctx.metered(f"{STAGE}: keys") as watch:
+        keys = read(ctx, found_at, make_keys, Key, watch)
+        summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
     found = {name: _ingested(card, summaries) for name, card in found_at.items()}
     done = ctx.finished(STAGE, [one.data_version for one in found.values()])
     new = {name: one for name, one in found.items() if one.data_version not in done}
@@ -154,14 +158,19 @@ def _write(
     write_id: str,
 ) -> None:
     versions = {name: one.data_version for name, one in found.items()}
-    made = read(ctx, cards, MakeRows(versions, Instance), Instance)
-    ctx.lake.append("instances", made, write_id)
+    with ctx.metered(f"{STAGE}: instances", sum(map(_size, found.values()))) as watch:
+        made = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
+        ctx.lake.append("instances", made, write_id)
     with_bad = {name: card for name, card in cards.items() if found[name].bad}
     if with_bad:
         refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
         ctx.lake.append("quarantine", refused, write_id)
     rows = [_version(card, found[name]) for name, card in cards.items()]
     ctx.lake.append_rows("scenarios", rows, write_id)
+
+
+def _size(found: Ingested) -> int:
+    return sum(found.splits.values())
 
 
 def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
@@ -171,7 +180,7 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
         return {}
     known = {
         row.data_version: row.scenario_name
-        for row in rows_of(ctx.lake.read("scenarios"), ScenarioVersion)
+        for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
         if hashes.get(row.scenario_name) == row.card_hash
     }
     finished = sorted(ctx.finished(STAGE, known).values(), key=lambda one: one.finished_at)
@@ -197,9 +206,10 @@ def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
     duplicates = sum(row.duplicates for row in found)
     if duplicates:
         first = min(row.first_duplicate for row in found if row.first_duplicate is not None)
+        place = "" if card.source.table else f", the first at data row {first}"
         raise DataError(
-            f"{source}: {duplicates} ids stand in more than one record, the first at data row "
-            f"{first}; each record of scenario {card.name!r} needs an id of its own."
+            f"{source}: {duplicates} ids stand in more than one record{place}; each record of "
+            f"scenario {card.name!r} needs an id of its own."
         )
     if not good:
         bad = {row.reason: row.rows for row in found}
@@ -219,7 +229,7 @@ def _version(card: ScenarioCard, found: Ingested) -> ScenarioVersion:
         main_metric=card.main_metric,
         main_split=card.main_split.value,
         verified=card.verified,
-        num_instances=sum(found.splits.values()),
+        num_instances=_size(found),
         num_quarantined=sum(found.bad.values()),
         source=card.source.table or card.source.dataset or card.source.format,
     )

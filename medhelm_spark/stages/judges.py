@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.decoding import REQUEST_ID_SQL, call_id
+from medhelm_spark.adaptation.decoding import ESTIMATED_TOKENS_SQL, REQUEST_ID_SQL, call_id
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompt, needs_judging
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
@@ -14,13 +14,12 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Completion, Decoding, Prompt, Purpose
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, Reference
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.requests import ESTIMATED_TOKENS, append_requests
-from medhelm_spark.stages.states import EVALUATION_KEY, links_of
+from medhelm_spark.stages.states import EVALUATION_KEY, requests_of
 
 STAGE = "plan_judges"
 VERSION = "1"
@@ -28,37 +27,35 @@ VERSION = "1"
 # One row per answer and annotator; `subject_id` names the answer together with its instance, since
 # two instances may share a request but not a gold answer.
 SUBJECTS = f"""
-SELECT {", ".join(f"l.{name}" for name in EVALUATION_KEY)}, l.request_id AS judged_request_id,
-       a.annotator, a.render_id, md5(concat(l.instance_id, '|', l.perturbation, '|', l.request_id))
-       AS subject_id
-FROM {{links}} l JOIN {{annotators}} a ON a.run_spec_id = l.run_spec_id
+SELECT {", ".join(f"q.{name}" for name in EVALUATION_KEY)}, q.request_id AS judged_request_id,
+       a.annotator, a.render_id, a.data_version,
+       md5(concat(q.instance_id, '|', q.perturbation, '|', q.request_id)) AS subject_id
+FROM {{answered}} q JOIN {{annotators}} a ON a.run_spec_id = q.run_spec_id
 """
 
-TASKS = f"""
+TASKS = """
 SELECT s.subject_id, s.render_id, i.input AS question, i.references, r.completions, i.access_level
-FROM (SELECT first(run_spec_id) AS run_spec_id, subject_id, render_id,
+FROM (SELECT subject_id, render_id, first(data_version) AS data_version,
              first(instance_id) AS instance_id, first(perturbation) AS perturbation,
              first(judged_request_id) AS judged_request_id
-      FROM {{subjects}} GROUP BY subject_id, render_id) s
-JOIN (SELECT DISTINCT run_spec_id, run_spec.data_version AS data_version FROM {{run_specs}}) v
-  ON v.run_spec_id = s.run_spec_id
-JOIN ({output_of("instances", "ingest", "data_version")}) i
-  ON i.data_version = v.data_version AND i.instance_id = s.instance_id
+      FROM {subjects} GROUP BY subject_id, render_id) s
+JOIN {instances_now} i
+  ON i.data_version = s.data_version AND i.instance_id = s.instance_id
  AND i.perturbation = s.perturbation
-JOIN ({CURRENT_RESULTS}) r ON r.request_id = s.judged_request_id
-LEFT ANTI JOIN {{prompts}} k ON k.render_id = s.render_id AND k.subject_id = s.subject_id
+JOIN {results} r ON r.request_id = s.judged_request_id
+LEFT ANTI JOIN {known} k ON k.render_id = s.render_id AND k.subject_id = s.subject_id
 """
 
-LINKED = f"""
+PLANNED = f"""
 SELECT {", ".join(f"s.{name}" for name in EVALUATION_KEY)},
        s.judged_request_id, s.annotator, c.judge,
        {REQUEST_ID_SQL} AS request_id, k.prompt_id, c.model_deployment,
-       c.decoding, k.access_level, {ESTIMATED_TOKENS} AS estimated_tokens,
+       c.decoding, k.access_level, {ESTIMATED_TOKENS_SQL} AS estimated_tokens,
        '{Purpose.JUDGE.value}' AS purpose
 FROM {{subjects}} s JOIN {{calls}} c
   ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
 JOIN (SELECT DISTINCT render_id, subject_id, prompt_id, num_characters, access_level
-      FROM {{prompts}}) k
+      FROM {{known}}) k
   ON k.render_id = s.render_id AND k.subject_id = s.subject_id
 """
 
@@ -68,6 +65,7 @@ class JudgeCall:
     """One judge of one annotator of one RunSpec, and how it is asked."""
 
     run_spec_id: str
+    data_version: str
     annotator: str
     render_id: str
     judge: str
@@ -130,11 +128,12 @@ def _render_id(annotator: ResolvedAnnotator) -> str:
     return content_id("judge", VERSION, annotator.rubric.version)
 
 
-def judge_calls(judging: Judging, units: Sequence[str]) -> list[JudgeCall]:
+def judge_calls(judging: Judging, specs: Iterable[RunSpec]) -> list[JudgeCall]:
     """One call per RunSpec, annotator and judge."""
     return [
         JudgeCall(
-            run_spec_id=unit,
+            run_spec_id=spec.run_spec_id,
+            data_version=spec.data_version,
             annotator=annotator.spec.name,
             render_id=_render_id(annotator),
             judge=judge.name,
@@ -142,17 +141,19 @@ def judge_calls(judging: Judging, units: Sequence[str]) -> list[JudgeCall]:
             model_deployment=deployment.name,
             decoding=judge_decoding(annotator.rubric),
         )
-        for unit in units
-        for annotator in judging.annotators[unit]
+        for spec in specs
+        for annotator in judging.annotators[spec.run_spec_id]
         for judge, deployment in zip(annotator.jury.judges, annotator.deployments, strict=True)
     ]
 
 
-def subjects_of(ctx: Context, units: Sequence[str], calls: Sequence[JudgeCall]) -> DataFrame:
-    """The answers of these RunSpecs, once per annotator that has them judged."""
-    frame = ctx.lake.frame(calls, JudgeCall).select("run_spec_id", "annotator", "render_id")
-    links = links_of(ctx, units, "plan", Purpose.EVALUATE)
-    return ctx.lake.query(SUBJECTS, links=links, annotators=F.broadcast(frame.distinct()))
+def subjects_of(ctx: Context, calls: Sequence[JudgeCall]) -> DataFrame:
+    """The answers that these calls judge, once per annotator."""
+    names = ("run_spec_id", "data_version", "annotator", "render_id")
+    frame = ctx.lake.frame(calls, JudgeCall).select(*names).distinct()
+    units = sorted({call.run_spec_id for call in calls})
+    answered = requests_of(ctx, units, "plan", Purpose.EVALUATE)
+    return ctx.lake.query(SUBJECTS, answered=answered, annotators=F.broadcast(frame))
 
 
 def outdated(ctx: Context, stage: str, prints: Mapping[str, str]) -> list[str]:
@@ -166,22 +167,46 @@ def outdated(ctx: Context, stage: str, prints: Mapping[str, str]) -> list[str]:
 
 
 def plan_judges(
-    ctx: Context, judging: Judging, prints: Mapping[str, str], calls: Sequence[JudgeCall]
+    ctx: Context,
+    judging: Judging,
+    specs: Mapping[str, RunSpec],
+    prints: Mapping[str, str],
 ) -> None:
-    """Render and link judge requests for the RunSpecs whose answers, rubric or jury changed."""
+    """Render and plan judge requests for the RunSpecs whose answers, rubric or jury changed.
+
+    Args:
+        ctx: the lake and suite.
+        judging: the annotators.
+        specs: RunSpecs by id.
+        prints: the fingerprint of what each is to be judged on, by id.
+    """
     started_at, write_id = now(), new_write_id()
     todo = outdated(ctx, STAGE, prints)
     if not todo:
         return
-    mine = [call for call in calls if call.run_spec_id in set(todo)]
-    subjects = subjects_of(ctx, todo, mine)
-    renders = sorted({call.render_id for call in mine})
+    mine = [specs[unit] for unit in todo]
+    calls = judge_calls(judging, mine)
+    subjects = subjects_of(ctx, calls)
     rubrics = {_render_id(a): a.rubric for unit in todo for a in judging.annotators[unit]}
-    known = ctx.lake.read("prompts").where(F.col("render_id").isin(renders))
-    tasks = ctx.lake.query(TASKS, subjects=subjects, prompts=known)
+    tasks = ctx.lake.query(
+        TASKS,
+        subjects=subjects,
+        known=_prompts(ctx, rubrics),
+        instances_now=ctx.current(
+            "instances", "ingest", {spec.data_version for spec in mine}, "data_version"
+        ),
+        results=ctx.results({spec.model_deployment for spec in mine}),
+    )
     ctx.lake.append("prompts", map_rows(tasks, AskJudges(rubrics), JudgeTask, Prompt), write_id)
-    known = ctx.lake.read("prompts").where(F.col("render_id").isin(renders))
-    frame = F.broadcast(ctx.lake.frame(mine, JudgeCall))
-    linked = ctx.lake.query(LINKED, subjects=subjects, calls=frame, prompts=known)
-    append_requests(ctx.lake, linked, write_id)
+    planned = ctx.lake.query(
+        PLANNED,
+        subjects=subjects,
+        calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
+        known=_prompts(ctx, rubrics),
+    )
+    ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
     ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at)
+
+
+def _prompts(ctx: Context, renders: Iterable[str]) -> DataFrame:
+    return ctx.lake.read("prompts").where(F.col("render_id").isin(sorted(renders)))

@@ -1,16 +1,23 @@
-"""plan: resolved runs -> run_specs, prompts, requests, request_links.
+"""plan: resolved runs -> run_specs, prompts, requests.
 
-Text is rendered once per (adapter, instance) in Python and written; requests and links are then
-made in SQL from keys alone, so a hundred deployments share one rendering and no text moves twice.
+Text is rendered once per (adapter, instance) in Python and written; requests are then made in SQL
+from keys alone, so a hundred deployments share one rendering and no text moves twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.decoding import REQUEST_ID_SQL, call_id, decoding_for, render_id
+from medhelm_spark.adaptation.decoding import (
+    ESTIMATED_TOKENS_SQL,
+    REQUEST_ID_SQL,
+    call_id,
+    decoding_for,
+    render_id,
+)
 from medhelm_spark.adaptation.few_shot import select_train
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL
@@ -21,64 +28,81 @@ from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.lake.views import output_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.decide import NEVER_ASKED
-from medhelm_spark.stages.requests import ESTIMATED_TOKENS, append_requests
 from medhelm_spark.stages.run_specs import enter, eval_splits, run_spec_of
 
 STAGE = "plan"
 VERSION = "1"
 SEED = 0
 
-SELECTED = f"""
-SELECT draw_id, data_version, instance_id, perturbation
-FROM (SELECT d.draw_id, d.sample_size, i.data_version, i.instance_id, i.perturbation, row_number()
-        OVER (PARTITION BY d.draw_id, i.perturbation
-              ORDER BY {SAMPLE_KEY_SQL}, i.instance_id) AS rank
-      FROM {{draws}} d JOIN {{instances_now}} i
-        ON i.data_version = d.data_version AND array_contains(d.eval_splits, i.split))
-WHERE sample_size IS NULL OR rank <= sample_size
+# Whether a draw `d` holds an instance: a comparison per row, with no sorting and no join.
+DRAWN = f"""
+d.data_version = i.data_version AND array_contains(d.eval_splits, i.split)
+AND (d.last_key IS NULL OR {SAMPLE_KEY_SQL} <= d.last_key)
 """
 
-TO_RENDER = """
-SELECT DISTINCT p.render_id, p.train_trial_index, s.data_version, s.instance_id, s.perturbation
-FROM {selected} s JOIN {calls} p ON p.draw_id = s.draw_id
-LEFT ANTI JOIN {prompts} k
-  ON k.render_id = p.render_id AND k.subject_id = s.instance_id
- AND k.perturbation = s.perturbation AND k.train_trial_index = p.train_trial_index
+LAST_KEYS = f"""
+SELECT draw_id, max(sample_key) AS last_key
+FROM (SELECT draw_id, sample_size, sample_key,
+             row_number() OVER (PARTITION BY draw_id ORDER BY sample_key) AS place
+      FROM (SELECT d.draw_id, d.sample_size, {SAMPLE_KEY_SQL} AS sample_key
+            FROM {{instances_now}} i JOIN {{draws}} d ON {DRAWN}
+            WHERE i.perturbation = ''))
+WHERE place <= sample_size GROUP BY draw_id
 """
 
-LINKED = f"""
-SELECT c.run_spec_id, s.instance_id, s.perturbation, c.train_trial_index, c.trial_index,
-       CASE WHEN c.by_instance THEN md5(concat(k.prompt_id, '|', c.call_id, '|', s.instance_id))
+TO_RENDER = f"""
+SELECT struct({", ".join(f"i.{field.name}" for field in fields(Instance))}) AS instance,
+       d.render_id, d.train_trial_index
+FROM {{instances_now}} i JOIN {{renderings}} d ON {DRAWN}
+LEFT ANTI JOIN {{known}} k
+  ON k.render_id = d.render_id AND k.subject_id = i.instance_id
+ AND k.perturbation = i.perturbation AND k.train_trial_index = d.train_trial_index
+"""
+
+# Two drivers may have rendered the same prompt: its rows are equal.
+PLANNED = f"""
+SELECT d.run_spec_id, i.instance_id, i.perturbation, d.train_trial_index, d.trial_index,
+       CASE WHEN d.by_instance THEN md5(concat(prompt_id, '|', call_id, '|', i.instance_id))
             ELSE {REQUEST_ID_SQL} END AS request_id,
-       k.prompt_id, c.model_deployment,
-       c.decoding, c.access_level,
-       {ESTIMATED_TOKENS} AS estimated_tokens,
+       k.prompt_id, d.model_deployment, d.decoding, d.access_level,
+       {ESTIMATED_TOKENS_SQL} AS estimated_tokens,
        '{Purpose.EVALUATE}' AS purpose, '' AS annotator, '' AS judge, '' AS judged_request_id
-FROM {{selected}} s JOIN {{calls}} c ON c.draw_id = s.draw_id
-JOIN (SELECT DISTINCT render_id, subject_id, perturbation, train_trial_index, prompt_id,
+FROM (SELECT DISTINCT render_id, subject_id, perturbation, train_trial_index, prompt_id,
              num_characters
-      FROM {{prompts}}) k
-  ON k.render_id = c.render_id AND k.subject_id = s.instance_id
- AND k.perturbation = s.perturbation AND k.train_trial_index = c.train_trial_index
+      FROM {{known}}) k
+JOIN {{instances_now}} i ON i.instance_id = k.subject_id AND i.perturbation = k.perturbation
+JOIN {{calls}} d ON k.render_id = d.render_id AND k.train_trial_index = d.train_trial_index
+ AND {DRAWN}
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """Which instances of a data version are evaluated; shared by all runs that draw alike."""
+    """Which instances of a data version are evaluated: the first `sample_size` by sample key.
+
+    `last_key` is the sample key of the last one, None where all are drawn.
+    """
 
     draw_id: str
     data_version: str
     seed: str
     sample_size: int | None
     eval_splits: tuple[str, ...]
+    last_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class LastKey:
+    """Where a draw ends."""
+
+    draw_id: str
+    last_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Draw):
     """One way a RunSpec asks each of its instances (one per train trial and trial).
 
     `by_instance` keeps requests of equal prompts apart: answers made elsewhere belong to an
@@ -86,7 +110,6 @@ class Call:
     """
 
     run_spec_id: str
-    draw_id: str
     render_id: str
     train_trial_index: int
     trial_index: int
@@ -95,6 +118,14 @@ class Call:
     decoding: Decoding
     access_level: str
     by_instance: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering(Draw):
+    """The instances that one rendering must know, by one train trial's examples."""
+
+    render_id: str
+    train_trial_index: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,70 +184,93 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
 
 
 def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: str) -> None:
-    draws, calls = _draws_and_calls(todo)
-    frames = {
-        "draws": ctx.lake.frame({draw.draw_id: draw for draw in draws}.values(), Draw),
-        "calls": F.broadcast(ctx.lake.frame(calls, Call)),
-        "instances_now": ctx.lake.query(output_of("instances", "ingest", "data_version")),
-    }
-    selected = ctx.lake.query(
-        SELECTED, draws=frames["draws"], instances_now=frames["instances_now"]
-    )
+    versions = sorted({spec.data_version for _, spec in todo})
+    instances = ctx.current("instances", "ingest", versions, "data_version")
+    draws = _with_last_keys(ctx, instances, {_draw(spec).draw_id: _draw(spec) for _, spec in todo})
+    calls = [call for run, spec in todo for call in _calls(run, spec, draws[_draw(spec).draw_id])]
     renders = sorted({call.render_id for call in calls})
-    keys = ctx.lake.read("prompts").where(F.col("render_id").isin(renders))
-    tasks = _tasks(ctx, selected, frames["calls"], keys, frames["instances_now"])
-    renderer = Renderer(*_renderings(ctx, todo, frames["instances_now"]))
-    ctx.lake.append("prompts", map_rows(tasks, renderer, RenderTask, Prompt), write_id)
-    keys = ctx.lake.read("prompts").where(F.col("render_id").isin(renders))
-    linked = ctx.lake.query(LINKED, selected=selected, calls=frames["calls"], prompts=keys)
-    append_requests(ctx.lake, linked, write_id)
+    tasks = ctx.lake.query(
+        TO_RENDER,
+        instances_now=instances,
+        renderings=F.broadcast(ctx.lake.frame(_renderings(calls), Rendering)),
+        known=_prompts(ctx, renders),
+    )
+    renderer = Renderer(*_texts(ctx, todo, instances))
+    with ctx.metered(f"{STAGE}: prompts") as watch:
+        prompts = map_rows(tasks, watch(renderer), RenderTask, Prompt)
+        ctx.lake.append("prompts", prompts, write_id)
+    planned = ctx.lake.query(
+        PLANNED,
+        known=_prompts(ctx, renders),
+        instances_now=instances,
+        calls=F.broadcast(ctx.lake.frame(calls, Call)),
+    )
+    ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
 
 
-def _draws_and_calls(
-    todo: Sequence[tuple[ResolvedRun, RunSpec]],
-) -> tuple[list[Draw], list[Call]]:
-    draws, calls = [], []
-    for run, spec in todo:
-        adapter = spec.adapter_spec
-        splits = eval_splits(adapter)
-        draw = Draw(
-            draw_id=content_id(spec.data_version, SEED, adapter.max_eval_instances, splits),
-            data_version=spec.data_version,
-            seed=str(SEED),
-            sample_size=adapter.max_eval_instances,
-            eval_splits=splits,
-        )
-        draws.append(draw)
-        for trial in range(adapter.num_trials):
-            decoding = decoding_for(adapter, trial_index=trial)
-            for train_trial in range(adapter.num_train_trials):
-                calls.append(
-                    Call(
-                        run_spec_id=spec.run_spec_id,
-                        draw_id=draw.draw_id,
-                        render_id=render_id(adapter, spec.data_version),
-                        train_trial_index=train_trial,
-                        trial_index=trial,
-                        call_id=call_id(run.deployment, decoding),
-                        model_deployment=spec.model_deployment,
-                        decoding=decoding,
-                        access_level=spec.access_level,
-                        by_instance=run.deployment.engine == NEVER_ASKED,
-                    )
-                )
-    return draws, calls
+def _prompts(ctx: Context, renders: Sequence[str]) -> DataFrame:
+    return ctx.lake.read("prompts").where(F.col("render_id").isin(list(renders)))
 
 
-def _tasks(
-    ctx: Context, selected: DataFrame, calls: DataFrame, keys: DataFrame, instances: DataFrame
-) -> DataFrame:
-    missing = ctx.lake.query(TO_RENDER, selected=selected, calls=calls, prompts=keys)
-    joined = instances.join(missing, ["data_version", "instance_id", "perturbation"])
-    fields = [F.col(name) for name in Instance.__dataclass_fields__]
-    return joined.select(F.struct(*fields).alias("instance"), "render_id", "train_trial_index")
+def _draw(spec: RunSpec) -> Draw:
+    size, splits = spec.adapter_spec.max_eval_instances, eval_splits(spec.adapter_spec)
+    return Draw(
+        draw_id=content_id(spec.data_version, SEED, size, splits),
+        data_version=spec.data_version,
+        seed=str(SEED),
+        sample_size=size,
+        eval_splits=splits,
+    )
 
 
-def _renderings(
+def _with_last_keys(
+    ctx: Context, instances: DataFrame, draws: Mapping[str, Draw]
+) -> dict[str, Draw]:
+    sampled = [draw for draw in draws.values() if draw.sample_size is not None]
+    if not sampled:
+        return dict(draws)
+    frame = F.broadcast(ctx.lake.frame(sampled, Draw))
+    found = rows_of(ctx.lake.query(LAST_KEYS, draws=frame, instances_now=instances), LastKey)
+    last = {row.draw_id: row.last_key for row in found}
+    return {name: replace(draw, last_key=last.get(name)) for name, draw in draws.items()}
+
+
+def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
+    adapter = spec.adapter_spec
+    for trial in range(adapter.num_trials):
+        decoding = decoding_for(adapter, trial_index=trial)
+        for train_trial in range(adapter.num_train_trials):
+            yield Call(
+                **{field.name: getattr(draw, field.name) for field in fields(Draw)},
+                run_spec_id=spec.run_spec_id,
+                render_id=render_id(adapter, spec.data_version),
+                train_trial_index=train_trial,
+                trial_index=trial,
+                call_id=call_id(run.deployment, decoding),
+                model_deployment=spec.model_deployment,
+                decoding=decoding,
+                access_level=spec.access_level,
+                by_instance=run.deployment.engine == NEVER_ASKED,
+            )
+
+
+def _renderings(calls: Iterable[Call]) -> list[Rendering]:
+    """What must be rendered: once whatever asks for it, as much as the largest draw needs."""
+    found: dict[tuple[str, int, tuple[str, ...]], Rendering] = {}
+    for call in calls:
+        key = (call.render_id, call.train_trial_index, call.eval_splits)
+        mine = Rendering(**{field.name: getattr(call, field.name) for field in fields(Rendering)})
+        found[key] = _larger(mine, found.get(key, mine))
+    return list(found.values())
+
+
+def _larger(one: Rendering, other: Rendering) -> Rendering:
+    if one.last_key is None or other.last_key is None:
+        return one if one.last_key is None else other
+    return max(one, other, key=attrgetter("last_key"))
+
+
+def _texts(
     ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], instances: DataFrame
 ) -> tuple[dict[str, AdapterSpec], dict[tuple[str, int], tuple[Instance, ...]]]:
     """Adapter spec by render_id, and the few-shot examples by (render_id, train trial)."""

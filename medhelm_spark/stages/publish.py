@@ -8,7 +8,6 @@ from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.ledger import ReleaseMember
-from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.summarize import STAGE as SUMMARIZE
@@ -22,7 +21,7 @@ class ReleaseStatus(StrEnum):
 
 def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     """The current RunSpecs of some suites; LakeError for a suite that was never planned."""
-    current = rows_of(ctx.lake.query(CURRENT_RUN_SPECS), SuiteRun)
+    current = ctx.lake.rows(CURRENT_RUN_SPECS, SuiteRun)
     known = {row.suite for row in current}
     for suite in suites:
         if suite not in known:
@@ -49,7 +48,7 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
     manifest = content_id(release, members)
     held = {
         row.manifest_hash
-        for row in rows_of(ctx.lake.query(CURRENT_RELEASES), ReleaseMember)
+        for row in ctx.lake.rows(CURRENT_RELEASES, ReleaseMember)
         if row.release == release
     }
     if held != {manifest}:

@@ -8,7 +8,6 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
 from medhelm_spark.stages.context import Context
 
@@ -42,7 +41,7 @@ def run_spec_of(run: ResolvedRun, data_version: str) -> RunSpec:
 
 def current_runs(ctx: Context) -> list[SuiteRun]:
     """The suite's current RunSpecs."""
-    rows = rows_of(ctx.lake.query(CURRENT_RUN_SPECS), SuiteRun)
+    rows = ctx.lake.rows(CURRENT_RUN_SPECS, SuiteRun)
     return [row for row in rows if row.suite == ctx.suite]
 
 

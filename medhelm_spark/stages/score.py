@@ -57,7 +57,8 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
     """Score RunSpecs whose answers, annotations or metric versions changed; returns how many."""
     started_at, write_id = now(), new_write_id()
     unique = {spec.run_spec_id: spec for spec in specs}
-    inputs = inputs_of(ctx, list(unique), "plan", Purpose.EVALUATE)
+    deployments = {spec.model_deployment for spec in specs}
+    inputs = inputs_of(ctx, list(unique), "plan", Purpose.EVALUATE, deployments)
     annotated = ctx.finished("annotate", list(unique))
     done = ctx.finished(STAGE, list(unique))
     prints = {
@@ -68,20 +69,22 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
     }
     todo = [key for key in unique if key not in done or done[key].fingerprint != prints[key]]
     if todo:
-        _write(ctx, {key: unique[key] for key in todo}, write_id)
+        total = sum(inputs[key].requests for key in todo)
+        _write(ctx, {key: unique[key] for key in todo}, write_id, total)
         counts = {key: inputs[key].counts for key in todo}
         ctx.record(STAGE, {key: prints[key] for key in todo}, write_id, started_at, counts)
     ctx.say(f"{STAGE}: {len(todo)} of {len(unique)} run specs scored anew")
     return len(todo)
 
 
-def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str) -> None:
+def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str, total: int) -> None:
     metrics = [pair for spec in specs.values() for pair in metrics_for(spec.metrics)]
     needs = frozenset[str]().union(*(metric.needs for metric, _ in metrics))
     if "output_mapping" in needs:
         needs |= {"references"}
-    found = states(ctx, list(specs), needs)
+    found = states(ctx, list(specs.values()), needs)
     dealt = found.repartition(ctx.cores * 2, "run_spec_id", "instance_id")
     ordered = dealt.sortWithinPartitions("run_spec_id")
-    stats = map_rows(ordered, Scorer(specs), RequestState, PerInstanceStats)
-    ctx.lake.append("per_instance_stats", stats, write_id)
+    with ctx.metered(STAGE, total) as watch:
+        stats = map_rows(ordered, watch(Scorer(specs)), RequestState, PerInstanceStats)
+        ctx.lake.append("per_instance_stats", stats, write_id)

@@ -1,20 +1,37 @@
-"""Where ingest's records come from: parts of files read where tasks run, or tables."""
+"""Where ingest's records come from: parts of files read where tasks run, or tables.
 
-import json
+A table's rows have no order of their own. They are known by what they hold, so that the same rows
+are the same data version whatever files and partitions they lie in.
+"""
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
+from typing import Any, cast
 
-from pyspark.sql import DataFrame
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    BinaryType,
+    DatetimeType,
+    DoubleType,
+    FloatType,
+    NumericType,
+    StructField,
+)
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
+from medhelm_spark.errors import DataError
+from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
     Record,
+    as_files,
     check_columns,
+    loads,
     localize,
     read_card,
     read_records,
@@ -23,6 +40,8 @@ from medhelm_spark.scenarios import (
 from medhelm_spark.stages.context import Context
 
 STRIPE_BYTES = 4 << 20
+ROW_NUMBERS = (1 << 62) - 1
+JSON_OPTIONS = {"ignoreNullFields": "false"}
 
 # What ingest makes of the records of a card; the number is that of their file.
 Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
@@ -40,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawRow:
-    """A row of a table source: its position and its columns as a JSON object."""
+    """A row of a table source: a number made of its content and its columns as a JSON object."""
 
     row: int
     fields: str
@@ -69,7 +88,8 @@ class ReadTable:
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[object]:
         table = self.card.source.table or ""
         records = (
-            Record(source_file=table, row=row.row, fields=json.loads(row.fields)) for row in rows
+            Record(source_file=table, row=row.row, fields=cast(dict[str, Any], loads(row.fields)))
+            for row in rows
         )
         yield from self.make(records, self.card, 0)
 
@@ -84,7 +104,7 @@ def _records(card: ScenarioCard, part: Part) -> Iterator[Record]:
 
 def located(card: ScenarioCard) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them."""
-    card = localize(card, cache_folder() / "data")
+    card = localize(replace(card, source=as_files(card.source)), cache_folder() / "data")
     files = tuple(
         replace(file, path=file.path if "://" in file.path else str(Path(file.path).absolute()))
         for file in card.source.files
@@ -92,27 +112,80 @@ def located(card: ScenarioCard) -> ScenarioCard:
     return replace(card, source=replace(card.source, files=files))
 
 
-def read(ctx: Context, cards: Mapping[str, ScenarioCard], make: Make, out: type) -> DataFrame:
+def read(
+    ctx: Context,
+    cards: Mapping[str, ScenarioCard],
+    make: Make,
+    out: type,
+    watch: Watch = unwatched,
+) -> DataFrame:
     """Whatever `make` makes of all records of these cards, as rows of type `out`."""
-    frames = [_read_table(ctx, card, make, out) for card in cards.values() if card.source.table]
-    files = {name: card for name, card in cards.items() if not card.source.table}
+    frames = [_read_table(ctx, card, make, out) for card in cards.values() if _is_table(card)]
+    files = {name: card for name, card in cards.items() if not _is_table(card)}
     if files:
         parts = [part for card in files.values() for part in _parts(card, ctx.cores)]
-        dealt = ctx.lake.frame(parts, Part).repartition(
-            min(len(parts), 2 * ctx.cores), "scenario_name", "file", "stripe"
-        )
-        frames.append(map_rows(dealt, Read(files, make), Part, out))
+        # Spark slices these rows evenly over its cores; repartitioned by hash, two would meet.
+        frames.append(map_rows(ctx.lake.frame(parts, Part), watch(Read(files, make)), Part, out))
     return reduce(DataFrame.unionByName, frames)
 
 
+def _is_table(card: ScenarioCard) -> bool:
+    return card.source.table is not None
+
+
 def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> DataFrame:
-    name = card.source.table or ""
-    rows = ctx.lake.spark.read.table(name)
-    check_columns(name, required_columns(card), rows.columns)
-    raw = rows.select(
-        F.monotonically_increasing_id().alias("row"), F.to_json(F.struct("*")).alias("fields")
+    rows = _table(ctx, card)
+    # Two rows alike are two records: copies count on from the number of the first.
+    copy = F.row_number().over(Window.partitionBy("content").orderBy("fields"))
+    raw = (
+        rows.select(F.to_json(F.struct(*_columns(rows)), JSON_OPTIONS).alias("fields"))
+        .withColumn("content", F.xxhash64("fields"))
+        .select((F.col("content").bitwiseAND(ROW_NUMBERS) + copy).alias("row"), "fields")
     )
     return map_rows(raw, ReadTable(card, make), RawRow, out)
+
+
+def _table(ctx: Context, card: ScenarioCard) -> DataFrame:
+    name = card.source.table or ""
+    try:
+        rows = ctx.lake.spark.read.table(name)
+        columns = [one.name for one in _textual(rows)]
+        check_columns(f"table {name!r}", required_columns(card), columns, from_schema=True)
+    except PySparkException as error:
+        raise DataError(
+            f"table {name!r} cannot be read ({error.getCondition() or type(error).__name__}); name "
+            "it as this session's catalog knows it: table:NAME, table:SCHEMA.NAME or "
+            "table:CATALOG.SCHEMA.NAME."
+        ) from None
+    return rows
+
+
+def _textual(rows: DataFrame) -> list[StructField]:
+    """The columns that can be read as text; by name, because their order in a table may change."""
+    fields = [one for one in rows.schema if not isinstance(one.dataType, BinaryType)]
+    return sorted(fields, key=lambda one: one.name)
+
+
+def _columns(rows: DataFrame) -> list[Column]:
+    return [_as_text(one).alias(one.name) for one in _textual(rows)]
+
+
+def _as_text(of: StructField) -> Column:
+    """Numbers and moments as SQL writes them, 1.50 as 1.50; not-a-number is an absent value."""
+    column = F.col("`" + of.name.replace("`", "``") + "`")
+    if isinstance(of.dataType, FloatType | DoubleType):
+        column = F.when(~F.isnan(column), column)
+    return column.cast("string") if isinstance(of.dataType, NumericType | DatetimeType) else column
+
+
+def size_of(card: ScenarioCard) -> int:
+    """Bytes of the card's local files; 0 for what is elsewhere."""
+    return sum(_bytes(file) for file in card.source.files)
+
+
+def _bytes(file: SourceFile) -> int:
+    path = Path(file.path)
+    return path.stat().st_size if path.is_file() else 0
 
 
 def _parts(card: ScenarioCard, cores: int) -> list[Part]:
@@ -120,8 +193,7 @@ def _parts(card: ScenarioCard, cores: int) -> list[Part]:
         return [Part(scenario_name=card.name, file=-1, stripe=0, stripes=1)]
     parts = []
     for index, file in enumerate(card.source.files):
-        path = Path(file.path)
-        stripes = min(cores, 1 + path.stat().st_size // STRIPE_BYTES) if path.is_file() else 1
+        stripes = min(cores, 1 + _bytes(file) // STRIPE_BYTES)
         parts += [
             Part(scenario_name=card.name, file=index, stripe=at, stripes=stripes)
             for at in range(stripes)

@@ -1,100 +1,120 @@
-"""Request states: links, results, instances and verdicts joined by key, as metrics see them."""
+"""Request states: requests, results, instances and verdicts joined by key, as metrics see them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.request import Purpose, RequestState
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.stages.context import Context
 
 EVALUATION_KEY = ("run_spec_id", "instance_id", "perturbation", "train_trial_index", "trial_index")
+INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
 FROM_INSTANCE = ("input", "references", "extra_data")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
 
-INPUTS = f"""
-SELECT l.run_spec_id, count(*) AS links,
+INPUTS = """
+SELECT q.run_spec_id, count(*) AS requests,
        count_if(r.request_id IS NOT NULL AND r.failure IS NULL) AS answered,
        count_if(r.failure IS NOT NULL) AS failed,
-       CAST(bit_xor(xxhash64(l.instance_id, l.perturbation, l.train_trial_index, l.trial_index,
-            l.annotator, l.judge, l.request_id, r.completed_at, r.write_id)) AS STRING)
+       CAST(bit_xor(xxhash64(q.instance_id, q.perturbation, q.train_trial_index, q.trial_index,
+            q.annotator, q.judge, q.request_id, r.completed_at, r.write_id)) AS STRING)
        AS fingerprint
-FROM {{links}} l LEFT JOIN ({CURRENT_RESULTS}) r ON r.request_id = l.request_id
-GROUP BY l.run_spec_id
+FROM {planned} q LEFT JOIN {results} r ON r.request_id = q.request_id
+GROUP BY q.run_spec_id
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What a RunSpec's links have come to: counts, and a digest of which result serves which."""
+    """What a RunSpec's requests have come to: counts, and a digest of which result serves which."""
 
     run_spec_id: str
-    links: int
+    requests: int
     answered: int
     failed: int
     fingerprint: str
 
     @property
     def counts(self) -> dict[str, int]:
-        missing = self.links - self.answered - self.failed
+        missing = self.requests - self.answered - self.failed
         return {
-            "requests": self.links,
+            "requests": self.requests,
             "answered": self.answered,
             "failed": self.failed,
             "missing": missing,
         }
 
 
-def links_of(ctx: Context, run_spec_ids: Sequence[str], stage: str, purpose: Purpose) -> DataFrame:
-    """The current links of these RunSpecs that a stage made for a purpose."""
-    links = ctx.lake.query(output_of("request_links", stage))
-    return links.where(
-        F.col("run_spec_id").isin(list(run_spec_ids)) & (F.col("purpose") == purpose.value)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOf:
+    """Which data version a RunSpec evaluates."""
+
+    run_spec_id: str
+    data_version: str
+
+
+def requests_of(
+    ctx: Context, run_spec_ids: Iterable[str], stage: str, purpose: Purpose
+) -> DataFrame:
+    """The current requests of these RunSpecs that a stage planned for a purpose."""
+    planned = ctx.current("requests", stage, run_spec_ids)
+    return planned.where(F.col("purpose") == purpose.value)
 
 
 def inputs_of(
-    ctx: Context, run_spec_ids: Sequence[str], stage: str, purpose: Purpose
+    ctx: Context,
+    run_spec_ids: Sequence[str],
+    stage: str,
+    purpose: Purpose,
+    deployments: Iterable[str],
 ) -> dict[str, Inputs]:
-    """Counts and input digest of these RunSpecs, in one job whatever their number."""
-    if not run_spec_ids:
-        return {}
-    found = ctx.lake.query(INPUTS, links=links_of(ctx, run_spec_ids, stage, purpose))
+    """Counts and input digest of these RunSpecs, in one job whatever their number.
+
+    Args:
+        ctx: the lake and suite.
+        run_spec_ids: whose.
+        stage: which planned their requests.
+        purpose: which requests count.
+        deployments: who was asked.
+    """
+    planned = requests_of(ctx, run_spec_ids, stage, purpose)
+    found = ctx.lake.query(INPUTS, planned=planned, results=ctx.results(deployments))
     return {row.run_spec_id: row for row in rows_of(found, Inputs)}
 
 
-def states(ctx: Context, run_spec_ids: Sequence[str], needs: frozenset[str]) -> DataFrame:
+def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> DataFrame:
     """RequestState rows of these RunSpecs, carrying only the fields in `needs`."""
-    links = links_of(ctx, run_spec_ids, "plan", Purpose.EVALUATE)
-    results = ctx.lake.query(CURRENT_RESULTS).select("request_id", *FROM_RESULT)
-    instances = ctx.lake.query(output_of("instances", "ingest", "data_version")).select(
-        "scenario_name", "data_version", "instance_id", "perturbation", "split", *FROM_INSTANCE
+    units = [spec.run_spec_id for spec in specs]
+    versions = [DataOf(run_spec_id=s.run_spec_id, data_version=s.data_version) for s in specs]
+    results = ctx.results({spec.model_deployment for spec in specs})
+    instances = ctx.current(
+        "instances", "ingest", {spec.data_version for spec in specs}, "data_version"
     )
-    data = _data_versions(ctx, run_spec_ids)
     joined = (
-        links.join(F.broadcast(data), "run_spec_id")
-        .join(instances, ["data_version", "instance_id", "perturbation"])
-        .join(results, "request_id", "left")
+        requests_of(ctx, units, "plan", Purpose.EVALUATE)
+        .select("request_id", *EVALUATION_KEY)
+        .join(F.broadcast(ctx.lake.frame(versions, DataOf)), "run_spec_id")
+        .join(
+            instances.select(*INSTANCE_KEY, "split", *(needs & {*FROM_INSTANCE})),
+            list(INSTANCE_KEY),
+        )
+        .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
     )
     if "verdicts" in needs:
-        joined = joined.join(_verdicts(ctx), list(EVALUATION_KEY), "left")
+        joined = joined.join(_verdicts(ctx, units), list(EVALUATION_KEY), "left")
     kept = {*EVALUATION_KEY, "split", "failure", "completions", *needs} & set(joined.columns)
     columns = [_column(name, name in kept) for name in RequestState.__dataclass_fields__]
     return joined.select(*columns)
 
 
-def _data_versions(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
-    specs = ctx.lake.read("run_specs").where(F.col("run_spec_id").isin(list(run_spec_ids)))
-    return specs.select("run_spec_id", F.col("run_spec.data_version")).distinct()
-
-
-def _verdicts(ctx: Context) -> DataFrame:
+def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
     verdict = F.struct("annotator", "judge", "status", "scores")
-    current = ctx.lake.query(output_of("annotations", "annotate"))
+    current = ctx.current("annotations", "annotate", run_spec_ids)
     return current.groupBy(*EVALUATION_KEY).agg(
         F.sort_array(F.collect_list(verdict)).alias("verdicts")
     )

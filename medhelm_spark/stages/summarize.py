@@ -8,7 +8,6 @@ from medhelm_spark.domain.run import MetricSpec, RunSpec
 from medhelm_spark.domain.stats import MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.lake.views import output_of
 from medhelm_spark.metrics import info
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.run_specs import current_runs
@@ -89,9 +88,8 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
         if key not in done or done[key].fingerprint != value
     }
     if todo:
-        rows = ctx.lake.query(output_of("per_instance_stats", SCORE))
-        rows = rows.where(rows.run_spec_id.isin(list(todo)))
-        histograms = ctx.lake.query(HISTOGRAMS, scored=rows)
+        scores = ctx.current("per_instance_stats", SCORE, todo)
+        histograms = ctx.lake.query(HISTOGRAMS, scored=scores)
         summarizer = Summarizer({spec.run_spec_id: spec.metrics for spec in specs})
         made = map_rows(histograms, summarizer, Histogram, Stat)
         ctx.lake.append("stats", made.coalesce(1), write_id)

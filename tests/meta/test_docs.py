@@ -123,7 +123,7 @@ def read_by(node: ast.AST) -> set[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             found |= set(re.findall(r"\{(\w+)\}", part.value))
-        elif isinstance(part, ast.Call) and called(part) in ("read", "output_of"):
+        elif isinstance(part, ast.Call) and called(part) in ("read", "current", "output_of"):
             found |= texts(part)
     return found & TABLES.keys()
 

@@ -42,7 +42,8 @@ def test_pyproject_stays_readable() -> None:
 def test_the_core_brings_neither_spark_nor_delta_nor_mlflow() -> None:
     core = {plain(requirement) for requirement in PROJECT["dependencies"]}
     assert not core & {"pyspark", "delta-spark", "mlflow", "pandas", "torch", "vllm", "streamlit"}
-    assert set(PROJECT["optional-dependencies"]) == {"local", "summarization", "vllm", "dev"}
+    extras = {"local", "hub", "summarization", "vllm", "dev"}
+    assert set(PROJECT["optional-dependencies"]) == extras
 
 
 def test_every_import_is_declared() -> None:
@@ -76,7 +77,8 @@ def test_constraints_are_pins_without_addresses() -> None:
 
 def test_constraints_pin_everything_that_setup_installs() -> None:
     extras = PROJECT["optional-dependencies"]
-    wanted = {plain(line) for line in (*PROJECT["dependencies"], *extras["local"], *extras["dev"])}
+    installed = [*PROJECT["dependencies"], *extras["local"], *extras["hub"], *extras["dev"]]
+    wanted = {plain(line) for line in installed}
     assert not wanted - {plain(line) for line in CONSTRAINTS}
 
 

@@ -23,7 +23,7 @@ JURY = {
 }
 # What each stage is the first to write, and with how many rows: 3 instances, one model, one judge.
 WRITTEN: Mapping[str, Mapping[str, int]] = {
-    "plan": {"instances": 3, "run_specs": 1, "prompts": 3, "requests": 3, "request_links": 3},
+    "plan": {"instances": 3, "run_specs": 1, "prompts": 3, "requests": 3},
     "infer": {"request_results": 3},
     "annotate": {"annotations": 3},
     "score": {"per_instance_stats": 3},

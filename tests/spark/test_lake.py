@@ -13,6 +13,7 @@ from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, 
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.ledger import Lease
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.spark_reader import SparkReader
@@ -54,23 +55,31 @@ def result(request: str, minutes: int, failure: FailureKind | None = None) -> Re
     )
 
 
-def test_a_missing_table_has_no_rows(spark: SparkSession, tmp_path: Path) -> None:
-    lake = Lake(spark, str(tmp_path / "lake"))
+@pytest.fixture(params=["files", "spark"])
+def lake(
+    request: pytest.FixtureRequest,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Lake:
+    """A lake whose small tables go through files, and one on a cluster, where Spark has them."""
+    if request.param == "spark":
+        monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
+    return Lake(spark, str(tmp_path / "lake"))
+
+
+def test_a_missing_table_has_no_rows(lake: Lake) -> None:
     assert lake.read("stats").count() == 0
     assert lake.version("stats") is None
 
 
-def test_the_newest_record_of_a_unit_is_current(spark: SparkSession, tmp_path: Path) -> None:
-    lake = Lake(spark, str(tmp_path / "lake"))
+def test_the_newest_record_of_a_unit_is_current(lake: Lake) -> None:
     lake.append_rows("runs", [record("a", 2), record("a", 1), record("b", 3)], "w")
-    current = {row.unit_id: row for row in rows_of(lake.query(CURRENT_RUNS), RunRecord)}
+    current = {row.unit_id: row for row in lake.rows(CURRENT_RUNS, RunRecord)}
     assert current == {"a": record("a", 2), "b": record("b", 3)}
 
 
-def test_an_answer_beats_a_failure_and_the_earliest_stands(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    lake = Lake(spark, str(tmp_path / "lake"))
+def test_an_answer_beats_a_failure_and_the_earliest_stands(lake: Lake) -> None:
     rows = [
         result("r1", 1, FailureKind.TIMEOUT),
         result("r1", 3),
@@ -82,27 +91,65 @@ def test_an_answer_beats_a_failure_and_the_earliest_stands(
     assert current == {"r1": result("r1", 2), "r2": result("r2", 1, FailureKind.TOO_LONG)}
 
 
-def test_a_commit_made_twice_is_one(spark: SparkSession, tmp_path: Path) -> None:
-    lake = Lake(spark, str(tmp_path / "lake"))
+def test_a_commit_made_twice_is_one(lake: Lake) -> None:
     frame = lake.frame([record("a", 1)], RunRecord)
     for _ in range(2):
         lake.append("runs", frame, "w", txn=("wave", 1))
-    assert lake.read("runs").count() == 1
+    lake.append_rows("runs", [record("a", 1)], "w", txn=("wave", 1))
+    assert lake.append_rows("runs", [record("b", 2)], "w", txn=("wave", 2))
+    assert lake.read("runs").count() == 2
 
 
-def test_drivers_that_create_a_table_at_once_lose_nothing(
-    spark: SparkSession, tmp_path: Path
+def test_drivers_that_try_the_same_version_at_once_are_told_apart(lake: Lake) -> None:
+    lake.ensure("leases")
+
+    def claim(holder: int) -> bool:
+        at = NOW + timedelta(minutes=holder)
+        row = Lease(
+            suite="s",
+            version=1,
+            model_deployment="m",
+            holder=str(holder),
+            claimed_at=at,
+            expires_at=at,
+        )
+        return lake.append_rows("leases", [row], str(holder), txn=("lease", 1))
+
+    with ThreadPoolExecutor(4) as pool:
+        won = list(pool.map(claim, range(4)))
+    held = lake.rows("SELECT * FROM {leases}", Lease)
+    assert len(held) == 1
+    assert won[int(held[0].holder)]
+
+
+def test_a_table_that_is_only_made_has_no_rows_and_a_version(lake: Lake) -> None:
+    lake.ensure("request_results")
+    lake.ensure("request_results")
+    assert lake.read("request_results").count() == 0
+    assert lake.version("request_results") == 0
+
+
+def test_a_cluster_reads_what_one_machine_wrote_and_adds_to_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lake = Lake(spark, str(tmp_path / "lake"))
+    here = Lake(spark, str(tmp_path / "lake"))
+    here.append_rows("runs", [record("a", 1)], "w1")
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
+    there = Lake(spark, str(tmp_path / "lake"))
+    there.append_rows("runs", [record("b", 2)], "w2")
+    assert there.rows(CURRENT_RUNS, RunRecord) != []
+    for lake in (here, there):
+        current = {row.unit_id: row for row in lake.rows(CURRENT_RUNS, RunRecord)}
+        assert current == {"a": record("a", 1), "b": record("b", 2)}
+
+
+def test_drivers_that_create_a_table_at_once_lose_nothing(lake: Lake) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda i: lake.append_rows("runs", [record(str(i), i)], "w"), range(4)))
     assert lake.read("runs").count() == 4
 
 
-def test_a_column_that_an_older_lake_lacks_reads_as_null(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    lake = Lake(spark, str(tmp_path / "lake"))
+def test_a_column_that_an_older_lake_lacks_reads_as_null(lake: Lake) -> None:
     older = lake.frame([record("a", 1)], RunRecord).drop("schema_version")
     older.write.format("delta").save(lake.place.table("runs"))
     assert [row["schema_version"] for row in lake.read("runs").collect()] == [None]

@@ -13,27 +13,24 @@ from medhelm_spark.annotators.jury import (
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     Annotation,
+    AnnotationKey,
     CriterionScore,
     FailureKind,
     Prompt,
-    Purpose,
-    RequestLink,
     VerdictStatus,
 )
 from medhelm_spark.domain.scenario import AccessLevel, Message
 from tests.unit.annotators.rubrics import TWO, completion, verdict
 
-LINK = RequestLink(
+KEY = AnnotationKey(
     run_spec_id="run",
     instance_id="i1",
     perturbation="",
     train_trial_index=1,
     trial_index=2,
-    purpose=Purpose.JUDGE,
     request_id="judge-request",
     annotator="demo",
     judge="local",
-    judged_request_id="answer-request",
 )
 
 
@@ -96,7 +93,7 @@ def annotate(
     skipped: VerdictStatus | None = None,
 ) -> Annotation:
     return annotation_for(
-        LINK,
+        KEY,
         TWO,
         access_level=AccessLevel.PRIVATE,
         completions=None if reply is None else (completion(reply),),

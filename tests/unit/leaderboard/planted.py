@@ -27,11 +27,10 @@ from medhelm_spark.domain.request import (
     Decoding,
     FailureKind,
     FinishReason,
+    PlannedRequest,
     Prompt,
     Purpose,
-    RequestLink,
     RequestResult,
-    RequestRow,
     VerdictStatus,
 )
 from medhelm_spark.domain.run import (
@@ -297,7 +296,6 @@ def _plant_run(lake: Path, model: str, scenario: str, values: Values) -> None:
     write_id = f"w-{spec.run_spec_id}"
     append(lake, "run_specs", [planned(spec)], write_id)
     append(lake, "requests", [_request(spec, i) for i in range(len(values))], write_id)
-    append(lake, "request_links", [_link(spec, i) for i in range(len(values))], write_id)
     append(lake, "request_results", [_result(spec, i, v) for i, v in enumerate(values)], write_id)
     append(
         lake, "per_instance_stats", [_scores(spec, i, v) for i, v in enumerate(values)], write_id
@@ -310,19 +308,8 @@ def _plant_run(lake: Path, model: str, scenario: str, values: Values) -> None:
         finish(lake, stage, spec.run_spec_id, write_id)
 
 
-def _request(spec: RunSpec, index: int) -> RequestRow:
-    return RequestRow(
-        request_id=f"q-{spec.run_spec_id}-{index}",
-        prompt_id=f"p-{spec.scenario_name}-i{index}",
-        model_deployment=spec.model_deployment,
-        decoding=Decoding(max_tokens=16),
-        access_level=AccessLevel(spec.access_level),
-        estimated_tokens=8,
-    )
-
-
-def _link(spec: RunSpec, index: int) -> RequestLink:
-    return RequestLink(
+def _request(spec: RunSpec, index: int) -> PlannedRequest:
+    return PlannedRequest(
         run_spec_id=spec.run_spec_id,
         instance_id=f"{spec.scenario_name}-i{index}",
         perturbation="",
@@ -330,6 +317,11 @@ def _link(spec: RunSpec, index: int) -> RequestLink:
         trial_index=0,
         purpose=Purpose.EVALUATE,
         request_id=f"q-{spec.run_spec_id}-{index}",
+        prompt_id=f"p-{spec.scenario_name}-i{index}",
+        model_deployment=spec.model_deployment,
+        decoding=Decoding(max_tokens=16),
+        access_level=AccessLevel(spec.access_level),
+        estimated_tokens=8,
     )
 
 

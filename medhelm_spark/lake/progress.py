@@ -1,0 +1,160 @@
+"""Progress of a job while it runs: how many rows its tasks have made, how fast, how long still.
+
+Tasks send the driver small datagrams of counts, nothing else: one that is lost is made up for by
+the next, and where a network forbids them only the display is missing. Nothing is sent when nobody
+looks: without a terminal there is no meter.
+"""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Any, TextIO
+
+from pyspark.sql import SparkSession
+
+CLEAR_LINE = "\r\x1b[K"
+SEND_SECONDS = 0.5
+DRAW_SECONDS = 0.5
+Rows = Callable[[Iterable[Any]], Iterable[Any]]
+Watch = Callable[[Rows], Rows]
+
+
+def unwatched(fn: Rows) -> Rows:
+    """The watch of those who show nothing."""
+    return fn
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A function of rows that reports how many it has made; otherwise it is what it was."""
+
+    fn: Rows
+    host: str
+    port: int
+    key: str
+
+    def __call__(self, rows: Iterable[Any]) -> Iterator[Any]:
+        sender = f"{self.key} {os.getpid()}.{threading.get_ident()}.{time.monotonic_ns()}"
+        made, tokens, sent = 0, 0, time.monotonic()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            for row in self.fn(rows):
+                made += 1
+                tokens += getattr(row, "completion_tokens", None) or 0
+                if time.monotonic() - sent >= SEND_SECONDS:
+                    sent = time.monotonic()
+                    self._send(out, f"{sender} {made} {tokens}")
+                yield row
+            self._send(out, f"{sender} {made} {tokens}")
+
+    def _send(self, out: socket.socket, message: str) -> None:
+        try:
+            out.sendto(message.encode(), (self.host, self.port))
+        except OSError:
+            return
+
+
+class Meter(threading.Thread):
+    """Receives counts and draws one line, over and over, on a terminal."""
+
+    def __init__(self, terminal: TextIO, label: str, total: int | None, host: str) -> None:
+        super().__init__(daemon=True, name="medhelm-spark-progress")
+        self.terminal, self.label, self.total = terminal, label, total
+        self.key = token_hex(8)
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind((host, 0))
+        self._socket.settimeout(DRAW_SECONDS)
+        self._began, self._ended = time.monotonic(), threading.Event()
+
+    @property
+    def port(self) -> int:
+        """Where the tasks send their counts."""
+        return int(self._socket.getsockname()[1])
+
+    def run(self) -> None:
+        """Receive and draw until stopped."""
+        drawn = self._began
+        while not self._ended.is_set():
+            self._receive()
+            if time.monotonic() - drawn >= DRAW_SECONDS:
+                drawn = time.monotonic()
+                self._draw(self.line())
+
+    def stop(self) -> None:
+        """Leave an empty line to whoever writes next."""
+        self._ended.set()
+        self.join()
+        self._socket.close()
+        self._draw("")
+
+    def line(self) -> str:
+        """What is known now."""
+        made = sum(rows for rows, _ in self._seen.values())
+        tokens = sum(count for _, count in self._seen.values())
+        return progress_line(self.label, made, tokens, self.total, time.monotonic() - self._began)
+
+    def _receive(self) -> None:
+        try:
+            words = self._socket.recv(256).decode("ascii", "replace").split()
+        except TimeoutError:
+            return
+        if len(words) == 4 and words[0] == self.key and words[2].isdigit() and words[3].isdigit():
+            self._seen[words[1]] = int(words[2]), int(words[3])
+
+    def _draw(self, line: str) -> None:
+        self.terminal.write(f"{CLEAR_LINE}{line}")
+        self.terminal.flush()
+
+
+def progress_line(label: str, made: int, tokens: int, total: int | None, seconds: float) -> str:
+    """One line of progress.
+
+    >>> progress_line("infer", 500, 9000, 2000, 20.0)
+    'infer: 500 of 2,000, 25.0/s, 450 tokens/s, 60 s left'
+    >>> progress_line("plan", 0, 0, None, 1.0)
+    'plan: 0'
+    """
+    parts = [f"{made:,}" if total is None else f"{made:,} of {total:,}"]
+    if made and seconds > 0:
+        parts.append(f"{made / seconds:,.1f}/s")
+        if tokens:
+            parts.append(f"{tokens / seconds:,.0f} tokens/s")
+        if total:
+            parts.append(f"{_time(max(0, total - made) * seconds / made)} left")
+    return f"{label}: {', '.join(parts)}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+@contextmanager
+def metered(
+    spark: SparkSession, terminal: TextIO | None, label: str, total: int | None = None
+) -> Iterator[Watch]:
+    """While the body runs, show the rows made by the functions it passes through the given watch.
+
+    Args:
+        spark: whose driver the tasks reach.
+        terminal: where to draw; None for nowhere.
+        label: what stands before the numbers.
+        total: how many rows will be made, where that is known.
+    """
+    if terminal is None:
+        yield unwatched
+        return
+    host = spark.conf.get("spark.driver.host", "127.0.0.1") or "127.0.0.1"
+    meter = Meter(terminal, label, total, host)
+    meter.start()
+    try:
+        yield lambda fn: Watched(fn, host, meter.port, meter.key)
+    finally:
+        meter.stop()

@@ -1,0 +1,98 @@
+"""The meter, fed by real datagrams."""
+
+import io
+import pickle
+import socket
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from medhelm_spark.lake.progress import Meter, Watched, progress_line
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A row that counts tokens."""
+
+    completion_tokens: int | None
+
+
+def answers(numbers: Iterable[int]) -> Iterator[Answer]:
+    for number in numbers:
+        yield Answer(number or None)
+
+
+@pytest.fixture
+def meter() -> Iterator[Meter]:
+    made = Meter(io.StringIO(), "infer", 10, "127.0.0.1")
+    made.start()
+    yield made
+    made.stop()
+
+
+def until(meter: Meter, text: str) -> str:
+    """The meter's line once it holds some text, or its last one after five seconds."""
+    end = time.monotonic() + 5
+    while text not in meter.line() and time.monotonic() < end:
+        time.sleep(0.02)
+    return meter.line()
+
+
+def test_rows_and_tokens_of_several_tasks_are_added_up(meter: Meter) -> None:
+    for numbers in ([3, 4], [0, 5, 6]):
+        task = pickle.loads(pickle.dumps(Watched(answers, "127.0.0.1", meter.port, meter.key)))
+        assert list(task(numbers)) == [Answer(number or None) for number in numbers]
+    line = until(meter, "5 of 10")
+    assert line.startswith("infer: 5 of 10, ")
+    assert "tokens/s" in line
+    assert line.endswith("s left")
+
+
+def test_a_task_that_goes_on_is_seen_before_it_ends(meter: Meter) -> None:
+    rows = Watched(answers, "127.0.0.1", meter.port, meter.key)(range(100))
+    next(rows)
+    time.sleep(0.6)
+    next(rows)
+    assert until(meter, "2 of 10").startswith("infer: 2 of 10")
+
+
+def test_strangers_are_not_counted(meter: Meter) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        for message in (b"", b"nokey 1 5 5", f"{meter.key} 1 five 5".encode(), b"\xff" * 300):
+            out.sendto(message, ("127.0.0.1", meter.port))
+    Watched(answers, "127.0.0.1", meter.port, meter.key)
+    list(Watched(answers, "127.0.0.1", meter.port, meter.key)([1]))
+    assert until(meter, "1 of 10").startswith("infer: 1 of 10")
+
+
+def test_the_line_is_drawn_over_itself_and_cleared() -> None:
+    terminal = io.StringIO()
+    meter = Meter(terminal, "plan: prompts", None, "127.0.0.1")
+    meter.start()
+    list(Watched(answers, "127.0.0.1", meter.port, meter.key)([1, 2]))
+    until(meter, "prompts: 2")
+    time.sleep(1.2)
+    meter.stop()
+    drawn = terminal.getvalue().split("\r\x1b[K")
+    assert drawn[-1] == ""
+    assert drawn[-2].startswith("plan: prompts: 2, ")
+    assert "\n" not in terminal.getvalue()
+
+
+def test_nobody_listening_does_no_harm() -> None:
+    assert list(Watched(answers, "127.0.0.1", 9, "k")([7])) == [Answer(7)]
+
+
+@pytest.mark.parametrize(
+    ("made", "total", "seconds", "line"),
+    [
+        (0, 10, 3.0, "x: 0 of 10"),
+        (12, 10, 3.0, "x: 12 of 10, 4.0/s, 0 s left"),
+        (1000, 1_000_000, 100.0, "x: 1,000 of 1,000,000, 10.0/s, 27.8 h left"),
+        (10, 100, 60.0, "x: 10 of 100, 0.2/s, 9 min left"),
+    ],
+)
+def test_lines(made: int, total: int, seconds: float, line: str) -> None:
+    assert progress_line("x", made, 0, total, seconds) == line
