@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medhelm_spark.cli import demos
-from medhelm_spark.cli.boards import load, print_board, write_board
+from medhelm_spark.cli.boards import print_board, write_board
+from medhelm_spark.cli.dry_run import dry_run
 from medhelm_spark.cli.evaluate import (
     check,
     check_engines,
@@ -15,9 +16,13 @@ from medhelm_spark.cli.evaluate import (
     prepare,
     replaced,
 )
+from medhelm_spark.cli.schema import load_shown
 from medhelm_spark.cli.track import track
-from medhelm_spark.cli.workspace import Entries, Workspace, say
+from medhelm_spark.cli.workspace import Entries, Workspace, counted, say
 from medhelm_spark.config.explain import explain
+from medhelm_spark.config.registry import load_registry
+from medhelm_spark.config.schema_file import load_schema
+from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -38,7 +43,7 @@ def run(args: Namespace) -> int:
     runs = Entries.of(args).resolve(args, workspace.registry)
     check(runs)
     if args.dry_run:
-        return _dry_run(runs)
+        return dry_run(runs, args.suite, workspace.registry.policy)
     if args.name != "plan":
         check_engines(runs)
     if args.name == "run" and not args.no_tracking:
@@ -50,20 +55,8 @@ def run(args: Namespace) -> int:
     done = evaluate(
         ctx, workspace, runs, specs=specs, upto=args.name, retry_failed=args.retry_failed
     )
-    say(f"{done.model_calls} model calls")
+    say(counted(done.model_calls, "model call"))
     return _finish(args, workspace, ctx) if args.name == "run" else 0
-
-
-def _dry_run(runs: Sequence[ResolvedRun]) -> int:
-    for one in runs:
-        judges = ", ".join(d.name for judged in one.annotators for d in judged.deployments)
-        limit = one.adapter_spec.max_eval_instances or "all"
-        sys.stdout.write(
-            f"{one.name}\t{one.deployment.name} ({one.deployment.locality})\t"
-            f"{one.card.access_level}\t{limit} instances\tjudges: {judges or 'none'}\n"
-        )
-    say(f"{len(runs)} runs; nothing was written or sent")
-    return 0
 
 
 def _not_completed(ctx: Context, runs: tuple[ResolvedRun, ...]) -> tuple[ResolvedRun, ...]:
@@ -99,7 +92,7 @@ def import_responses(args: Namespace) -> int:
     specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
     import_file(ctx, specs, {specs[0].scenario_name: args.file}, names)
     done = evaluate(ctx, workspace, unasked, specs=specs)
-    say(f"{done.model_calls} model calls")
+    say(counted(done.model_calls, "model call"))
     return _finish(args, workspace, ctx)
 
 
@@ -146,8 +139,9 @@ def summarize(args: Namespace) -> int:
         raise ConfigError("give --suite S, or --suites A B with --release R.")
     if args.name == "publish" and not args.release:
         raise ConfigError("publish makes a release: name it by --release R.")
-    if args.schema:
-        say(f"--schema {args.schema}: not read; names, groups and directions come from the cards")
+    schema = load_schema(args.schema) if args.schema else None
+    if args.auto_generate_schema:
+        say("--auto-generate-schema: every group is shown; names and directions are the cards'")
     workspace = Workspace(args.local_path, args.output_path)
     for suite in suites:
         ctx = workspace.context(suite)
@@ -160,14 +154,18 @@ def summarize(args: Namespace) -> int:
         publish(ctx, args.release, suites)
         if not args.no_tracking:
             track(workspace, ctx, args.release, args.tracking_uri, is_release=True)
-    print_board(workspace, suite=None if args.release else suites[-1], release=args.release)
+    board = load_shown(
+        workspace, schema, suite=None if args.release else suites[-1], release=args.release
+    )
+    write_board(board, "table", None)
     return 0
 
 
 def leaderboard(args: Namespace) -> int:
     """`leaderboard`: the board of a suite or release, printed or written."""
+    schema = load_schema(args.schema) if args.schema else None
     workspace = Workspace(args.local_path, args.output_path)
-    board = load(workspace, suite=args.suite, release=args.release)
+    board = load_shown(workspace, schema, suite=args.suite, release=args.release)
     write_board(board, args.format, args.output_file)
     return 0
 
@@ -181,7 +179,7 @@ def serve(args: Namespace) -> int:
 
 def scenarios(args: Namespace) -> int:
     """`scenarios`: every card with what a person needs to choose by."""
-    registry = Workspace(args.local_path, args.output_path).registry
+    registry = load_registry(args.local_path)
     rows = [("NAME", "ACCESS", "VERIFIED", "MAIN METRIC", "CATEGORY", "SOURCE")]
     for name, card in sorted(registry.cards.items()):
         source = card.source.table or card.source.dataset
@@ -198,8 +196,7 @@ def scenarios(args: Namespace) -> int:
 
 def explain_config(args: Namespace) -> int:
     """`explain-config`: which file gave each named thing, and what it won over."""
-    workspace = Workspace(args.local_path, args.output_path)
-    for origin in explain(workspace.registry, workspace.settings):
+    for origin in explain(load_registry(args.local_path), load_settings(args.local_path)):
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
     return 0

@@ -1,180 +1,186 @@
-"""The command line: HELM's flags keep their letters, names and defaults."""
+"""The command line: every command with its options and examples, in one table."""
 
 import argparse
-import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from medhelm_spark import __version__
-from medhelm_spark.cli import commands
+from medhelm_spark.cli import commands, options
+from medhelm_spark.cli.helm_flags import without_replaced
 
-DEFAULT_OUTPUT = "benchmark_output"
-DEFAULT_LOCAL_PATH = "prod_env"
-DEFAULT_PORT = 8000
+PROG = "medhelm-spark"
+ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
+FLAG_COLUMNS = 32
 
-# HELM flags that mean nothing here, and what does their work instead.
-REPLACED: Mapping[str, tuple[str, int]] = {
-    "--mongo-uri": ("every answer is kept in the lake's request_results table", 1),
-    "--runner-class-name": ("Spark runs everything; slots and wave_minutes are settings", 1),
-    "--disable-cache": ("request_results is the cache; --suite and --retry-failed decide", 0),
-    "--cache-instances": ("ingest always keeps instances in the lake", 0),
-    "--cache-instances-only": ("use `medhelm-spark ingest`", 0),
-    "--skip-instances": ("use --dry-run", 0),
-    "--exit-on-error": ("a failed request is a row, it never ends a run", 0),
-    "--batch-size": ("engines batch continuously by themselves", 1),
-    "--server-url": ("name a deployment with engine openai and its base_url", 1),
-    "--num-instances": ("use --max-eval-instances", 1),
-    "--debug": ("errors say where they come from", 0),
-    "--schema-validation": ("a schema file is always checked", 1),
-    "--allow-unknown-models": ("unknown models are shown by their name", 0),
-    "--cache-output-path": ("the dashboard reads the lake itself", 1),
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command: the function it calls, a sentence, its options, and lines worth copying."""
+
+    function: Callable[[argparse.Namespace], int]
+    about: str
+    options: tuple[Callable[[argparse.ArgumentParser], None], ...] = ()
+    examples: tuple[str, ...] = ()
+
+
+ALIASES: Mapping[str, tuple[str, ...]] = {"serve": ("server",)}
+_PLACES = (options.lake, options.site)
+_STAGES = (*_PLACES, options.entries, options.running)
+_SUMMARIES = (*_PLACES, options.summarizing, options.tracking)
+_QUESTIONS = '-r "pubmed_qa:model=huggingface/smollm2-135m-instruct" --suite first'
+
+COMMANDS: Mapping[str, Command] = {
+    "demo": Command(
+        function=commands.demo,
+        about="Run the shipped demos and print their board.",
+        options=(*_PLACES, options.tracking),
+        examples=("demo", "demo -o lake --no-tracking"),
+    ),
+    "fetch-model": Command(
+        function=commands.fetch_model,
+        about="Download the small embedded model, once, and check its hash.",
+    ),
+    "scenarios": Command(
+        function=commands.scenarios,
+        about="List the scenarios with access level, main metric and source.",
+        options=(options.site,),
+    ),
+    "run": Command(
+        function=commands.run,
+        about="Do all stages for run entries, each only where something is missing; "
+        "print the board.",
+        options=(*_STAGES, options.tracking),
+        examples=(
+            f"run {_QUESTIONS} -m 10",
+            "run -c run_entries.conf --models-to-run ollama/qwen2.5-7b-instruct --suite pilot -d",
+        ),
+    ),
+    "plan": Command(
+        function=commands.run,
+        about="As run, up to the plan: ingest what is missing, write requests, ask nobody.",
+        options=_STAGES,
+        examples=(f"plan {_QUESTIONS} -m 10",),
+    ),
+    "infer": Command(
+        function=commands.run,
+        about="As run, up to the models' answers.",
+        options=_STAGES,
+        examples=(f"infer {_QUESTIONS} -m 10",),
+    ),
+    "annotate": Command(
+        function=commands.run,
+        about="As run, up to the judges' verdicts.",
+        options=_STAGES,
+        examples=(f"annotate {_QUESTIONS} -m 10",),
+    ),
+    "score": Command(
+        function=commands.run,
+        about="As run, up to the scores of each instance.",
+        options=_STAGES,
+        examples=(f"score {_QUESTIONS} -m 10",),
+    ),
+    "ingest": Command(
+        function=commands.ingest,
+        about="Read a scenario's data into the lake.",
+        options=(*_PLACES, options.ingesting),
+        examples=(
+            "ingest --scenario pubmed_qa",
+            "ingest --scenario medcalc_bench --source test_data.csv",
+        ),
+    ),
+    "import-responses": Command(
+        function=commands.import_responses,
+        about="Take answers made elsewhere as a model's, score them, print the board.",
+        options=(*_PLACES, options.entries, options.importing, options.tracking),
+        examples=(
+            "import-responses -r pubmed_qa:model=hospital/pilot --suite first --file answers.jsonl",
+        ),
+    ),
+    "summarize": Command(
+        function=commands.summarize,
+        about="Summarise suites again, pin them as a release if asked, print the board.",
+        options=_SUMMARIES,
+        examples=(
+            "summarize --suite first",
+            "summarize --suites first second --release 2026-q1 --schema schema_medhelm.yaml",
+        ),
+    ),
+    "publish": Command(
+        function=commands.summarize,
+        about="Make a release of one or more suites, or replace a draft.",
+        options=_SUMMARIES,
+        examples=("publish --suites first second --release 2026-q1",),
+    ),
+    "leaderboard": Command(
+        function=commands.leaderboard,
+        about="Print or write the board of a suite or release.",
+        options=(*_PLACES, options.which, options.board),
+        examples=(
+            "leaderboard --suite first",
+            "leaderboard --release 2026-q1 --format csv --output-file board.csv",
+        ),
+    ),
+    "serve": Command(
+        function=commands.serve,
+        about="Open the dashboard.",
+        options=(options.lake, options.which, options.serving),
+        examples=("serve --suite first -p 8501",),
+    ),
+    "explain-config": Command(
+        function=commands.explain_config,
+        about="Say which file gave each named thing, and which files it won over.",
+        options=(options.site,),
+    ),
 }
+EXAMPLES = (f"run {_QUESTIONS} -m 10", "leaderboard --suite first --format md")
+
+
+class _Page(argparse.RawDescriptionHelpFormatter):
+    """A help page with `-m, --max-eval-instances N` on its left, the value named once."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=FLAG_COLUMNS)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Arguments with `command`, the function to call; leaves by SystemExit on a wrong one."""
-    return build_parser().parse_args(_without_replaced(list(argv)))
-
-
-def _without_replaced(argv: list[str]) -> list[str]:
-    kept: list[str] = []
-    while argv:
-        word = argv.pop(0)
-        flag, _, value = word.partition("=")
-        if flag not in REPLACED:
-            kept.append(word)
-            continue
-        instead, values = REPLACED[flag]
-        sys.stderr.write(f"medhelm-spark: {flag} has no meaning here: {instead}.\n")
-        if values and not value and argv:
-            argv.pop(0)
-    return kept
+    return build_parser().parse_args(without_replaced(argv))
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
+    more = f"{PROG} COMMAND --help tells a command's options."
     parser = argparse.ArgumentParser(
-        prog="medhelm-spark",
-        description="Evaluate medical language models as a Spark batch job over Delta tables.",
+        prog=PROG,
+        description=ABOUT,
+        epilog=f"{_epilog(EXAMPLES)}\n\n{more}",
+        formatter_class=_Page,
     )
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument(
+        "--version", action="version", version=__version__, help="print the version and exit"
+    )
     found = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, (function, about, *options) in COMMANDS.items():
-        made = found.add_parser(name, help=about, description=about, aliases=ALIASES.get(name, ()))
-        made.set_defaults(command=function, name=name)
-        for add_options in (_where, *options):
+    for name, command in COMMANDS.items():
+        made = found.add_parser(
+            name,
+            help=command.about,
+            description=command.about,
+            epilog=_epilog(command.examples),
+            aliases=ALIASES.get(name, ()),
+            formatter_class=_Page,
+        )
+        made.set_defaults(command=command.function, name=name)
+        for add_options in command.options:
             add_options(made)
     return parser
 
 
-def _where(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-o",
-        "--output-path",
-        default=DEFAULT_OUTPUT,
-        metavar="LAKE",
-        help="a folder, an object-store URI or catalog.schema (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--local-path",
-        type=Path,
-        default=Path(DEFAULT_LOCAL_PATH),
-        help="the site's own configuration folder (default: %(default)s)",
-    )
-
-
-def _entries(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("-r", "--run-entries", nargs="+", default=[], metavar="ENTRY")
-    add("-c", "--conf-paths", nargs="+", default=[], type=Path, metavar="FILE")
-    add("--models-to-run", nargs="+", default=[], metavar="MODEL")
-    add("--groups-to-run", nargs="+", default=[], metavar="GROUP")
-    add("--priority", type=int, help="keep entries of this priority or a more urgent one")
-    add("--suite", required=True)
-    add("-m", "--max-eval-instances", type=int, metavar="N")
-    add("-t", "--num-train-trials", type=int, metavar="N")
-    add(
-        "--source", nargs="+", default=[], help="the scenario's data: files, a folder or table:NAME"
-    )
-
-
-def _running(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "-n", "--num-threads", type=int, metavar="N", help="concurrent requests per HTTP deployment"
-    )
-    add("-d", "--dry-run", action="store_true", help="say what would run, write and send nothing")
-    add("--skip-completed-runs", action="store_true", help="leave summarised runs as they are")
-    add("--retry-failed", action="store_true", help="ask settled failures again")
-    _tracking(parser)
-
-
-def _ingest(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scenario", required=True)
-    parser.add_argument("--source", nargs="+", default=[], help="files, a folder or table:NAME")
-
-
-def _importing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--file", type=Path, required=True, help="JSON lines")
-    parser.add_argument("--fields", help="source_id='Row Number',completion='LLM Answer'")
-    _tracking(parser)
-
-
-def _summarize(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--suite")
-    add("--suites", nargs="+", default=[])
-    add("--release")
-    add("--schema", "--schema-path", dest="schema", type=Path, help="HELM's schema file")
-    add("--auto-generate-schema", action="store_true", help="groups and names come from the cards")
-    add("-n", "--num-threads", type=int, help="accepted; Spark decides")
-    _tracking(parser)
-
-
-def _which(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--suite")
-    which.add_argument("--release")
-
-
-def _board(parser: argparse.ArgumentParser) -> None:
-    _which(parser)
-    parser.add_argument("--format", choices=("table", "json", "csv", "md"), default="table")
-    parser.add_argument("--output-file", type=Path, help="write there instead of printing")
-
-
-def _serving(parser: argparse.ArgumentParser) -> None:
-    _which(parser)
-    parser.add_argument("-p", "--port", type=int, default=DEFAULT_PORT)
-    parser.add_argument("--host", default="127.0.0.1")
-
-
-def _tracking(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tracking-uri", help="MLflow's address; the platform's own by default")
-    parser.add_argument("--no-tracking", action="store_true", help="log nothing to MLflow")
-
-
-ALIASES: Mapping[str, tuple[str, ...]] = {"serve": ("server",)}
-COMMANDS: Mapping[str, tuple[Any, ...]] = {
-    "run": (commands.run, "Do all stages for run entries and print the board.", _entries, _running),
-    "plan": (commands.run, "Ingest and plan, only what is missing.", _entries, _running),
-    "infer": (commands.run, "Do the stages up to infer.", _entries, _running),
-    "annotate": (commands.run, "Do the stages up to annotate.", _entries, _running),
-    "score": (commands.run, "Do the stages up to score.", _entries, _running),
-    "ingest": (commands.ingest, "Read a scenario's data into the lake.", _ingest),
-    "import-responses": (
-        commands.import_responses,
-        "Take completions made elsewhere as a model's results.",
-        _entries,
-        _importing,
-    ),
-    "summarize": (commands.summarize, "Summarise suites, or make a release.", _summarize),
-    "publish": (commands.summarize, "Make or replace a draft release.", _summarize),
-    "leaderboard": (commands.leaderboard, "Print the board of a suite or release.", _board),
-    "serve": (commands.serve, "Open the dashboard.", _serving),
-    "scenarios": (commands.scenarios, "List the scenarios."),
-    "explain-config": (commands.explain_config, "Say which file gave each named thing."),
-    "fetch-model": (commands.fetch_model, "Download the small embedded model, once."),
-    "demo": (commands.demo, "Run the shipped demos and print their board.", _tracking),
-}
+def _epilog(examples: Sequence[str]) -> str | None:
+    lines = [f"  {PROG} {example}" for example in examples]
+    return "\n".join(["examples:" if len(lines) > 1 else "example:", *lines]) if lines else None

@@ -17,6 +17,13 @@ CONF = """
     ]
 """
 
+JUDGE = """Judge.
+<rubric_criteria>
+{"accuracy": ["score"]}
+</rubric_criteria>
+{QUESTION} {RESPONSE} {GOLD_RESPONSE}
+"""
+
 Typed = Callable[..., tuple[int, list[list[str]], str]]
 
 
@@ -34,8 +41,9 @@ def typed(
         text = text.replace(f'"{name}"', f'"{entry}"')
     (tmp_path / "site.conf").write_text(text)
     (tmp_path / "prod_env").mkdir()
+    places = {"acme/a": "local", "acme/b": "local", "vendor/c": "external", "vendor/d": "baa"}
     names = "".join(
-        f"\n- {{name: {name}, engine: canned, locality: local}}" for name in ("acme/a", "acme/b")
+        f"\n- {{name: {name}, engine: canned, locality: {place}}}" for name, place in places.items()
     )
     (tmp_path / "prod_env" / "model_deployments.yaml").write_text(f"model_deployments:{names}\n")
 
@@ -47,14 +55,19 @@ def typed(
     return run
 
 
-def _benchmark(folder: Path, name: str) -> None:
+def _benchmark(folder: Path, name: str, level: str = "private", *judges: str) -> str:
+    """The files of a benchmark, judged by these if any; returns its run entry."""
     folder.mkdir()
+    asked = ", ".join(f"{{name: {judge}, model_name: {judge}}}" for judge in judges)
+    jury = f"{{name: jury_score, prompt_file: judge.txt, judges: [{asked}]}}"
+    (folder / "judge.txt").write_text(JUDGE)
     (folder / "prompt.txt").write_text("{question}")
     (folder / "data.csv").write_text("id,question,correct_answer\n1,Is it?,yes\n")
     (folder / "benchmark.yaml").write_text(
         f"{{name: {name}, description: d, prompt_file: prompt.txt, dataset_file: data.csv, "
-        "metrics: [{name: exact_match}]}"
+        f"access_level: {level}, metrics: [{jury if judges else '{name: exact_match}'}]}}"
     )
+    return f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
 
 
 @pytest.mark.parametrize(
@@ -78,9 +91,18 @@ def test_priority_and_groups_choose_entries(
 def test_entries_without_a_model_combine_with_models_to_run(typed: Typed) -> None:
     code, lines, said = typed("-c", "site.conf", "--models-to-run", "acme/a", "acme/b", "-m", "10")
     assert code == 0
-    assert [line[1] for line in lines] == ["acme/a (local)", "acme/b (local)"] * 3
-    assert {tuple(line[2:]) for line in lines} == {("private", "10 instances", "judges: none")}
+    assert [line[1] for line in lines] == ["acme/a (local) allowed", "acme/b (local) allowed"] * 3
+    rest = ("private", "10 instances", "judges: none", "policy.yaml: private allows local")
+    assert {tuple(line[2:]) for line in lines} == {rest}
     assert said == "6 runs; nothing was written or sent\n"
+
+
+def test_one_of_a_thing_is_told_as_one(typed: Typed) -> None:
+    entry = "medhelm_configurable_benchmark:config_path=first/benchmark.yaml,model=acme/a"
+    code, (line,), said = typed("-r", entry, "-m", "1")
+    assert code == 0
+    assert line[3] == "1 instance"
+    assert said == "1 run; nothing was written or sent\n"
 
 
 def test_nothing_is_written_and_spark_is_not_started(typed: Typed, tmp_path: Path) -> None:
@@ -89,6 +111,76 @@ def test_nothing_is_written_and_spark_is_not_started(typed: Typed, tmp_path: Pat
     assert typed("-c", "site.conf", "--models-to-run", "acme/a")[0] == 0
     assert sorted(tmp_path.rglob("*")) == before
     assert SparkSession.getActiveSession() is started
+
+
+REFUSED = [
+    # level, model, judges; the cells of model, judges and rules; who is refused, and where it runs
+    (
+        ("gated", "vendor/c", "acme/a"),
+        (
+            "vendor/c (external) refused",
+            "judges: acme/a (local) allowed",
+            "policy.yaml: gated allows local, not external; policy.yaml: gated allows local",
+        ),
+        ("model 'vendor/c'", "external"),
+    ),
+    (
+        ("private", "acme/a", "acme/b", "vendor/d"),
+        (
+            "acme/a (local) allowed",
+            "judges: acme/b (local) allowed, vendor/d (baa) refused",
+            "policy.yaml: private allows local; policy.yaml: private allows local, not baa",
+        ),
+        ("judge 'vendor/d'", "baa"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "cells", "refused"), REFUSED)
+def test_who_may_not_see_the_text_is_refused_as_a_run_refuses(
+    typed: Typed,
+    tmp_path: Path,
+    asked: tuple[str, ...],
+    cells: tuple[str, ...],
+    refused: tuple[str, str],
+) -> None:
+    level, model, *judges = asked
+    who, place = refused
+    entry = _benchmark(tmp_path / "judged", "judged", level, *judges)
+    before = sorted(tmp_path.rglob("*"))
+    code, (line,), said = typed("-r", f"{entry},model={model}")
+    assert code == 1
+    assert (line[1], *line[4:]) == cells
+    (sentence,) = said.splitlines()
+    refusal = f"{line[0]}: the {who} ({place}) may not see {level} text: "
+    assert sentence.startswith(f"medhelm-spark: {refusal}")
+    assert sentence.endswith(f"policy.yaml: {level} allows local, not {place}.")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_further_refusals_are_counted_and_public_text_may_go_anywhere(
+    typed: Typed, tmp_path: Path
+) -> None:
+    hidden = _benchmark(tmp_path / "judged", "judged", "gated", "vendor/c", "vendor/d")
+    public = _benchmark(tmp_path / "open", "open", "public")
+    code, lines, said = typed("-r", hidden, public, "--models-to-run", "vendor/c", "acme/a")
+    assert code == 1
+    assert [line[1].split()[-1] for line in lines] == ["refused", "allowed", "allowed", "allowed"]
+    assert said.endswith("not external (4 more above).\n")
+
+
+def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Path) -> None:
+    (tmp_path / "prod_env" / "policy.yaml").write_text("allowed: {gated: [local, baa]}\n")
+    entry = _benchmark(tmp_path / "closed", "closed", "gated")
+    code, (line,), _ = typed("-r", f"{entry},model=vendor/d")
+    assert (code, line[1], line[5]) == (
+        0,
+        "vendor/d (baa) allowed",
+        "policy.yaml: gated allows local, baa",
+    )
+    code, (line,), said = typed("-r", "pubmed_qa:model=acme/a")
+    assert (code, line[1]) == (1, "acme/a (local) refused")
+    assert said.endswith("prod_env/policy.yaml: public allows nothing.\n")
 
 
 @pytest.mark.parametrize(

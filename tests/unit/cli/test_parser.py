@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from medhelm_spark.cli.parser import COMMANDS, REPLACED, parse
+from medhelm_spark.cli.parser import parse
 
 ENTRY = "pubmed_qa:model=openai/gpt-4o"
 RUN = ["run", "--suite", "s"]
@@ -47,6 +47,7 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
     ("server", ["server", "--release", "R", "-p", "9000"], {"release": "R", "port": 9000}),
     ("--port", ["serve", "--port", "9001"], {"port": 9001, "suite": None}),
     ("leaderboard", ["leaderboard", "--suite", "s"], {"format": "table", "suite": "s"}),
+    ("board --schema", ["leaderboard", "--schema", "f.yaml"], {"schema": Path("f.yaml")}),
     ("--format", ["leaderboard", "--release", "R", "--format", "md"], {"format": "md"}),
     (
         "import-responses",
@@ -78,24 +79,19 @@ def test_a_whole_helm_run_command() -> None:
     assert args.models_to_run == ["openai/gpt-4o"]
 
 
-@pytest.mark.parametrize("flag", REPLACED)
-def test_a_flag_without_meaning_says_what_replaces_it(
-    flag: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    instead, values = REPLACED[flag]
-    spelled = [[flag, "value"], [f"{flag}=value"]] if values else [[flag]]
-    for words in spelled:
-        args = parse(["run", *words, "--suite", "s", "-r", ENTRY])
-        assert (args.suite, args.run_entries) == ("s", [ENTRY])
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line == f"medhelm-spark: {flag} has no meaning here: {instead}."
-
-
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
         (["run", "-r", ENTRY], "--suite"),
         (["run", "--suite", "s", "-m", "many"], "-m"),
+        (["run", "--suite", "s", "-n", "0"], "'0' is not a whole number of at least 1"),
+        (["run", "--suite", "s", "-n", "many"], "'many' is not a whole number of at least 1"),
+        (["infer", "--suite", "s", "-r", ENTRY, "--no-tracking"], "--no-tracking"),
+        (["summarize", "--schema", "f.yaml", "--auto-generate-schema"], "not allowed with"),
+        (["scenarios", "-o", "lake"], "-o"),
+        (["explain-config", "--output-path", "lake"], "--output-path"),
+        (["fetch-model", "--local-path", "site"], "--local-path"),
+        (["serve", "--local-path", "site"], "--local-path"),
         (["run", "--suite", "s", "--max-evil", "3"], "--max-evil"),
         (["leaderboard", "--suite", "s", "--release", "R"], "not allowed with"),
         (["serve", "--suite", "s", "--release", "R"], "not allowed with"),
@@ -113,13 +109,3 @@ def test_a_wrong_command_line_is_refused(
         parse(argv)
     assert left.value.code == 2
     assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", [*COMMANDS, "server"])
-def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        parse([command, "--help"])
-    assert left.value.code == 0
-    shown = capsys.readouterr().out
-    assert "--output-path LAKE" in shown
-    assert "--local-path" in shown

@@ -1,0 +1,261 @@
+"""The options of all commands, each declared once: HELM's keep their letters and defaults."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from pathlib import Path
+
+DEFAULT_OUTPUT = "benchmark_output"
+DEFAULT_LOCAL_PATH = "prod_env"
+DEFAULT_PORT = 8000
+DEFAULT_HOST = "127.0.0.1"
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def lake(parser: ArgumentParser) -> None:
+    """Where the tables are."""
+    parser.add_argument(
+        "-o",
+        "--output-path",
+        default=DEFAULT_OUTPUT,
+        metavar="LAKE",
+        help="the lake: a folder, an object-store URI or catalog.schema (default: %(default)s)",
+    )
+
+
+def site(parser: ArgumentParser) -> None:
+    """Where a site's own configuration is."""
+    parser.add_argument(
+        "--local-path",
+        type=Path,
+        default=Path(DEFAULT_LOCAL_PATH),
+        metavar="FOLDER",
+        help="your site's configuration, read over the shipped one (default: %(default)s)",
+    )
+
+
+def entries(parser: ArgumentParser) -> None:
+    """What to evaluate, and into which suite."""
+    add = parser.add_argument_group("what to evaluate").add_argument
+    add(
+        "-r",
+        "--run-entries",
+        nargs="+",
+        default=[],
+        metavar="ENTRY",
+        help="run entries, such as pubmed_qa:model=NAME",
+    )
+    add(
+        "-c",
+        "--conf-paths",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="HOCON files of run entries",
+    )
+    add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
+    _selection(parser)
+    add(
+        "--source",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="the scenario's data in place of its card's: files, a folder or table:NAME",
+    )
+
+
+def _selection(parser: ArgumentParser) -> None:
+    add = parser.add_argument_group("which part of it").add_argument
+    add(
+        "-m",
+        "--max-eval-instances",
+        type=int,
+        metavar="N",
+        help="evaluate at most N instances where an entry does not say (default: all)",
+    )
+    add(
+        "-t",
+        "--num-train-trials",
+        type=int,
+        metavar="N",
+        help="repeat with N draws of few-shot examples where an entry does not say (default: 1)",
+    )
+    add(
+        "--models-to-run",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="run entries that name no model with each of these, and leave out other models",
+    )
+    add(
+        "--groups-to-run",
+        nargs="+",
+        default=[],
+        metavar="GROUP",
+        help="leave out entries that are in none of these groups",
+    )
+    add(
+        "--priority",
+        type=int,
+        metavar="N",
+        help="leave out entries of a priority above N; 1 is the most urgent",
+    )
+
+
+def running(parser: ArgumentParser) -> None:
+    """How the stages go about it."""
+    add = parser.add_argument_group("how").add_argument
+    add(
+        "-d",
+        "--dry-run",
+        action="store_true",
+        help="say what would run and whether the policy allows it; write and send nothing",
+    )
+    add(
+        "-n",
+        "--num-threads",
+        type=_at_least_one,
+        metavar="N",
+        help="requests open at once to a model's server, judges aside "
+        "(default: the deployment's max_concurrency)",
+    )
+    add(
+        "--skip-completed-runs",
+        action="store_true",
+        help="leave runs alone that the suite has summarised",
+    )
+    add(
+        "--retry-failed",
+        action="store_true",
+        help="ask requests again whose failure was settled",
+    )
+
+
+def tracking(parser: ArgumentParser) -> None:
+    """What MLflow is told."""
+    add = parser.add_argument_group("MLflow").add_argument
+    add(
+        "--tracking-uri",
+        metavar="URI",
+        help="MLflow's address "
+        "(default: the settings', mlflow.db in a local lake, or the cluster's)",
+    )
+    add("--no-tracking", action="store_true", help="log nothing to MLflow")
+
+
+def ingesting(parser: ArgumentParser) -> None:
+    """Whose data to read, and from where."""
+    add = parser.add_argument
+    add(
+        "--scenario",
+        required=True,
+        metavar="NAME",
+        help="the scenario; `medhelm-spark scenarios` lists them",
+    )
+    add(
+        "--source",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="its data in place of its card's: files, a folder or table:NAME",
+    )
+
+
+def importing(parser: ArgumentParser) -> None:
+    """Where the answers are."""
+    add = parser.add_argument_group("the answers").add_argument
+    add(
+        "--file",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON lines with source_id or instance_id, and completion",
+    )
+    add(
+        "--fields",
+        metavar="NAMES",
+        help="what the file calls them, as source_id='Row Number',completion='LLM Answer'",
+    )
+
+
+def summarizing(parser: ArgumentParser) -> None:
+    """Which suites, whether to pin them, and what to show."""
+    add = parser.add_argument
+    add("--suite", metavar="NAME", help="the suite to summarise")
+    add(
+        "--suites",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="several suites; a run that stands in two counts as the later suite's",
+    )
+    add("--release", metavar="NAME", help="pin their numbers as a draft release of this name")
+    shown = parser.add_mutually_exclusive_group()
+    _schema(shown.add_argument)
+    shown.add_argument(
+        "--auto-generate-schema",
+        action="store_true",
+        help="show every group, with names and directions from the cards, as without a schema",
+    )
+    add(
+        "-n",
+        "--num-threads",
+        type=_at_least_one,
+        metavar="N",
+        help="taken for HELM's sake; Spark decides by itself",
+    )
+
+
+def _schema(add: Callable[..., object]) -> None:
+    add(
+        "--schema",
+        "--schema-path",
+        dest="schema",
+        type=Path,
+        metavar="FILE",
+        help="HELM's schema file: it is checked, and only runs in its run groups are shown",
+    )
+
+
+def which(parser: ArgumentParser) -> None:
+    """A suite or a release."""
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--suite", metavar="NAME", help="a suite (default: the one planned last)")
+    one.add_argument("--release", metavar="NAME", help="a release")
+
+
+def board(parser: ArgumentParser) -> None:
+    """In which form to show a board."""
+    add = parser.add_argument
+    _schema(add)
+    add(
+        "--format",
+        choices=("table", "json", "csv", "md"),
+        default="table",
+        help="the form of the board (default: %(default)s)",
+    )
+    add("--output-file", type=Path, metavar="FILE", help="write it there instead of printing it")
+
+
+def serving(parser: ArgumentParser) -> None:
+    """Where the dashboard listens."""
+    add = parser.add_argument
+    add(
+        "-p",
+        "--port",
+        type=int,
+        default=DEFAULT_PORT,
+        metavar="PORT",
+        help="the port to listen on (default: %(default)s)",
+    )
+    add(
+        "--host",
+        default=DEFAULT_HOST,
+        metavar="ADDRESS",
+        help="the address to listen on (default: %(default)s, this machine only)",
+    )

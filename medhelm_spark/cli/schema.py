@@ -1,0 +1,83 @@
+"""The board as HELM's schema file wants it, and what the file asks for that is not here."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from medhelm_spark.cli.boards import load, reader_of
+from medhelm_spark.cli.workspace import Workspace, counted, say
+from medhelm_spark.config.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.leaderboard import BoardRun, choose, load_runs, paired
+from medhelm_spark.metrics import METRICS
+from medhelm_spark.statistics.board import Leaderboard, build_board
+
+MAX_NAMES = 5
+
+
+def load_shown(
+    workspace: Workspace, schema: Schema | None, *, suite: str | None, release: str | None
+) -> Leaderboard:
+    """The board of a suite or release; with a schema, of the runs in its run groups only."""
+    if schema is None:
+        return load(workspace, suite=suite, release=release)
+    reader = reader_of(workspace)
+    runs = load_runs(reader, choose(reader, suite, release))
+    for remark in remarks(schema, runs, workspace.registry.cards):
+        say(f"schema: {remark}")
+    shown = [run for run in runs if _is_shown(schema, run)]
+    return build_board((run.cell for run in shown if run.cell), paired(reader, shown))
+
+
+def _is_shown(schema: Schema, run: BoardRun) -> bool:
+    return schema.shows(_groups(run.run_spec))
+
+
+def _groups(spec: RunSpec) -> tuple[str, ...]:
+    """The groups of a run; its scenario's name always counts as one."""
+    return (*spec.groups, spec.scenario_name)
+
+
+def remarks(
+    schema: Schema, runs: Collection[BoardRun], cards: Mapping[str, ScenarioCard]
+) -> Iterator[str]:
+    """What a reader of the board should know of the file, one sentence each."""
+    shown = [run for run in runs if _is_shown(schema, run)]
+    yield f"{len(shown)} of {counted(len(runs), 'run')} shown"
+    hidden = {run.run_spec.scenario_name for run in runs if not _is_shown(schema, run)}
+    if hidden:
+        yield f"not shown by this file: {_some(sorted(hidden))}"
+    known = {name for card in cards.values() for name in (card.name, *card.groups)}
+    known |= {name for run in runs for name in _groups(run.run_spec)}
+    absent = [group.name for group in schema.run_groups if not group.subgroups]
+    absent = [name for name in absent if name not in known]
+    if absent:
+        yield f"{counted(len(absent), 'run group')} without a scenario here: {_some(absent)}"
+    computed = {stat.name for one in METRICS.values() for stat in (*one.emits, *one.aliases)}
+    computed |= {card.main_metric for card in cards.values()}
+    computed |= {run.run_spec.main_metric for run in runs}
+    unknown = [metric.name for metric in schema.metrics if metric.name not in computed]
+    if unknown:
+        yield f"{counted(len(unknown), 'metric')} not computed here: {_some(unknown)}"
+    yield from sorted(set(_other_metrics(schema, shown)))
+
+
+def _other_metrics(schema: Schema, shown: Iterable[BoardRun]) -> Iterator[str]:
+    """Where the file would show a benchmark by another metric or split than its card does."""
+    for run in shown:
+        spec = run.run_spec
+        here = (spec.main_metric, spec.main_split)
+        for group in schema.groups_of(_groups(spec)):
+            asked = (
+                group.environment.get(MAIN_NAME, here[0]),
+                group.environment.get(MAIN_SPLIT, here[1]),
+            )
+            if asked != here:
+                yield (
+                    f"{spec.scenario_name} is shown by {' on '.join(here)}, "
+                    f"the file asks for {' on '.join(asked)}"
+                )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
