@@ -7,7 +7,6 @@ through delta-rs, which reads and writes the same tables in ten milliseconds.
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -63,15 +62,21 @@ class FileTables(FileReader):
     def ensure(self, name: str) -> None:
         """Create a table that does not exist."""
         from deltalake import DeltaTable, Schema
+        from deltalake.exceptions import CommitFailedError
 
         folder = self._folder(name)
-        if not Path(folder, "_delta_log").is_dir():
+        if DeltaTable.is_deltatable(folder):
+            return
+        try:
             DeltaTable.create(
                 folder,
                 schema=Schema.from_arrow(table_schema(name)),
                 mode="ignore",
                 configuration=properties(TABLES[name]),
             )
+        except CommitFailedError:  # another driver has just created it
+            if not DeltaTable.is_deltatable(folder):
+                raise
 
     def version(self, name: str) -> int | None:
         """The table's newest version, None where it does not exist."""

@@ -100,6 +100,7 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
             policy=judging.policy,
             purpose=Purpose.JUDGE,
             stage=PLAN,
+            label=STAGE,
             retry_failed=judging.retry_failed,
         ),
     )

@@ -115,12 +115,16 @@ def _once(requests: Iterable[Request]) -> Iterator[Request]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Whom to ask, under which policy, and whether settled failures are reopened."""
+    """Whom to ask, under which policy, and whether settled failures are reopened.
+
+    `stage` planned the requests, `label` names the work to whoever watches.
+    """
 
     deployments: Mapping[str, Deployment]
     policy: Policy
     purpose: Purpose = Purpose.EVALUATE
     stage: str = "plan"
+    label: str = STAGE
     retry_failed: bool = False
 
 
@@ -133,12 +137,12 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> int:
     work = _work(ctx, pending)
     total = sum(part.requests for part in work)
     if not total:
-        ctx.say(f"{STAGE}: nothing to ask, 0 model calls")
+        ctx.say(f"{asking.label}: nothing to ask, 0 model calls")
         return 0
     ctx.lake.ensure("request_results")
     with (
         lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder),
-        ctx.metered(STAGE, total) as watch,
+        ctx.metered(asking.label, total) as watch,
     ):
         _waves(ctx, run_spec_ids, asking, work, watch)
     return total
@@ -193,7 +197,7 @@ def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], wa
         sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work)
     )
     count = sum(part.requests for part in work)
-    ctx.say(f"{STAGE}: asking {count} requests of {', '.join(deployments)}")
+    ctx.say(f"{asking.label}: requests {count:,}, asked of {', '.join(deployments)}")
     ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
 
 
