@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
 from medhelm_spark.domain.scenario import Instance, Reference, strictest
@@ -48,7 +48,7 @@ def render(
     text = _compose(spec, instance, train)
     level = strictest({instance.access_level, *(row.access_level for row in train)})
     return Prompt(
-        prompt_id=content_id(text, level),
+        prompt_id=content_id(digest(text), level),
         render_id=render_id,
         subject_id=instance.instance_id,
         access_level=level,

@@ -18,7 +18,10 @@ class AccessLevel(StrEnum):
 
     @property
     def strictness(self) -> int:
-        return list(AccessLevel).index(self)
+        return _STRICTNESS[self]
+
+
+_STRICTNESS = {level: place for place, level in enumerate(AccessLevel)}
 
 
 def strictest(levels: Iterable[AccessLevel]) -> AccessLevel:

@@ -1,7 +1,7 @@
 """May text of this access level reach this place? What the policy does not list is denied."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Decision, Policy
@@ -36,16 +36,21 @@ def decide(
 class Gate:
     """The policy as an engine asks it, just before a request's text is sent.
 
-    Travels to executors: it holds the policy and each deployment's locality, nothing else.
+    Travels to executors: it holds the policy and each deployment's locality, nothing else. A task
+    asks the same few questions for every request: each is answered once.
     """
 
     policy: Policy
     localities: Mapping[str, Locality]
+    _answers: dict[tuple[str, AccessLevel], Decision] = field(default_factory=dict)
 
     def __call__(self, request: Request) -> Decision:
         """Decide for one request; a deployment that the gate does not know is denied."""
-        locality = self.localities.get(request.model_deployment)
-        return decide(self.policy, request.access_level, locality)
+        asked = (request.model_deployment, request.access_level)
+        if asked not in self._answers:
+            locality = self.localities.get(request.model_deployment)
+            self._answers[asked] = decide(self.policy, request.access_level, locality)
+        return self._answers[asked]
 
 
 def gate_for(

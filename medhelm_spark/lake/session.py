@@ -7,7 +7,10 @@ what could not be set on it is reported, not forced.
 import logging
 import os
 import sys
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
 
 from pyspark import SparkConf
 from pyspark import __version__ as spark_version
@@ -63,6 +66,7 @@ def _start(conf: Mapping[str, str], app_name: str) -> SparkSession:
         missing = {key: value for key, value in REQUIRED_STATIC.items() if key not in present}
         return _configured(builder, missing).getOrCreate()
     java_version = check_java()
+    _import_meanwhile()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     cache_folder().mkdir(parents=True, exist_ok=True)
@@ -96,6 +100,16 @@ def expect_rows(spark: SparkSession, rows: int) -> None:
     if spark.conf.get(CODEGEN, "") == "NO_CODEGEN" and rows >= ROWS_WORTH_CODE:
         spark.conf.set(CODEGEN, "FALLBACK")
         spark.conf.set("spark.sql.codegen.wholeStage", "true")
+
+
+def _import_meanwhile() -> None:
+    """Java takes seconds to start: import what the first row handed to Arrow would import."""
+
+    def load() -> None:
+        with suppress(ImportError):
+            import_module("pandas")
+
+    threading.Thread(target=load, daemon=True, name="medhelm-spark-imports").start()
 
 
 def _submitted() -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.adaptation.render import render
-from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, Substitution
 from medhelm_spark.domain.scenario import AccessLevel, Instance, Message, Split
@@ -183,7 +183,7 @@ def test_prompt_id_covers_text_and_level_only() -> None:
     first = ask(AdapterSpec(), row(1, "q"))
     same = render(AdapterSpec(), row(2, "q"), render_id="other", train_trial_index=3)
     gated = ask(AdapterSpec(), row(1, "q", level=AccessLevel.GATED))
-    assert first.prompt_id == same.prompt_id == content_id(first.text, AccessLevel.PUBLIC)
+    assert first.prompt_id == same.prompt_id == content_id(digest(first.text), AccessLevel.PUBLIC)
     assert gated.prompt_id != first.prompt_id
 
 
