@@ -13,6 +13,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.stages.summarize import STAGE as SUMMARIZE
+from medhelm_spark.stages.waves import Throughput, throughput
 from medhelm_spark.tracking import TrackedRun, TrackedSuite, default_uri, track_release, track_suite
 
 DATA = ("instances", "request_results", "per_instance_stats", "stats")
@@ -96,9 +97,11 @@ def _tracked(
                     counts=scored[unit].counts,
                 )
             )
+    asked = throughput(ctx.ledger.values(), suite)
     return [
         TrackedSuite(
             suite=suite,
+            work=_work(asked.get(name)),
             model_deployment=name,
             runs=tuple(runs),
             mean_win_rate=rates.get(name),
@@ -107,6 +110,20 @@ def _tracked(
         )
         for name, runs in by_deployment.items()
     ]
+
+
+def _work(asked: Throughput | None) -> dict[str, float]:
+    if asked is None:
+        return {}
+    work: dict[str, float] = {
+        "requests": asked.requests,
+        "prompt_tokens": asked.prompt_tokens,
+        "completion_tokens": asked.completion_tokens,
+        "seconds": asked.seconds,
+        **{f"failed_{kind}": count for kind, count in asked.failures.items()},
+    }
+    speed = asked.tokens_per_second
+    return work if speed is None else work | {"tokens_per_second": speed}
 
 
 def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:

@@ -44,7 +44,7 @@ ACCESS: Mapping[str, Access] = {
     ),
     "infer": Access(
         reads=("prompts", "requests", "request_results", "runs", "leases"),
-        writes=("request_results", "leases"),
+        writes=("request_results", "runs", "leases"),
     ),
     "annotate": Access(
         reads=("instances", "prompts", "requests", "request_results", "runs", "leases"),

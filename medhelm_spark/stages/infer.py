@@ -25,11 +25,11 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.states import requests_of
+from medhelm_spark.stages.waves import STAGE, record_wave
 
-STAGE = "infer"
 MAX_WAVE_ROWS = 200_000
 
 PERMANENT = ", ".join(f"'{kind.value}'" for kind in FailureKind if kind.is_permanent)
@@ -198,7 +198,9 @@ def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], wa
     )
     count = sum(part.requests for part in work)
     ctx.say(f"{asking.label}: requests {count:,}, asked of {', '.join(deployments)}")
-    ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
+    started_at, write_id = now(), new_write_id()
+    ctx.lake.append("request_results", results, write_id, txn=(name, 1))
+    record_wave(ctx, write_id, started_at, name)
 
 
 def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:

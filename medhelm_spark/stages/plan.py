@@ -5,7 +5,7 @@ from keys alone, so a hundred deployments share one rendering and no text moves 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from pyspark.sql import DataFrame
@@ -20,7 +20,6 @@ from medhelm_spark.adaptation.decoding import (
 )
 from medhelm_spark.adaptation.few_shot import select_train
 from medhelm_spark.adaptation.render import render
-from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
@@ -30,27 +29,11 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.decide import NEVER_ASKED
-from medhelm_spark.stages.run_specs import enter, eval_splits, run_spec_of
+from medhelm_spark.stages.draws import DRAWN, Draw, draws_of
+from medhelm_spark.stages.run_specs import enter, run_spec_of
 
 STAGE = "plan"
 VERSION = "1"
-SEED = 0
-
-# Whether a draw `d` holds an instance: a comparison per row, with no sorting and no join.
-DRAWN = f"""
-d.data_version = i.data_version AND array_contains(d.eval_splits, i.split)
-AND (d.last_key IS NULL OR {SAMPLE_KEY_SQL} <= d.last_key)
-"""
-
-LAST_KEYS = f"""
-SELECT draw_id, max(sample_key) AS last_key
-FROM (SELECT draw_id, sample_size, sample_key,
-             row_number() OVER (PARTITION BY draw_id ORDER BY sample_key) AS place
-      FROM (SELECT d.draw_id, d.sample_size, {SAMPLE_KEY_SQL} AS sample_key
-            FROM {{instances_now}} i JOIN {{draws}} d ON {DRAWN}
-            WHERE i.perturbation = ''))
-WHERE place <= sample_size GROUP BY draw_id
-"""
 
 TO_RENDER = f"""
 SELECT struct({", ".join(f"i.{field.name}" for field in fields(Instance))}) AS instance,
@@ -76,29 +59,6 @@ JOIN {{instances_now}} i ON i.instance_id = k.subject_id AND i.perturbation = k.
 JOIN {{calls}} d ON k.render_id = d.render_id AND k.train_trial_index = d.train_trial_index
  AND {DRAWN}
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draw:
-    """Which instances of a data version are evaluated: the first `sample_size` by sample key.
-
-    `last_key` is the sample key of the last one, None where all are drawn.
-    """
-
-    draw_id: str
-    data_version: str
-    seed: str
-    sample_size: int | None
-    eval_splits: tuple[str, ...]
-    last_key: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastKey:
-    """Where a draw ends."""
-
-    draw_id: str
-    last_key: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,8 +146,8 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
 def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: str) -> None:
     versions = sorted({spec.data_version for _, spec in todo})
     instances = ctx.current("instances", "ingest", versions, "data_version")
-    draws = _with_last_keys(ctx, instances, {_draw(spec).draw_id: _draw(spec) for _, spec in todo})
-    calls = [call for run, spec in todo for call in _calls(run, spec, draws[_draw(spec).draw_id])]
+    draws = draws_of(ctx, instances, [spec for _, spec in todo])
+    calls = [call for run, spec in todo for call in _calls(run, spec, draws[spec.run_spec_id])]
     renders = sorted({call.render_id for call in calls})
     tasks = ctx.lake.query(
         TO_RENDER,
@@ -210,29 +170,6 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
 
 def _prompts(ctx: Context, renders: Sequence[str]) -> DataFrame:
     return ctx.lake.read("prompts").where(F.col("render_id").isin(list(renders)))
-
-
-def _draw(spec: RunSpec) -> Draw:
-    size, splits = spec.adapter_spec.max_eval_instances, eval_splits(spec.adapter_spec)
-    return Draw(
-        draw_id=content_id(spec.data_version, SEED, size, splits),
-        data_version=spec.data_version,
-        seed=str(SEED),
-        sample_size=size,
-        eval_splits=splits,
-    )
-
-
-def _with_last_keys(
-    ctx: Context, instances: DataFrame, draws: Mapping[str, Draw]
-) -> dict[str, Draw]:
-    sampled = [draw for draw in draws.values() if draw.sample_size is not None]
-    if not sampled:
-        return dict(draws)
-    frame = F.broadcast(ctx.lake.frame(sampled, Draw))
-    found = rows_of(ctx.lake.query(LAST_KEYS, draws=frame, instances_now=instances), LastKey)
-    last = {row.draw_id: row.last_key for row in found}
-    return {name: replace(draw, last_key=last.get(name)) for name, draw in draws.items()}
 
 
 def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.place import is_catalog
-from medhelm_spark.tracking.names import metrics_of, params_of
+from medhelm_spark.tracking.names import metrics_of, params_of, work_metrics
 from medhelm_spark.tracking.records import TrackedRun, TrackedSuite
 from medhelm_spark.tracking.store import PARENT, TAG, Target, client_class, opened
 
@@ -95,7 +95,7 @@ def _parent(tracked: TrackedSuite, key: str) -> Target:
             "suite": tracked.suite,
             "model_deployment": tracked.model_deployment,
         },
-        metrics=metrics_of(tracked.runs, tracked.mean_win_rate),
+        metrics=metrics_of(tracked.runs, tracked.mean_win_rate) | work_metrics(tracked.work),
         delta_versions=tracked.delta_versions,
     )
 

@@ -125,6 +125,15 @@ def _values(cell: BoardCell, *, is_main: bool) -> dict[str, float | None]:
     } | ({metric_key(cell.scenario_name, k): v for k, v in counts.items()} if is_main else {})
 
 
+def work_metrics(work: Mapping[str, float]) -> dict[str, float]:
+    """What asking cost, under keys of its own.
+
+    >>> work_metrics({"tokens_per_second": 61.5})
+    {'infer/tokens_per_second': 61.5}
+    """
+    return {fitting(f"infer/{allowed_name(name)}"): value for name, value in work.items()}
+
+
 def metrics_of(runs: Iterable[TrackedRun], mean_win_rate: float | None = None) -> dict[str, float]:
     """Metric values of one deployment's runs by key; what has no value is left out.
 

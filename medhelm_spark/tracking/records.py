@@ -26,6 +26,7 @@ class TrackedSuite:
 
     `superseded` are run_spec_ids that the suite once planned and no longer reads. `delta_versions`
     gives per table its path, URI or catalog name and the version that the numbers were read from.
+    `work` says what asking cost, by name: requests, tokens, seconds, tokens per second, failures.
     """
 
     suite: str
@@ -33,4 +34,5 @@ class TrackedSuite:
     runs: tuple[TrackedRun, ...]
     mean_win_rate: float | None = None
     superseded: tuple[str, ...] = ()
+    work: Mapping[str, float] = field(default_factory=dict)
     delta_versions: Mapping[str, tuple[str, int]] = field(default_factory=dict)

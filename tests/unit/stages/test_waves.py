@@ -1,0 +1,67 @@
+"""What a wave came to, and what waves came to together."""
+
+from datetime import UTC, datetime, timedelta
+
+from medhelm_spark.domain.run import RunRecord
+from medhelm_spark.stages.waves import STAGE, Outcome, Throughput, counts_of, throughput
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def outcome(failure: str | None, requests: int, first: float, last: float) -> Outcome:
+    return Outcome(
+        model_deployment="acme/m",
+        failure=failure,
+        requests=requests,
+        prompt_tokens=0 if failure else 100 * requests,
+        completion_tokens=0 if failure else 10 * requests,
+        first_at=START + timedelta(seconds=first),
+        last_at=START + timedelta(seconds=last),
+        request_time=0.0 if failure else 0.5,
+    )
+
+
+def record(unit: str, suite: str, stage: str = STAGE, **counts: int) -> RunRecord:
+    return RunRecord(
+        stage=stage,
+        unit_id=unit,
+        write_id="w",
+        fingerprint="f",
+        suite=suite,
+        started_at=START,
+        finished_at=START,
+        counts=counts,
+        code_version="0",
+        spark_version="0",
+    )
+
+
+def test_a_wave_lasts_from_first_to_last_and_a_mean_request_more() -> None:
+    """Answers end between 1 s and 9 s, a failure at 11 s: 10 s, and 8 x 0.5 s over 10 requests."""
+    counts = counts_of([outcome(None, 8, 1, 9), outcome("timeout", 2, 3, 11)])
+    assert counts == {
+        "requests": 10,
+        "failed:timeout": 2,
+        "prompt_tokens": 800,
+        "completion_tokens": 80,
+        "milliseconds": 10_400,
+    }
+
+
+def test_waves_of_a_deployment_are_summed_within_a_suite() -> None:
+    waves = [
+        record("acme/m|w1", "s", requests=4, prompt_tokens=40, milliseconds=500),
+        record(
+            "acme/m|w2", "s", requests=2, completion_tokens=60, milliseconds=500, **{"failed:x": 1}
+        ),
+        record("acme/m|w3", "other", requests=9, prompt_tokens=900, milliseconds=1000),
+        record("b|c|w4", "s", requests=1),
+        record("acme/m|w5", "s", stage="score", requests=7),
+    ]
+    mine = throughput(waves, "s")
+    assert mine["acme/m"] == Throughput(
+        requests=6, failures={"x": 1}, prompt_tokens=40, completion_tokens=60, seconds=1.0
+    )
+    assert mine["acme/m"].tokens_per_second == 100.0
+    assert mine["b|c"].tokens_per_second is None
+    assert throughput(waves)["acme/m"].requests == 15
