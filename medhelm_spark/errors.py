@@ -37,6 +37,10 @@ class PolicyError(MedhelmSparkError):
     """Policy forbids that text of this access level reaches this place."""
 
 
+class BudgetError(MedhelmSparkError):
+    """What a plan would cost is more than was allowed for it."""
+
+
 class LakeError(MedhelmSparkError):
     """A Delta table is missing, of a newer schema, or held by another driver."""
 

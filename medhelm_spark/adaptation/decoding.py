@@ -92,6 +92,11 @@ def estimate_tokens(num_characters: int, decoding: Decoding) -> int:
     return max(1, math.ceil(prompt + output))
 
 
+def estimate_text_tokens(text: str) -> int:
+    """Tokens of a text whose tokenizer is not at hand."""
+    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+
+
 def render_id(spec: AdapterSpec, data_version: str, *parts: str) -> str:
     """The id of a rendering: everything but the instance that shapes a prompt's text.
 

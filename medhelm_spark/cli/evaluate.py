@@ -134,9 +134,10 @@ def evaluate(
     """Do the stages after `prepare` up to `upto`, each only where something is missing."""
     asked = 0
     if STAGES.index(upto) >= STAGES.index("infer"):
-        asked += _infer(ctx, workspace, runs, specs, retry_failed)
+        asking = asking_of(workspace, runs, retry_failed)
+        asked += infer(ctx, [spec.run_spec_id for spec in specs], asking)
     if STAGES.index(upto) >= STAGES.index("annotate"):
-        asked += _annotate(ctx, workspace, runs, specs, retry_failed)
+        asked += annotate(ctx, specs, judging_of(workspace, runs, specs, retry_failed))
     if STAGES.index(upto) >= STAGES.index("score"):
         score(ctx, specs)
     if upto == "run":
@@ -144,33 +145,28 @@ def evaluate(
     return Evaluated(specs=tuple(specs), model_calls=asked)
 
 
-def _infer(
-    ctx: Context,
-    workspace: Workspace,
-    runs: Sequence[ResolvedRun],
-    specs: Sequence[RunSpec],
-    retry_failed: bool,
-) -> int:
-    asking = Asking(
+def asking_of(
+    workspace: Workspace, runs: Sequence[ResolvedRun], retry_failed: bool = False
+) -> Asking:
+    """The models of these runs, as infer asks them."""
+    return Asking(
         deployments={run.deployment.name: run.deployment for run in runs},
         policy=workspace.registry.policy,
         retry_failed=retry_failed,
     )
-    return infer(ctx, [spec.run_spec_id for spec in specs], asking)
 
 
-def _annotate(
-    ctx: Context,
+def judging_of(
     workspace: Workspace,
     runs: Sequence[ResolvedRun],
     specs: Sequence[RunSpec],
-    retry_failed: bool,
-) -> int:
-    judging = Judging(
+    retry_failed: bool = False,
+) -> Judging:
+    """The judges of these runs, as annotate asks them."""
+    return Judging(
         annotators={
             spec.run_spec_id: run.annotators for run, spec in zip(runs, specs, strict=True)
         },
         policy=workspace.registry.policy,
         retry_failed=retry_failed,
     )
-    return annotate(ctx, specs, judging)

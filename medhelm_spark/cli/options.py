@@ -69,6 +69,20 @@ def entries(parser: ArgumentParser) -> None:
     )
 
 
+def budget(parser: ArgumentParser) -> None:
+    """What a plan may cost."""
+    add = parser.add_argument_group("budget").add_argument
+    add(
+        "--max-cost",
+        type=float,
+        metavar="X",
+        help="refuse a plan that may cost more, in the currency of the deployments' prices",
+    )
+    add(
+        "--max-gpu-hours", type=float, metavar="H", help="refuse a plan that may need more GPU time"
+    )
+
+
 def _selection(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("which part of it").add_argument
     add(

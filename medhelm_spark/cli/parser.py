@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from medhelm_spark import __version__
 from medhelm_spark.cli import commands, options
+from medhelm_spark.cli.estimate import estimate
 from medhelm_spark.cli.helm_flags import without_replaced
 
 PROG = "medhelm-spark"
@@ -78,6 +79,12 @@ COMMANDS: Mapping[str, Command] = {
         about="As run, up to the scores of each instance.",
         options=_STAGES,
         examples=(f"score {_QUESTIONS} -m 10",),
+    ),
+    "estimate": Command(
+        function=estimate,
+        about="As plan, and say what asking would cost: tokens, hours, GPU hours, money.",
+        options=(*_PLACES, options.entries, options.budget),
+        examples=(f"estimate {_QUESTIONS} --max-cost 20",),
     ),
     "ingest": Command(
         function=commands.ingest,

@@ -13,7 +13,7 @@ from typing import Any
 
 from medhelm_spark.config.addresses import check_secrets, check_url, locality_of
 from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.deployment import Deployment, Locality, Prices
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 ENGINE_NAMES = ("llama_cpp", "openai", "vllm", "canned", "imported")
@@ -46,6 +46,7 @@ class DeploymentEntry:
     max_concurrency: int = 16
     max_attempts: int = 5
     tokens_per_second: float | None = None
+    prices: Prices | None = None
     demo: bool = False
 
     @property
@@ -117,6 +118,7 @@ def _built(entry: DeploymentEntry, engine: str, args: Mapping[str, Any], path: P
         max_concurrency=entry.max_concurrency,
         max_attempts=entry.max_attempts,
         tokens_per_second=entry.tokens_per_second,
+        prices=entry.prices,
         demo=entry.demo,
         deprecated=entry.deprecated,
         origin=str(path),
@@ -129,6 +131,8 @@ def _check_limits(entry: DeploymentEntry, where: str) -> None:
         value = getattr(entry, key)
         if value is not None and value <= 0:
             raise ConfigError(f"{where}: {key} is {value}; allowed: a number above 0.")
+    if entry.prices and min(entry.prices.prompt, entry.prices.completion) < 0:
+        raise ConfigError(f"{where}: prices are {entry.prices}; allowed: numbers from 0.")
 
 
 def _check_engine(engine: str, args: Mapping[str, Any], where: str) -> None:

@@ -60,6 +60,14 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What a million tokens cost, in whatever currency the site counts in."""
+
+    prompt: float
+    completion: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
     """One way to reach a model. `engine` names an entry of `engines.ENGINES`, `args` configure it.
 
@@ -78,6 +86,7 @@ class Deployment:
     max_concurrency: int = 16
     max_attempts: int = 5
     tokens_per_second: float | None = None
+    prices: Prices | None = None
     demo: bool = False
     deprecated: bool = False
     origin: str = ""

@@ -133,7 +133,7 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> int:
     askable = [d for d in asking.deployments.values() if d.engine != NEVER_ASKED]
     if not askable or not run_spec_ids:
         return 0
-    pending = _pending(ctx, run_spec_ids, asking, askable)
+    pending = pending_of(ctx, run_spec_ids, asking, askable)
     work = _work(ctx, pending)
     total = sum(part.requests for part in work)
     if not total:
@@ -157,13 +157,13 @@ def _waves(
         left = [part for part in work if engines[part.model_deployment] == engine]
         askable = [asking.deployments[part.model_deployment] for part in left]
         while left:
-            pending = _pending(ctx, run_spec_ids, asking, askable)
+            pending = pending_of(ctx, run_spec_ids, asking, askable)
             if _fits(ctx, left):
                 _ask(ctx, pending, asking, left, watch)
                 break
             wave = _slice(ctx, pending)
             _ask(ctx, wave, asking, _work(ctx, wave), watch)
-            before, left = left, _work(ctx, _pending(ctx, run_spec_ids, asking, askable))
+            before, left = left, _work(ctx, pending_of(ctx, run_spec_ids, asking, askable))
             if left == before:
                 raise EngineError(f"engine {engine!r} returned no result for a whole wave.")
 
@@ -224,9 +224,10 @@ def _share(deployment: Deployment, slots: int) -> Deployment:
     return replace(deployment, max_concurrency=max(1, deployment.max_concurrency // slots))
 
 
-def _pending(
+def pending_of(
     ctx: Context, run_spec_ids: Sequence[str], asking: Asking, askable: Sequence[Deployment]
 ) -> DataFrame:
+    """The requests of these RunSpecs that are not settled, each once, without text."""
     rows = [
         Askable(
             name=deployment.name,

@@ -1,0 +1,183 @@
+"""`estimate`: what a plan would cost, before anything is asked."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.cli.evaluate import asking_of, check, judging_of, one_source, prepare
+from medhelm_spark.cli.workspace import Entries, Workspace, say
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.engines.tokens import token_counter
+from medhelm_spark.errors import BudgetError
+from medhelm_spark.stages.estimate import Cost, costs
+from medhelm_spark.stages.waves import throughput
+
+HEADER = (
+    "Model deployment",
+    "Requests",
+    "Prompt tokens",
+    "Output tokens, at most",
+    "Tokens/s",
+    "Hours",
+    "GPU hours",
+    "Cost",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A deployment's work in tokens, hours of one slot, GPU hours and money.
+
+    `speed` is prompt and output tokens per second, measured in this lake or given by the
+    deployment; what it or the deployment's prices do not allow to say is None.
+    """
+
+    cost: Cost
+    speed: float | None
+    is_measured: bool
+    is_counted: bool
+    gpu_hours: float | None
+    money: float | None
+
+    @property
+    def hours(self) -> float | None:
+        """How long one slot would need."""
+        tokens = self.cost.prompt_tokens + self.cost.output_tokens
+        return tokens / self.speed / 3600 if self.speed else None
+
+
+def estimate(args: Namespace) -> int:
+    """Plan, count and print; BudgetError where it is more than --max-cost or --max-gpu-hours."""
+    workspace = Workspace(args.local_path, args.output_path)
+    runs = Entries.of(args).resolve(args, workspace.registry)
+    check(runs)
+    ctx = workspace.context(args.suite)
+    specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
+    asking, judging = asking_of(workspace, runs), judging_of(workspace, runs, specs)
+    found = costs(ctx, specs, asking, judging)
+    deployments = {**asking.deployments, **judging.deployments}
+    measured = {
+        name: seen.tokens_per_second for name, seen in throughput(ctx.ledger.values()).items()
+    }
+    rows = [estimated(deployments[name], cost, measured) for name, cost in found.items()]
+    sys.stdout.write("\n".join((*table(rows), *notes(rows))) + "\n")
+    sys.stdout.flush()
+    check_budget(rows, max_cost=args.max_cost, max_gpu_hours=args.max_gpu_hours)
+    say("nothing was asked")
+    return 0
+
+
+def estimated(deployment: Deployment, cost: Cost, measured: Mapping[str, float | None]) -> Estimate:
+    """A deployment's cost in time and money; a measured speed goes before a given one."""
+    seen = measured.get(deployment.name)
+    speed = seen or deployment.tokens_per_second
+    tokens = cost.prompt_tokens + cost.output_tokens
+    gpus = int(deployment.args.get("tensor_parallel_size", 1)) if deployment.engine == "vllm" else 0
+    prices = deployment.prices
+    return Estimate(
+        cost=cost,
+        speed=speed,
+        is_measured=seen is not None,
+        is_counted=token_counter(deployment) is not None,
+        gpu_hours=gpus * tokens / speed / 3600 if speed else None,
+        money=(
+            (cost.prompt_tokens * prices.prompt + cost.output_tokens * prices.completion) / 1e6
+            if prices
+            else None
+        ),
+    )
+
+
+def table(rows: Sequence[Estimate]) -> Iterator[str]:
+    """The estimates as aligned lines, with a sum of what can be summed."""
+    cells = [HEADER, *map(_cells, rows)]
+    if len(rows) > 1:
+        cells.append(_total(rows))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for place, line in enumerate(cells):
+        first, *others = zip(line, widths, strict=True)
+        texts = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
+        yield "  ".join(texts).rstrip()
+        if place == 0:
+            yield "  ".join("-" * width for width in widths)
+
+
+def _cells(row: Estimate) -> tuple[str, ...]:
+    mark = "" if row.is_measured or row.speed is None else "*"
+    return (
+        row.cost.model_deployment,
+        f"{row.cost.requests:,}",
+        f"{row.cost.prompt_tokens:,}{'' if row.is_counted else '~'}",
+        f"{row.cost.output_tokens:,}",
+        f"{row.speed:,.0f}{mark}" if row.speed else "?",
+        _number(row.hours),
+        _number(row.gpu_hours),
+        _number(row.money),
+    )
+
+
+def _total(rows: Sequence[Estimate]) -> tuple[str, ...]:
+    return (
+        "all",
+        f"{sum(row.cost.requests for row in rows):,}",
+        f"{sum(row.cost.prompt_tokens for row in rows):,}",
+        f"{sum(row.cost.output_tokens for row in rows):,}",
+        "",
+        "",
+        _number(_sum(row.gpu_hours for row in rows)),
+        _number(_sum(row.money for row in rows)),
+    )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "?"
+    return "0" if value == 0 else f"{value:,.2f}" if value >= 0.005 else "<0.01"
+
+
+def notes(rows: Sequence[Estimate]) -> Iterator[str]:
+    """What the marks stand for."""
+    if not rows:
+        yield "Nothing is left to ask."
+    if any(not row.is_counted for row in rows):
+        yield "~ counted as four characters a token: no tokenizer.json of it is at hand."
+    if any(row.speed and not row.is_measured for row in rows):
+        yield "* as its deployment says; nothing was measured in this lake yet."
+    if any(row.money is None for row in rows):
+        yield "? no prices or no tokens_per_second in model_deployments.yaml."
+
+
+def check_budget(
+    rows: Sequence[Estimate], *, max_cost: float | None, max_gpu_hours: float | None
+) -> None:
+    """Refuse what is above a budget, and what cannot be told to be below it.
+
+    Raises:
+        BudgetError: a sum is above its limit, or a deployment lacks what the sum needs.
+    """
+    limits = (
+        ("--max-cost", max_cost, [row.money for row in rows], "prices"),
+        ("--max-gpu-hours", max_gpu_hours, [row.gpu_hours for row in rows], "tokens_per_second"),
+    )
+    for flag, limit, values, key in limits:
+        if limit is None:
+            continue
+        unknown = [
+            row.cost.model_deployment
+            for row, value in zip(rows, values, strict=True)
+            if value is None
+        ]
+        if unknown:
+            raise BudgetError(
+                f"{flag} {limit:g}: {', '.join(unknown)} has no {key} in model_deployments.yaml, "
+                "so its share is unknown."
+            )
+        total = _sum(values) or 0.0
+        if total > limit:
+            raise BudgetError(f"{flag} {limit:g}: this plan may need up to {total:,.2f}.")
