@@ -45,7 +45,7 @@ def run(args: Namespace) -> int:
     if args.dry_run:
         return dry_run(runs, args.suite, workspace.registry.policy)
     if args.name != "plan":
-        check_engines(runs)
+        check_engines(runs, workspace)
     if args.name == "run" and not args.no_tracking:
         preload()
     ctx = workspace.context(args.suite)
@@ -87,7 +87,7 @@ def import_responses(args: Namespace) -> int:
         raise ConfigError("--file holds one model's answers to one scenario; give one run entry.")
     # What the file lacks is not asked: only judges are, so only their engines must run here.
     unasked = tuple(replace(one, deployment=replace(one.deployment, engine=ENGINE)) for one in runs)
-    check_engines(unasked)
+    check_engines(unasked, workspace)
     ctx = workspace.context(args.suite)
     specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
     import_file(ctx, specs, {specs[0].scenario_name: args.file}, names)

@@ -44,7 +44,7 @@ def run(location: str, local_path: Path, tracking_uri: str | None, *, tracking: 
     workspace = Workspace(local_path, location, [_baseline()])
     runs = _runs(workspace)
     check(runs)
-    check_engines(runs)
+    check_engines(runs, workspace)
     ctx = workspace.context(SUITE)
     specs = prepare(ctx, workspace, runs, {"pubmed_qa": [_pubmed_style()]})
     _import(ctx, specs)

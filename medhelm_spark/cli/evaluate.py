@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
-from medhelm_spark.engines import preflight
+from medhelm_spark.engines import factory_of, preflight
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for
@@ -55,10 +56,16 @@ def check(runs: Sequence[ResolvedRun]) -> None:
             metric.preflight(params)
 
 
-def check_engines(runs: Sequence[ResolvedRun]) -> None:
-    """Refuse an engine that cannot run here; loads no model."""
+def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
+    """Refuse an engine that cannot run here; loads no model.
+
+    On a cluster the driver has neither the executors' GPUs nor their vLLM: an engine that loads a
+    model is checked where it is built.
+    """
+    on_driver = workspace.settings.platform is Platform.LOCAL
     for deployment in _askable(runs).values():
-        preflight(deployment)
+        if on_driver or not factory_of(deployment).exclusive:
+            preflight(deployment)
 
 
 def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:

@@ -21,6 +21,9 @@ from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.session import open_session
 from medhelm_spark.stages.context import Context
 
+# What Spark and Databricks call the number of executors.
+EXECUTORS = ("spark.executor.instances", "spark.databricks.clusterUsageTags.clusterTargetWorkers")
+
 
 def say(line: str) -> None:
     """Progress goes to standard error, so that a board can be piped."""
@@ -61,7 +64,7 @@ class Workspace:
             suite=suite,
             say=tell,
             wave_seconds=self.settings.wave_minutes * 60,
-            slots=self.settings.slots or 1,
+            slots=self.settings.slots or _executors(self.settings, self.lake),
             cores=cores,
             terminal=sys.stderr if sys.stderr.isatty() else None,
         )
@@ -70,9 +73,16 @@ class Workspace:
 def _cores(settings: Settings, lake: Lake) -> int:
     if settings.platform is Platform.LOCAL:
         return os.cpu_count() or 1
-    conf = lake.spark.conf
-    executors = int(conf.get("spark.executor.instances", None) or 1)
-    return executors * int(conf.get("spark.executor.cores", None) or 1)
+    per_executor = int(lake.spark.conf.get("spark.executor.cores", None) or 1)
+    return _executors(settings, lake) * per_executor
+
+
+def _executors(settings: Settings, lake: Lake) -> int:
+    """How many executors the session asked for: a slot each, unless `slots` is set."""
+    if settings.platform is Platform.LOCAL:
+        return 1
+    found = (lake.spark.conf.get(key, None) for key in EXECUTORS)
+    return next((int(value) for value in found if value), 1)
 
 
 @dataclass(frozen=True, slots=True)
