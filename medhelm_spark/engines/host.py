@@ -2,46 +2,127 @@
 
 import os
 import threading
+from collections.abc import Iterable, Iterator
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.engines import factory_of
-from medhelm_spark.engines.engine import Engine
+from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.engines import factory_of, slots
+from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
+from medhelm_spark.engines.holder import Claim, claim
+from medhelm_spark.engines.last_words import end_process
+from medhelm_spark.errors import EngineError, SetupError
+
+
+class _Resident:
+    """An exclusive engine: its slot is busy while it answers, and idle between two calls."""
+
+    def __init__(self, engine: Engine, held: Claim) -> None:
+        self.fingerprint = engine.fingerprint
+        self._engine, self._held = engine, held
+
+    def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
+        """See Engine."""
+        with self._held.at_work():
+            yield from self._engine.answer(requests, gate)
+
+    def close(self) -> None:
+        self._engine.close()
 
 
 class _Host:
-    """The engines of one process, by configuration; `exclusive` is the key of the big one."""
+    """The engines of one process, by configuration; `resident` is the big one, `held` its slot."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
         self.lock = threading.Lock()
         self.engines: dict[str, Engine] = {}
-        self.exclusive: str | None = None
+        self.resident: tuple[str, _Resident] | None = None
+        self.held: Claim | None = None
 
     def engine(self, deployment: Deployment, limit: int) -> Engine:
-        key = content_id(deployment, limit)
+        factory = factory_of(deployment)
         with self.lock:
+            if factory.exclusive:
+                return self._exclusive(deployment, factory, limit)
+            key = content_id(deployment, limit)
             if key not in self.engines:
-                self.engines[key] = self._build(key, deployment, limit)
+                self.engines[key] = factory.build(deployment, limit)
             return self.engines[key]
 
-    def _build(self, key: str, deployment: Deployment, limit: int) -> Engine:
-        factory = factory_of(deployment)
-        if not factory.exclusive:
-            return factory.build(deployment, limit)
-        if self.exclusive is not None:
-            self.engines.pop(self.exclusive).close()
-            self.exclusive = None
-        engine = factory.build(deployment, limit)
-        self.exclusive = key
+    def _exclusive(self, deployment: Deployment, factory: EngineFactory, limit: int) -> Engine:
+        held = self._slot(deployment, factory.gpus(deployment))
+        key = content_id(deployment.engine, deployment.args, deployment.max_sequence_length)
+        if self.resident and self.resident[0] == key:
+            return self.resident[1]
+        replaced = self._end_resident()
+        with held.at_work():
+            try:
+                engine = _Resident(factory.build(deployment, limit), held)
+            except EngineError as error:
+                if replaced:
+                    _leave_to_another(error)  # what the first engine left may be in the way
+                raise
+        self.resident = (key, engine)
         return engine
+
+    def _slot(self, deployment: Deployment, wanted: int | None) -> Claim:
+        """The slot of this process: the one it holds where that is one of those it may take."""
+        executor = slots.executor_folder(os.environ)
+        groups = _groups(deployment, wanted)
+        names = [slots.lock_names(group, slots.listed_gpus(), executor) for group in groups]
+        if self.held and self.held.names in names:
+            return self.held
+        self._give_up_slot()
+        self.held = claim(names, executor or f"pid-{os.getpid()}")
+        try:
+            slots.bind(groups[names.index(self.held.names)])
+        except SetupError as error:
+            self._give_up_slot()
+            _leave_to_another(error)
+            raise
+        return self.held
+
+    def _give_up_slot(self) -> None:
+        self._end_resident()
+        if self.held:
+            self.held.close()
+            self.held = None
+
+    def _end_resident(self) -> bool:
+        if self.resident is None:
+            return False
+        self.resident[1].close()
+        self.resident = None
+        return True
 
     def close(self) -> None:
         with self.lock:
+            self._give_up_slot()
             for engine in self.engines.values():
                 engine.close()
             self.engines.clear()
-            self.exclusive = None
+
+
+def _groups(deployment: Deployment, wanted: int | None) -> tuple[slots.Group, ...]:
+    """The groups of GPUs that the engine may take here; one without any for the CPU."""
+    if wanted == 0:
+        return (slots.CPU,)
+    assigned, taken = slots.assigned_gpus(), slots.bound()
+    if taken and not assigned and (wanted or 1) <= len(taken):
+        return (taken,)
+    visible, listed = os.environ.get(slots.VISIBLE), slots.listed_gpus()
+    groups = slots.gpu_groups(assigned, visible, listed, wanted)
+    if not groups:
+        few = slots.too_few(assigned, visible, listed, wanted)
+        raise SetupError(f"deployment {deployment.name!r} {few}.")
+    return groups
+
+
+def _leave_to_another(error: Exception) -> None:
+    """Ends a Spark worker that cannot do its task, so that the retry meets a fresh one."""
+    if slots.task_context():
+        end_process(f"{error} A fresh process takes the task over.")
 
 
 _host = _Host()
@@ -50,13 +131,14 @@ _host = _Host()
 def engine_for(deployment: Deployment, *, max_in_flight: int | None = None) -> Engine:
     """The engine of this configuration: built at first use, then the same one.
 
-    A process holds at most one exclusive engine (one that loads a model): another configuration
-    ends it first, so that two models never share the memory of one. `max_in_flight` is this
-    process's part of the deployment's `max_concurrency`, which it is by default.
+    A slot holds at most one exclusive engine (one that loads a model): another configuration, in
+    this process or in another one of the same executor, ends it first, so that two models never
+    share the memory of one. `max_in_flight` is this process's part of the deployment's
+    `max_concurrency`, which it is by default.
 
     Raises:
         SetupError: something is missing on this machine.
-        EngineError: the engine cannot be built.
+        EngineError: the engine cannot be built, or another process is busy on its slot.
     """
     return _of_this_process().engine(deployment, max_in_flight or deployment.max_concurrency)
 

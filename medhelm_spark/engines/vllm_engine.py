@@ -1,0 +1,256 @@
+"""vLLM inside this process: the engine for GPUs, one per slot (see `slots` and `holder`).
+
+In process, so that a killed task frees its GPU with it: vLLM's own engine process would survive
+its parent. Nothing of a prompt is logged; an error is passed on as its kind.
+"""
+
+import contextlib
+import gc
+import json
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.ids import canonical_json, digest
+from medhelm_spark.domain.request import (
+    Completion,
+    Decoding,
+    FailureKind,
+    Request,
+    RequestResult,
+    TokenLogprob,
+)
+from medhelm_spark.engines import slots, vllm_args
+from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines.last_words import end_process
+from medhelm_spark.engines.outcome import answered, completion, failed
+from medhelm_spark.engines.vllm_args import VllmPlan
+from medhelm_spark.engines.vllm_feed import RefusedError, feed, in_flight
+from medhelm_spark.engines.weights import folder_sha256
+from medhelm_spark.errors import EngineError, SetupError
+
+logger = logging.getLogger(__name__)
+
+TOO_LONG_PARAMETERS = ("input_text", "input_tokens")
+TOO_LONG_WORDS = "longer than the maximum model length"
+NO_ANSWER = ("abort", "error")
+
+
+class VllmEngine:
+    """The engine `vllm`."""
+
+    def __init__(self, deployment: Deployment, plan: VllmPlan) -> None:
+        weights = _checked_weights(deployment, plan)
+        self._llm: Any = _load(deployment, plan)
+        self.fingerprint = _fingerprint(self._llm, weights)
+        sequences = self._llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
+        self._limit = in_flight(sequences)
+        self._seen_errors: set[str] = set()
+
+    def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
+        """See Engine; a little more is in flight than vLLM runs at once."""
+        if self._llm is None:
+            raise EngineError("this engine was closed: another model has taken its place.")
+        return feed(requests, gate, self, limit=self._limit, fingerprint=self.fingerprint)
+
+    def close(self) -> None:
+        """Ends vLLM's own workers and frees the memory, as far as one process can."""
+        if self._llm is None:
+            return
+        from vllm.distributed.parallel_state import cleanup_dist_env_and_memory
+
+        self._llm.llm_engine.engine_core.shutdown()
+        self._llm = None
+        gc.collect()
+        cleanup_dist_env_and_memory()
+
+    def add(self, request: Request) -> str:
+        """See Stepped; vLLM renders a conversation as its own `LLM.chat` would."""
+        try:
+            params = _sampling(request.decoding)
+            if request.messages:
+                turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+                keys = self._llm.enqueue_chat([turns], params, use_tqdm=False)
+            else:
+                keys = self._llm.enqueue(request.text, params, use_tqdm=False)
+        except Exception as error:
+            self._note(error)
+            raise RefusedError(_kind(error)) from None
+        # Outputs carry the number before the dash only.
+        return str(keys[0]).partition("-")[0]
+
+    def step(self) -> Sequence[tuple[str, Any]]:
+        """See Stepped.
+
+        Raises:
+            EngineError: vLLM is dead; a Spark worker ends with it, so that its task's retry meets a
+                fresh one.
+        """
+        try:
+            outputs = self._llm.llm_engine.step()
+        except Exception as error:
+            sentence = f"vLLM died while it computed ({type(error).__name__})."
+            if slots.task_context():
+                end_process(sentence)
+            raise EngineError(sentence) from None
+        return [(output.request_id, output) for output in outputs if output.finished]
+
+    def abort(self, keys: Sequence[str]) -> None:
+        """See Stepped."""
+        with contextlib.suppress(Exception):  # a dead engine has nothing left to abort
+            self._llm.llm_engine.abort_request(list(keys))
+
+    def result(self, request: Request, output: Any, seconds: float) -> RequestResult:
+        """See Stepped."""
+        if any(one.finish_reason in NO_ANSWER for one in output.outputs):
+            return failed(request, FailureKind.ENGINE_ERROR, self.fingerprint)
+        return answered(
+            request,
+            [_completion(one) for one in sorted(output.outputs, key=lambda one: one.index)],
+            self.fingerprint,
+            prompt_tokens=len(output.prompt_token_ids or ()),
+            completion_tokens=sum(len(one.token_ids) for one in output.outputs),
+            request_time=seconds,
+        )
+
+    def _note(self, error: Exception) -> None:
+        """Logs each kind of error once: its type only, for its text may quote the request."""
+        label = type(error).__name__
+        if label not in self._seen_errors:
+            self._seen_errors.add(label)
+            logger.warning("vLLM refused a request: %s", label)
+
+
+def _kind(error: Exception) -> FailureKind:
+    too_long = getattr(error, "parameter", None) in TOO_LONG_PARAMETERS
+    if too_long or TOO_LONG_WORDS in str(error):
+        return FailureKind.TOO_LONG
+    return FailureKind.ENGINE_ERROR
+
+
+def _sampling(decoding: Decoding) -> Any:
+    """Every parameter explicit: vLLM would take what is missing from the model's own folder."""
+    from vllm import SamplingParams
+    from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
+    schema = decoding.response_schema
+    return SamplingParams(
+        n=decoding.num_completions,
+        max_tokens=decoding.max_tokens,
+        temperature=decoding.temperature,
+        top_p=decoding.top_p,
+        stop=list(decoding.stop_sequences),
+        seed=decoding.seed,
+        # The token's own probability always comes with it; others are not kept.
+        logprobs=0 if decoding.logprobs else None,
+        structured_outputs=StructuredOutputsParams(json=_schema(schema)) if schema else None,
+        output_kind=RequestOutputKind.FINAL_ONLY,
+    )
+
+
+@lru_cache(maxsize=64)
+def _schema(text: str) -> Any:
+    return json.loads(text)
+
+
+def _completion(output: Any) -> Completion:
+    tokens = [
+        TokenLogprob(text=found[token].decoded_token or "", logprob=found[token].logprob)
+        for token, found in zip(output.token_ids, output.logprobs or (), strict=False)
+    ]
+    return completion(output.text, output.finish_reason, tokens=tokens)
+
+
+def _checked_weights(deployment: Deployment, plan: VllmPlan) -> str:
+    if plan.folder is None:
+        return ""
+    found = folder_sha256(plan.folder)
+    if plan.weights_sha256 and plan.weights_sha256 != found:
+        raise EngineError(
+            f"deployment {deployment.name!r}: the model folder {plan.folder} has sha256 {found}; "
+            f"args.weights_sha256 promises {plan.weights_sha256}."
+        )
+    return found
+
+
+def _load(deployment: Deployment, plan: VllmPlan) -> Any:
+    os.environ.update(plan.env)
+    try:
+        from vllm import LLM
+
+        return LLM(**plan.engine)
+    except Exception as error:
+        # No data has been seen yet: the text is about configuration and machine.
+        reason = (str(error).strip() or "no reason given").splitlines()[0][:300]
+        raise EngineError(
+            f"deployment {deployment.name!r}: vLLM did not start ({type(error).__name__}): {reason}"
+        ) from None
+
+
+def _fingerprint(llm: Any, weights: str) -> str:
+    import vllm
+    from vllm.platforms import current_platform
+
+    config = llm.llm_engine.vllm_config
+    model, tokenizer = config.model_config, llm.get_tokenizer()
+    template = llm.chat_template or getattr(tokenizer, "chat_template", None)
+    shown = {
+        "engine": "vllm",
+        "version": vllm.__version__,
+        "model": model.model if not weights else "",
+        "revision": getattr(model.hf_config, "_commit_hash", None) or model.revision or "",
+        "weights_sha256": weights,
+        "chat_template": digest(canonical_json(template))[:8] if template else "",
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "quantization": model.quantization or "",
+        "max_model_len": model.max_model_len,
+        "max_num_seqs": config.scheduler_config.max_num_seqs,
+        "tensor_parallel_size": config.parallel_config.tensor_parallel_size,
+        "prefix_caching": bool(config.cache_config.enable_prefix_caching),
+        "batch_invariant": bool(vllm.envs.VLLM_BATCH_INVARIANT),
+        "device": str(current_platform.get_device_name()),
+    }
+    return canonical_json({key: value for key, value in shown.items() if value != ""})
+
+
+def _known(deployment: Deployment) -> frozenset[str]:
+    if not vllm_args.is_installed():
+        raise SetupError(
+            f"deployment {deployment.name!r} needs the package vllm, which is not installed here; "
+            "install medhelm-spark[vllm] on the machines with GPUs (a CPU build of vLLM will do)."
+        )
+    return vllm_args.known_arguments()
+
+
+def gpus(deployment: Deployment) -> int | None:
+    """How many GPUs the engine takes; None stands for all that Spark gives the task.
+
+    Raises:
+        SetupError: vLLM is not installed.
+    """
+    _known(deployment)
+    return vllm_args.gpus_wanted(deployment)
+
+
+def check(deployment: Deployment) -> None:
+    """Refuses a missing package, wrong arguments, a missing folder and a machine without GPU."""
+    plan = vllm_args.plan(deployment, _known(deployment))
+    if plan.folder and not (plan.folder / "config.json").is_file():
+        raise SetupError(
+            f"deployment {deployment.name!r}: args.model names the folder {plan.folder}, and there "
+            "is no config.json in it; give a model's folder as the Hugging Face hub lays it out."
+        )
+    wanted = vllm_args.gpus_wanted(deployment)
+    seen = (slots.assigned_gpus(), os.environ.get(slots.VISIBLE), slots.listed_gpus())
+    if wanted != 0 and not slots.gpu_groups(*seen, wanted):
+        few = slots.too_few(*seen, wanted)
+        raise SetupError(f"deployment {deployment.name!r} {few}; or install a CPU build of vLLM.")
+
+
+def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
+    """Loads the model; how much is in flight follows from `max_num_seqs` instead."""
+    known = _known(deployment)
+    return VllmEngine(deployment, vllm_args.plan(deployment, known, len(slots.bound() or ()) or 1))

@@ -1,0 +1,156 @@
+"""From a deployment to vLLM's arguments and environment, and what `check` says without vLLM."""
+
+import pytest
+
+from medhelm_spark.engines import preflight, slots, vllm_args
+from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
+from tests.unit.engines.nouns import deployment
+
+KNOWN = frozenset(
+    {"dtype", "hf_token", "max_model_len", "max_num_seqs", "model", "tensor_parallel_size"}
+    | {"enable_prefix_caching", "pipeline_parallel_size", "quantization"}
+)
+
+
+def plan(gpus=1, max_sequence_length=None, **args):
+    given = deployment("vllm", max_sequence_length=max_sequence_length, **{"model": "a/b", **args})
+    return vllm_args.plan(given, KNOWN, gpus)
+
+
+def test_defaults_and_what_the_deployment_says():
+    assert plan(max_sequence_length=8192, dtype="half").engine == {
+        "model": "a/b",
+        "dtype": "half",
+        "max_model_len": 8192,
+        "enable_prefix_caching": True,
+        "disable_log_stats": True,
+        "tensor_parallel_size": 1,
+    }
+
+
+def test_arguments_go_before_defaults():
+    found = plan(2, 8192, max_model_len=4096, enable_prefix_caching=False, tensor_parallel_size=1)
+    assert found.engine["max_model_len"] == 4096
+    assert found.engine["enable_prefix_caching"] is False
+    assert found.engine["tensor_parallel_size"] == 1
+
+
+@pytest.mark.parametrize(
+    ("gpus", "args", "tensor"),
+    [(1, {}, 1), (4, {}, 4), (4, {"pipeline_parallel_size": 2}, 2), (0, {}, 1)],
+)
+def test_the_gpus_of_the_slot_are_used_in_parallel(gpus, args, tensor):
+    assert plan(gpus, **args).engine["tensor_parallel_size"] == tensor
+
+
+def test_vllm_runs_in_this_process_silent_and_without_telemetry():
+    env = plan().env
+    assert env["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
+    assert env["VLLM_NO_USAGE_STATS"] == env["DO_NOT_TRACK"] == "1"
+    assert env["VLLM_LOGGING_LEVEL"] == "WARNING"
+    assert "HF_HUB_OFFLINE" not in env
+
+
+def test_weights_on_this_machine_need_no_hub(tmp_path):
+    found = plan(model=str(tmp_path))
+    assert (found.folder, found.env["HF_HUB_OFFLINE"]) == (tmp_path, "1")
+    assert found.env["TRANSFORMERS_OFFLINE"] == "1"
+    assert plan(model="/Volumes/main/models/qwen").folder is not None
+    assert plan(model="qwen/qwen2.5").folder is None
+
+
+def test_variables_of_vllm_may_be_set():
+    found = plan(env={"VLLM_BATCH_INVARIANT": 1, "OMP_NUM_THREADS": "4"})
+    assert found.env["VLLM_BATCH_INVARIANT"] == "1"
+    assert found.env["OMP_NUM_THREADS"] == "4"
+    assert "env" not in found.engine
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["CUDA_VISIBLE_DEVICES", "PATH", "VLLM_ENABLE_V1_MULTIPROCESSING", "VLLM_LOGGING_LEVEL"],
+)
+def test_variables_that_others_rely_on_may_not(name):
+    with pytest.raises(ConfigError, match=rf"'test/model': args.env sets {name}; allowed are"):
+        plan(env={name: "1"})
+
+
+def test_an_unknown_argument_is_refused_with_a_suggestion():
+    with pytest.raises(UnknownNameError, match=r"'max_num_seq'.*Did you mean 'max_num_seqs'"):
+        plan(max_num_seq=8)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ({"model": ""}, "args.model is missing"),
+        ({"model": None}, "args.model is missing"),
+        ({"hf_token": "hf_planted"}, "args.hf_token is written out; set HF_TOKEN"),
+        ({"env": "A=1"}, "args.env is no mapping"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(args, words):
+    with pytest.raises(ConfigError, match=words) as told:
+        plan(**args)
+    assert "hf_planted" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("args", "wanted"),
+    [
+        ({}, None),
+        ({"tensor_parallel_size": 4}, 4),
+        ({"tensor_parallel_size": 4, "pipeline_parallel_size": 2}, 8),
+        ({"pipeline_parallel_size": 2}, 2),
+    ],
+)
+def test_how_many_gpus_the_arguments_ask_for(args, wanted, monkeypatch):
+    monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: False)
+    assert vllm_args.gpus_wanted(deployment("vllm", model="a/b", **args)) == wanted
+    monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: True)
+    assert vllm_args.gpus_wanted(deployment("vllm", model="a/b", **args)) == 0
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """As if vLLM for GPUs were installed, on a machine without one."""
+    monkeypatch.setattr(vllm_args, "is_installed", lambda: True)
+    monkeypatch.setattr(vllm_args, "known_arguments", lambda: KNOWN)
+    monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: False)
+    monkeypatch.setattr(slots, "listed_gpus", lambda: "")
+    monkeypatch.delenv(slots.VISIBLE, raising=False)
+
+
+def test_a_laptop_without_a_gpu_is_told_so(installed, monkeypatch):
+    with pytest.raises(SetupError, match=r"needs 2 GPUs, but this machine shows none; or install"):
+        preflight(deployment("vllm", model="a/b", tensor_parallel_size=2))
+    monkeypatch.setattr(slots, "listed_gpus", lambda: "0, GPU-aa\n1, GPU-bb\n")
+    preflight(deployment("vllm", model="a/b", tensor_parallel_size=2))
+    monkeypatch.setenv(slots.VISIBLE, "1")
+    with pytest.raises(SetupError, match=r"machine shows 1 \(CUDA_VISIBLE_DEVICES is '1'\)"):
+        preflight(deployment("vllm", model="a/b", tensor_parallel_size=2))
+
+
+def test_a_cpu_build_needs_no_gpu(installed, monkeypatch):
+    monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: True)
+    preflight(deployment("vllm", model="a/b"))
+
+
+def test_a_folder_without_a_model_is_told_so(installed, tmp_path):
+    with pytest.raises(SetupError, match=r"args.model names the folder .*no config.json in it"):
+        preflight(deployment("vllm", model=str(tmp_path / "absent")))
+
+
+def test_arguments_are_read_from_vllms_source(tmp_path, monkeypatch):
+    (tmp_path / "vllm" / "engine").mkdir(parents=True)
+    (tmp_path / "vllm" / "__init__.py").touch()
+    source = (
+        "class Other:\n    x: int = 1\n\n\nclass EngineArgs:\n    model: str = 'm'\n    y = 2\n"
+    )
+    (tmp_path / "vllm" / "engine" / "arg_utils.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    vllm_args.known_arguments.cache_clear()
+    try:
+        assert vllm_args.known_arguments() == {"model"}
+    finally:
+        vllm_args.known_arguments.cache_clear()

@@ -1,0 +1,212 @@
+"""The engine with real vLLM in this process: what it answers, refuses and leaves behind."""
+
+import json
+import logging
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from medhelm_spark.domain.request import FailureKind, FinishReason
+from medhelm_spark.engines import build_engine, preflight
+from medhelm_spark.errors import EngineError
+from tests.unit.engines.nouns import REFUSED, allow, conversation, request
+from tests.vllm.conftest import engine_pids, wait_until_gone
+from tests.vllm.nouns import questions, small
+
+SCORE = {
+    "type": "object",
+    "properties": {"score": {"enum": [1, 2, 3]}},
+    "required": ["score"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def engine(model):
+    preflight(small(model))
+    built = build_engine(small(model))
+    yield built
+    built.close()
+
+
+def ask(engine, *requests, gate=allow):
+    found = {result.request_id: result for result in engine.answer(requests, gate)}
+    assert len(found) == len(requests)
+    return [found[one.request_id] for one in requests]
+
+
+def text(result):
+    (one,) = result.completions
+    return one.text
+
+
+def test_greedy_answers_are_those_of_plain_chat(engine):
+    from vllm import SamplingParams
+
+    asked = [*questions(12, max_tokens=16)]
+    asked.append(
+        replace(
+            conversation(
+                ("system", "Answer briefly."), ("user", "Hi"), decoding={"max_tokens": 16}
+            ),
+            request_id="system",
+        )
+    )
+    turns = [[{"role": m.role, "content": m.content} for m in one.messages] for one in asked]
+    plain = engine._llm.chat(turns, SamplingParams(max_tokens=16, temperature=0), use_tqdm=False)
+    ours = ask(engine, *asked)
+    assert [text(result) for result in ours] == [one.outputs[0].text for one in plain]
+    assert [r.prompt_tokens for r in ours] == [len(one.prompt_token_ids) for one in plain]
+    assert [r.completion_tokens for r in ours] == [len(one.outputs[0].token_ids) for one in plain]
+
+
+def test_a_plain_text_is_continued_without_a_template(engine):
+    (found,) = ask(engine, request("The capital of France is"))
+    assert "Paris" in text(found)
+    assert found.prompt_tokens == 5
+
+
+def test_how_an_answer_ends(engine):
+    one, stopped, named, empty = ask(
+        engine,
+        request("The capital of France is", name="one", decoding={"max_tokens": 1}),
+        replace(
+            conversation(("user", "Say only: yes"), decoding={"max_tokens": 200}), request_id="end"
+        ),
+        request("1, 2, 3, 4,", name="stop", decoding={"max_tokens": 30, "stop_sequences": ("7",)}),
+        request("1, 2, 3, 4,", name="none", decoding={"max_tokens": 9, "stop_sequences": (" ",)}),
+    )
+    assert one.completions[0].finish_reason is FinishReason.LENGTH
+    assert one.completion_tokens == 1
+    assert stopped.completions[0].finish_reason is FinishReason.STOP
+    assert text(named) == " 5, 6, "
+    assert named.completions[0].finish_reason is FinishReason.STOP
+    assert empty.completions[0].finish_reason is FinishReason.EMPTY
+
+
+def test_a_schema_binds_the_answer(engine):
+    decoding = {"response_schema": json.dumps(SCORE), "max_tokens": 60}
+    found = ask(engine, *[request(f"Rate answer {n}.", decoding=decoding) for n in range(4)])
+    assert all(json.loads(text(one))["score"] in (1, 2, 3) for one in found)
+    assert all(one.completions[0].finish_reason is FinishReason.STOP for one in found)
+
+
+def test_several_completions_and_their_probabilities(engine):
+    decoding = {"num_completions": 3, "temperature": 1.0, "seed": 7, "logprobs": 1}
+    asked = request("My favourite organ is", decoding=decoding)
+    (found,) = ask(engine, asked)
+    (again,) = ask(engine, asked)
+    assert len({one.text for one in found.completions}) == 3
+    assert [one.text for one in again.completions] == [one.text for one in found.completions]
+    for one in found.completions:
+        assert "".join(token.text for token in one.tokens) == one.text
+        assert one.logprob == pytest.approx(sum(token.logprob for token in one.tokens))
+        assert all(token.logprob <= 0 for token in one.tokens)
+
+
+@pytest.mark.parametrize("words", [511, 512, 513, 40_000])
+def test_too_long_a_prompt_is_a_row_exactly_from_the_limit_on(engine, words):
+    long, short = ask(engine, request(" a" * words, name="long"), request("Hi", name="short"))
+    assert short.is_answer
+    if words < 512:
+        assert (long.is_answer, long.completion_tokens) == (True, 1)
+    else:
+        assert (long.failure, long.completions) == (FailureKind.TOO_LONG, ())
+
+
+def test_a_bad_row_is_a_failure_and_nothing_of_it_is_logged(engine, caplog, capfd):
+    caplog.set_level(logging.DEBUG)
+    bad, empty, good = ask(
+        engine,
+        request("PLANTED", name="bad", decoding={"response_schema": '{"type":"PLANTED"}'}),
+        request("", name="empty"),
+        request("PLANTED text", name="good"),
+    )
+    assert bad.failure is empty.failure is FailureKind.ENGINE_ERROR
+    assert good.is_answer
+    shown = capfd.readouterr()
+    assert "PLANTED" not in shown.out + shown.err + caplog.text
+
+
+def test_a_denied_request_is_never_sent(engine):
+    (found,) = ask(engine, request("Hi"), gate=lambda _: REFUSED)
+    assert (found.failure, found.attempts) == (FailureKind.DENIED, 0)
+
+
+def test_memory_is_bounded_and_an_early_end_leaves_nothing_running(engine):
+    pulled = 0
+
+    def endless():
+        nonlocal pulled
+        for one in questions(1000, max_tokens=4):
+            pulled += 1
+            yield one
+
+    results = engine.answer(endless(), allow)
+    for done in range(1, 21):
+        next(results)
+        assert pulled <= done + engine._limit + 4
+    results.close()
+    assert not engine._llm.llm_engine.has_unfinished_requests()
+
+
+def test_the_fingerprint_says_what_shapes_an_answer(engine):
+    shown = json.loads(engine.fingerprint)
+    assert shown["engine"] == "vllm"
+    assert (shown["dtype"], shown["device"], shown["max_num_seqs"]) == ("bfloat16", "cpu", 4)
+    assert (shown["tensor_parallel_size"], shown["prefix_caching"]) == (1, True)
+    assert len(shown["weights_sha256"]) == 64
+    assert shown["chat_template"]
+
+
+def test_a_prefix_is_computed_once(engine):
+    shared = "The patient is a woman of sixty years. " * 20
+    one, two = (request(f"{shared}{end}", name=end) for end in ("Fever?", "Cough?"))
+    ask(engine, one)
+    engine.add(two)
+    cached = []
+    while not cached:
+        cached = [output.num_cached_tokens for _, output in engine.step()]
+    assert cached[0] >= 100
+
+
+def test_what_cannot_start_is_one_sentence(model, tmp_path):
+    with pytest.raises(EngineError, match=r"promises ff"):
+        build_engine(small(model, weights_sha256="ff"))
+    (tmp_path / "config.json").write_text('{"model_type": "none"}')
+    with pytest.raises(EngineError, match=r"'test/model': vLLM did not start \(\w+\)"):
+        build_engine(small(str(tmp_path)))
+
+
+THREE = """
+import sys
+from tests.unit.engines.nouns import allow
+from tests.vllm.nouns import questions, small
+from medhelm_spark.engines import build_engine
+engine = build_engine(small(sys.argv[1], tensor_parallel_size=3,
+                            env={"VLLM_CPU_OMP_THREADS_BIND": "0|1|1"}))
+print(len([one for one in engine.answer(questions(4), allow) if one.is_answer]), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_three_tensor_parallel_workers_die_with_a_killed_process(model):
+    before = engine_pids()
+    command = [sys.executable, "-c", THREE, model]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "4\n"
+        ours = engine_pids() - before
+        assert len(ours) == 3
+        process.kill()
+    assert not wait_until_gone(ours)
+
+
+def test_a_closed_engine_says_so(engine):
+    engine.close()
+    with pytest.raises(EngineError, match="was closed"):
+        ask(engine, request("Hi"))
+    engine.close()
