@@ -1,6 +1,8 @@
 """Real vLLM on the CPU with real Spark; collected only where a CPU build of vLLM is installed."""
 
+import os
 import time
+import uuid
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,16 +22,22 @@ def model() -> str:
     return str(smollm2())
 
 
+# Every process that these tests start inherits it, whoever its parent is when one is left behind.
+MARK = "MEDHELM_SPARK_TEST_RUN"
+os.environ[MARK] = uuid.uuid4().hex
+
+
 def engine_pids() -> set[int]:
-    """Every process but this one that has vLLM's native code loaded: engines and their workers."""
-    found = set()
+    """The processes of these tests, but this one, that have vLLM's native code loaded."""
+    found, mark = set(), f"{MARK}={os.environ[MARK]}".encode()
     for maps in Path("/proc").glob("[0-9]*/maps"):
         try:
-            if "/vllm/_C" in maps.read_text() and maps.parent != Path("/proc/self").resolve():
+            ours = mark in maps.with_name("environ").read_bytes()
+            if ours and "/vllm/_C" in maps.read_text():
                 found.add(int(maps.parent.name))
         except OSError:
             continue  # it has ended meanwhile, or belongs to somebody else
-    return found
+    return found - {os.getpid()}
 
 
 def wait_until_gone(pids: set[int], seconds: float = 30.0) -> set[int]:
