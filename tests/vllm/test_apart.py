@@ -6,8 +6,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.vllm.conftest import engine_pids, wait_until_gone
 from tests.vllm.nouns import lines
+from tests.vllm.processes import engine_pids, wait_until_gone
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB = """

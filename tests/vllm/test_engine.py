@@ -12,8 +12,8 @@ from medhelm_spark.domain.request import FailureKind, FinishReason
 from medhelm_spark.engines import build_engine, preflight
 from medhelm_spark.errors import EngineError
 from tests.unit.engines.nouns import REFUSED, allow, conversation, request
-from tests.vllm.conftest import engine_pids, wait_until_gone
 from tests.vllm.nouns import questions, small
+from tests.vllm.processes import engine_pids, wait_until_gone
 
 SCORE = {
     "type": "object",

@@ -21,8 +21,8 @@ from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.infer import Ask
 from tests.spark.conftest import Site
-from tests.vllm.conftest import engine_pids, wait_until_gone
 from tests.vllm.nouns import Asking, lines, questions, small
+from tests.vllm.processes import engine_pids, is_alive, wait_until_gone
 
 COUNT = 24
 
@@ -74,7 +74,7 @@ def test_a_worker_that_needs_the_slot_ends_the_idle_engine_of_another(spark, mod
     assert sorted(one.request_id for one in found) == [f"q{n}" for n in range(8)]
     first, second = dict.fromkeys(int(pid) for pid, _, _ in lines(log))
     assert engine_pids() == {second}
-    assert not Path(f"/proc/{first}").exists()
+    assert not is_alive(first)
 
 
 def test_later_jobs_find_the_engine_or_end_it(spark, model, tmp_path):
