@@ -69,6 +69,10 @@ class Context:
         ]
         return self.lake.read(table).where(reduce(or_, kept, F.lit(False)))
 
+    def prompts(self, renders: Iterable[str]) -> DataFrame:
+        """All prompts of these renderings."""
+        return self.lake.read("prompts").where(F.col("render_id").isin(sorted(renders)))
+
     def results(self, deployments: Iterable[str]) -> DataFrame:
         """The standing result of every request that these deployments were sent."""
         rows = self.lake.read("request_results")

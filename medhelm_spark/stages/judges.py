@@ -191,7 +191,7 @@ def plan_judges(
     tasks = ctx.lake.query(
         TASKS,
         subjects=subjects,
-        known=_prompts(ctx, rubrics),
+        known=ctx.prompts(rubrics),
         instances_now=ctx.current(
             "instances", "ingest", {spec.data_version for spec in mine}, "data_version"
         ),
@@ -202,11 +202,7 @@ def plan_judges(
         PLANNED,
         subjects=subjects,
         calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
-        known=_prompts(ctx, rubrics),
+        known=ctx.prompts(rubrics),
     )
     ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
     ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at)
-
-
-def _prompts(ctx: Context, renders: Iterable[str]) -> DataFrame:
-    return ctx.lake.read("prompts").where(F.col("render_id").isin(sorted(renders)))

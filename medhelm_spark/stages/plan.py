@@ -153,7 +153,7 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
         TO_RENDER,
         instances_now=instances,
         renderings=F.broadcast(ctx.lake.frame(_renderings(calls), Rendering)),
-        known=_prompts(ctx, renders),
+        known=ctx.prompts(renders),
     )
     renderer = Renderer(*_texts(ctx, todo, instances))
     with ctx.metered(f"{STAGE}: prompts") as watch:
@@ -161,15 +161,11 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
         ctx.lake.append("prompts", prompts, write_id)
     planned = ctx.lake.query(
         PLANNED,
-        known=_prompts(ctx, renders),
+        known=ctx.prompts(renders),
         instances_now=instances,
         calls=F.broadcast(ctx.lake.frame(calls, Call)),
     )
     ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
-
-
-def _prompts(ctx: Context, renders: Sequence[str]) -> DataFrame:
-    return ctx.lake.read("prompts").where(F.col("render_id").isin(list(renders)))
 
 
 def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
