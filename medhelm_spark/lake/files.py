@@ -6,7 +6,9 @@ through delta-rs, which reads and writes the same tables in ten milliseconds.
 """
 
 import os
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -16,6 +18,7 @@ from medhelm_spark.lake.tables import TABLES, properties
 
 # Where a bare path is not this machine's disk but a mount without hard links, or a cluster's.
 ELSEWHERE = ("DATABRICKS_RUNTIME_VERSION", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+ATTEMPTS = 20
 
 
 def is_at_hand(place: Place, spark_master: str, environ: Mapping[str, str] = os.environ) -> bool:
@@ -34,49 +37,58 @@ class FileTables(FileReader):
     def append(self, name: str, rows: pa.Table, txn: tuple[str, int] | None = None) -> bool:
         """Append in one commit; False where `txn` (application id, version) was committed before.
 
-        Two processes that commit the same version at once are told apart by Delta's own conflict
-        check; both creating a table is none.
+        A commit that loses to another writer's is looked at anew: delta-rs repeats by itself what
+        conflicts with nothing, and refuses where the table's schema or this `txn` has moved on.
         """
-        from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
         from deltalake.exceptions import CommitFailedError
 
         self.ensure(name)
+        for attempt in range(ATTEMPTS):
+            try:
+                return self._append_once(name, rows, txn)
+            except CommitFailedError:
+                if attempt + 1 == ATTEMPTS:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _append_once(self, name: str, rows: pa.Table, txn: tuple[str, int] | None) -> bool:
+        from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+
         table = DeltaTable(self._folder(name))
         if txn and (table.transaction_version(txn[0]) or 0) >= txn[1]:
             return False
-        own = CommitProperties(app_transactions=[Transaction(*txn)]) if txn else None
-        try:
-            write_deltalake(
-                table,
-                rows.cast(table_schema(name)),
-                mode="append",
-                schema_mode="merge",
-                commit_properties=own,
-            )
-        except CommitFailedError:
-            if txn:
-                return False
-            raise
+        write_deltalake(
+            table,
+            rows.cast(table_schema(name)),
+            mode="append",
+            schema_mode="merge",
+            commit_properties=CommitProperties(app_transactions=[Transaction(*txn)])
+            if txn
+            else None,
+        )
         return True
 
     def ensure(self, name: str) -> None:
-        """Create a table that does not exist."""
+        """Create a table that does not exist.
+
+        It is made aside and renamed into its place, so that of two drivers one creates it: in
+        delta-rs the slower one would commit its schema again, and fail the writers between.
+        """
         from deltalake import DeltaTable, Schema
-        from deltalake.exceptions import CommitFailedError
 
         folder = self._folder(name)
         if DeltaTable.is_deltatable(folder):
             return
-        try:
-            DeltaTable.create(
-                folder,
-                schema=Schema.from_arrow(table_schema(name)),
-                mode="ignore",
-                configuration=properties(TABLES[name]),
-            )
-        except CommitFailedError:  # another driver has just created it
-            if not DeltaTable.is_deltatable(folder):
-                raise
+        Path(self.location).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=self.location) as aside:
+            made = Path(aside, name)
+            schema = Schema.from_arrow(table_schema(name))
+            DeltaTable.create(str(made), schema=schema, configuration=properties(TABLES[name]))
+            try:
+                made.rename(folder)
+            except OSError:  # another driver's table lies there
+                if not DeltaTable.is_deltatable(folder):
+                    raise
 
     def version(self, name: str) -> int | None:
         """The table's newest version, None where it does not exist."""
