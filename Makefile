@@ -51,6 +51,7 @@ wheel: $(STAMP) ## Build dist/*.whl
 	$(BIN)/uv build --quiet --wheel
 bench: setup ## Time and memory of everything but the model (minutes)
 	$(BIN)/python -m benchmarks.bench
+	$(BIN)/python -m benchmarks.driver_memory
 docs: setup ## Write docs/tables.md from the dataclasses
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 clean: ## Remove what make made; lakes stay

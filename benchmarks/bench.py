@@ -18,8 +18,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -91,7 +93,7 @@ def kind(pid: int) -> str:
     except OSError:
         return "gone"
     if b"java" in command.split(b"\0")[0]:
-        return "jvm"
+        return "executor" if b"ExecutorBackend" in command else "jvm"
     return "workers" if b"pyspark" in command else "python"
 
 
@@ -114,11 +116,13 @@ class Memory(threading.Thread):
                 self.largest[part] = max(self.largest.get(part, 0), size)
 
 
-def measure(rows: int) -> dict[str, float]:
-    """One run of one size."""
+def measure(rows: int, settings: Mapping[str, Any] | None = None) -> dict[str, float]:
+    """One run of one size, under a site's own settings if any."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         entry = make_benchmark(folder, rows)
+        if settings:
+            (folder / "prod_env" / "settings.yaml").write_text(yaml.safe_dump(settings))
         command = [
             sys.executable, "-m", "medhelm_spark.cli", "run", "-r", entry, "--suite", "bench",
             "-o", str(folder / "lake"), "--local-path", str(folder / "prod_env"), "--no-tracking",
