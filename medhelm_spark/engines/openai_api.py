@@ -93,6 +93,7 @@ class OpenAIEngine:
             tries=tries,
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
+            cached_tokens=reply.cached_tokens,
             request_time=seconds,
         )
 

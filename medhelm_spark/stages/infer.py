@@ -200,7 +200,7 @@ def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], wa
     ctx.say(f"{asking.label}: requests {count:,}, asked of {', '.join(deployments)}")
     started_at, write_id = now(), new_write_id()
     ctx.lake.append("request_results", results, write_id, txn=(name, 1))
-    record_wave(ctx, write_id, started_at, name)
+    record_wave(ctx, write_id, started_at, name, slots)
 
 
 def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
