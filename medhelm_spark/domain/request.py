@@ -26,17 +26,15 @@ class FinishReason(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Why there is no answer. A failure carries no text and is never scored."""
+    """Why there is no answer. A failure carries no text and is never scored.
+
+    What each kind leads to is its deployment's business (`domain.deployment.OnFailure`).
+    """
 
     TOO_LONG = "too_long"
     DENIED = "denied"
     ENGINE_ERROR = "engine_error"
     TIMEOUT = "timeout"
-
-    @property
-    def is_permanent(self) -> bool:
-        """Whether asking again cannot help without a changed request, policy or deployment."""
-        return self in (FailureKind.TOO_LONG, FailureKind.DENIED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
