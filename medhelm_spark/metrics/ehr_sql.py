@@ -1,10 +1,11 @@
 """EHRSQL: is the result of the generated query that of the gold query? And MedHELM 0.8.0's values.
 
-Both queries run on the SQLite file in params["db_path"], else in extra_data["db_path"], through
-`sqlite_sandbox`. The rules are those of the authors (Lee et al. 2022; EHRSQL-2024 shared task):
-results are equal as multisets of rows in any order, an empty one equals an empty one, and numbers
-are equal to nine significant digits. An unanswerable question (extra_data["is_impossible"], or gold
-text `null`) is answered rightly by no query: an empty answer or `null`. `current_time` is
+Both queries run through `sqlite_sandbox` on the SQLite file in params["db_path"], else in
+MEDHELM_SPARK_EHR_SQL_DATABASE (set on every host); the data never says which file. The rules are
+those of the authors (Lee et al. 2022; EHRSQL-2024 shared task): results are equal as multisets of
+rows in any order, an empty one equals an empty one, and numbers are equal to nine significant
+digits (the authors round to one decimal). An unanswerable question (extra_data["is_impossible"],
+or gold text `null`) is answered rightly by no query: an empty answer or `null`. `current_time` is
 params["current_time"]; `ehr_sql_text` tells what else of the benchmark's notation is replaced.
 
 - `ehr_sql_execution_accuracy`, which is also their reliability score RS(0): no value where the gold
@@ -22,11 +23,11 @@ of rows, gives 0 to empty results, and averages precision and recall over all ro
 that the sandbox refuses or stops is valid; here it has no rows.
 """
 
+import os
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
@@ -48,6 +49,7 @@ from medhelm_spark.metrics.metric import (
 )
 from medhelm_spark.metrics.sqlite_sandbox import Limits, Outcome, Row, Run, sandbox
 
+DATABASE_VARIABLE = "MEDHELM_SPARK_EHR_SQL_DATABASE"
 DEFAULT_NOW = "2105-12-31 23:59:00"
 _PENALTY = -10.0
 _DIGITS = 9
@@ -148,36 +150,34 @@ def _limits(params: Params) -> Limits:
     )
 
 
-def _database(state: RequestState, params: Params) -> str:
-    found = params.get("db_path") or state.extra_data.get("db_path")
-    if not found:
-        raise ConfigError(
-            "ehr_sql: there is no database to run queries on; name a SQLite file as db_path of "
-            "the metric or in the column behind extra.db_path of the scenario card."
-        )
-    return found
+def _database(params: Params) -> str:
+    if found := params.get("db_path") or os.environ.get(DATABASE_VARIABLE):
+        return found
+    raise ConfigError(
+        "ehr_sql: there is no database to run queries on; give a SQLite file as db_path of the "
+        f"metric or in {DATABASE_VARIABLE}."
+    )
+
+
+def _row(state: RequestState, run: Run, now: str) -> ScoreRow:
+    if (answer := first_text(state)) is None:
+        return unscored(_NAMES, ScoreStatus.NO_ANSWER)
+    if not state.references:
+        return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
+    gold = state.references[0].text.strip()
+    is_impossible = state.extra_data.get("is_impossible", "").strip().lower() in _TRUE
+    asked = _Question(gold, answer, is_impossible)
+    return _scores(_ours(run, asked, now)) + _scores(_medhelm(run, asked), MEDHELM)
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
-    limits, now = _limits(params), params.get("current_time", DEFAULT_NOW)
-    with ExitStack() as stack:
-
-        @cache
-        def runner(database: str) -> Run:
-            # A row's texts repeat, since both rules often run the same one.
-            return lru_cache(maxsize=4)(stack.enter_context(sandbox(database, limits)))
-
-        def row(state: RequestState) -> ScoreRow:
-            if (answer := first_text(state)) is None:
-                return unscored(_NAMES, ScoreStatus.NO_ANSWER)
-            if not state.references:
-                return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
-            gold = state.references[0].text.strip()
-            is_impossible = state.extra_data.get("is_impossible", "").strip().lower() in _TRUE
-            asked, run = _Question(gold, answer, is_impossible), runner(_database(state, params))
-            return _scores(_ours(run, asked, now)) + _scores(_medhelm(run, asked), MEDHELM)
-
-        return [row(state) for state in states]
+    if not any(state.completions for state in states):
+        return [unscored(_NAMES, ScoreStatus.NO_ANSWER) for _ in states]
+    now = params.get("current_time", DEFAULT_NOW)
+    with sandbox(_database(params), _limits(params)) as run:
+        # The texts of a row repeat, because both rules often run the same one.
+        run_once = lru_cache(maxsize=4)(run)
+        return [_row(state, run_once, now) for state in states]
 
 
 def _preflight(params: Params) -> None:
@@ -189,9 +189,8 @@ def _preflight(params: Params) -> None:
     if not usable:
         given = {name: params[name] for name in sorted(params) if name.startswith("max_")}
         raise ConfigError(f"ehr_sql: the limits are {given}; positive numbers are allowed.")
-    if "db_path" in params:
-        with sandbox(params["db_path"], limits):
-            pass
+    with sandbox(_database(params), limits):
+        pass
 
 
 def _info(name: str, display_name: str, description: str, minimum: float = 0.0) -> MetricInfo:

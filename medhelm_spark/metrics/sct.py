@@ -3,8 +3,7 @@
 SCT-Bench (McCoy et al. 2025) by the aggregate scoring usual for such tests: a rating from -2 to +2
 gets the weight of the experts who chose it over the greatest weight of any rating, so that the
 commonest expert rating is worth 1; `sct_expert_set_membership` is 1 where any expert chose it. The
-weights are five numbers, for -2 to 2 in order: extra_data["expert_distribution"] as a JSON list, or
-one each in extra_data["expert_-2"] to extra_data["expert_2"].
+weights are the five numbers of the JSON list in extra_data["expert_distribution"], for -2 to +2.
 
 The rating is the first number from -2 to 2 after the word `Rating`, or the whole answer. Anything
 else is wrong; where all weights are 0 there is no value. MedHELM gives 0 there too, reads five
@@ -12,9 +11,10 @@ characters after `Rating: `, and knows no 1 and 2 without a plus sign: `Rating: 
 +1` are wrong to it, and `Rating: 10` is the rating 0.
 """
 
+import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from medhelm_spark.domain.request import RequestState
@@ -58,18 +58,12 @@ def _medhelm_rating(answer: str) -> int | None:
     return rating if rating in _RATINGS else None
 
 
-def _weight_texts(extra: Mapping[str, str]) -> tuple[str, ...]:
-    if listed := extra.get("expert_distribution"):
-        return tuple(listed.strip().removeprefix("[").removesuffix("]").split(","))
-    return tuple(extra.get(f"expert_{rating}", "") for rating in _RATINGS)
-
-
 @lru_cache(maxsize=1024)
-def _weights(texts: tuple[str, ...]) -> Weights | None:
-    """The weights of the ratings in order; None where the data holds no five usable numbers."""
+def _weights(listed: str) -> Weights | None:
+    """The weights of the ratings in order; None where the text holds no five usable numbers."""
     try:
-        weights = tuple(float(text) for text in texts)
-    except ValueError:
+        weights = tuple(float(weight) for weight in json.loads(listed))
+    except (ValueError, TypeError):
         return None
     is_usable = all(math.isfinite(weight) and weight >= 0 for weight in weights)
     return weights if is_usable and len(weights) == len(_RATINGS) else None
@@ -86,7 +80,7 @@ def _values(rating: int | None, weights: Weights) -> tuple[float, float]:
 def _row(state: RequestState) -> ScoreRow:
     if (answer := first_text(state)) is None:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
-    weights = _weights(_weight_texts(state.extra_data))
+    weights = _weights(state.extra_data.get("expert_distribution", ""))
     if weights is None:
         return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
     theirs = scored(_NAMES[2:], _values(_medhelm_rating(answer), weights))

@@ -93,11 +93,15 @@ def _connect(database: str) -> sqlite3.Connection:
     address = f"{Path(database).absolute().as_uri()}?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
-        _close_doors(connection)
+        try:
+            _close_doors(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
     except sqlite3.Error as error:
         raise SetupError(
-            f"The database that db_path names cannot be read on this host ({error}); a SQLite file "
-            "that the driver and every executor can read is needed."
+            f"The database {database!r} cannot be read on this host ({error}); a SQLite file that "
+            "the driver and every executor can read is needed."
         ) from None
     return connection
 

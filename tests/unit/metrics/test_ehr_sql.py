@@ -9,6 +9,7 @@ import pytest
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.errors import ConfigError, SetupError
 from medhelm_spark.metrics import METRICS
+from medhelm_spark.metrics.ehr_sql import DATABASE_VARIABLE
 from medhelm_spark.metrics.ehr_sql_text import query_in, resolved
 from tests.unit.metrics.states import correct, state
 
@@ -34,8 +35,8 @@ def ward(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scores(ward, gold, answer, *, impossible="", **params):
-    extra = {"db_path": str(ward), "is_impossible": impossible}
-    (row,) = EHR_SQL.fn([state(answer, correct(gold), extra_data=extra)], params)
+    found = state(answer, correct(gold), extra_data={"is_impossible": impossible})
+    (row,) = EHR_SQL.fn([found], {"db_path": str(ward), **params})
     return {score.name.removeprefix("ehr_sql_"): score.value for score in row}
 
 
@@ -172,8 +173,7 @@ def test_precision_and_recall_are_ratios_and_medhelms_are_not(ward):
 
 def test_a_gold_query_without_result_is_no_reference(ward):
     for gold, params in (("SELECT nothing FROM stay", {}), (PATIENTS, {"max_rows": "2"})):
-        extra = {"db_path": str(ward)}
-        (row,) = EHR_SQL.fn([state(PATIENTS, correct(gold), extra_data=extra)], params)
+        (row,) = EHR_SQL.fn([state(PATIENTS, correct(gold))], {"db_path": str(ward), **params})
         absent = {score.name for score in row if score.status is ScoreStatus.NO_REFERENCE}
         assert absent == {"ehr_sql_execution_accuracy", "ehr_sql_reliability_10"}
 
@@ -196,16 +196,28 @@ def test_no_value_without_reference(ward):
     assert {(score.value, score.status) for score in row} == {(None, ScoreStatus.NO_REFERENCE)}
 
 
-def test_database_and_limits_are_checked_before_any_model_is_asked(ward):
-    EHR_SQL.preflight({})
-    EHR_SQL.preflight({"db_path": str(ward), "max_seconds": "0.5"})
-    with pytest.raises(SetupError, match="db_path"):
+def test_database_and_limits_are_checked_before_any_model_is_asked(ward, monkeypatch):
+    monkeypatch.delenv(DATABASE_VARIABLE, raising=False)
+    given = {"db_path": str(ward)}
+    EHR_SQL.preflight({**given, "max_seconds": "0.5"})
+    with pytest.raises(SetupError, match=r"absent\.sqlite"):
         EHR_SQL.preflight({"db_path": str(ward.parent / "absent.sqlite")})
     for wrong in ({"max_rows": "0"}, {"max_steps": "many"}, {"max_seconds": "nan"}):
         with pytest.raises(ConfigError, match="positive"):
-            EHR_SQL.preflight(wrong)
+            EHR_SQL.preflight({**given, **wrong})
     with pytest.raises(ConfigError, match="no database"):
-        EHR_SQL.fn([state(PATIENTS, correct(PATIENTS))], {})
+        EHR_SQL.preflight({})
+
+
+def test_the_database_may_stand_in_the_environment_and_never_in_the_data(ward, monkeypatch):
+    asked = state(PATIENTS, correct(PATIENTS), extra_data={"db_path": str(ward)})
+    monkeypatch.delenv(DATABASE_VARIABLE, raising=False)
+    with pytest.raises(ConfigError, match="no database"):
+        EHR_SQL.fn([asked], {})
+    monkeypatch.setenv(DATABASE_VARIABLE, str(ward))
+    EHR_SQL.preflight({})
+    (row,) = EHR_SQL.fn([asked], {})
+    assert row[0].value == 1
 
 
 @pytest.fixture(scope="module")

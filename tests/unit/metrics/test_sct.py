@@ -58,15 +58,14 @@ def test_both_rules(answer, wanted):
     assert scores(answer) == pytest.approx(wanted)
 
 
-def test_weights_may_stand_in_one_column_each_and_need_no_norm():
-    columns = {"expert_-2": "0", "expert_-1": "1", "expert_0": "5", "expert_1": "4", "expert_2": ""}
-    assert scores("Rating: +1", {**columns, "expert_2": "0.0"})[:2] == (0.8, 1)
-    assert scores("Rating: -2", {**columns, "expert_2": "0.0"})[:2] == (0, 0)
-    assert scores("Rating: +1", columns)[:2] == (None, None)
+def test_weights_need_no_norm():
+    votes = {"expert_distribution": "[0, 1, 5, 4, 0.0]"}
+    assert scores("Rating: +1", votes)[:2] == (0.8, 1)
+    assert scores("Rating: -2", votes)[:2] == (0, 0)
 
 
 @pytest.mark.parametrize(
-    "listed", ["[1, 2, 3]", "[a, b, c, d, e]", "[0, 0, nan, 1, 0]", "[-1,0,0,0,1]"]
+    "listed", ["[1, 2, 3]", "[a, b, c, d, e]", "[0, 0, NaN, 1, 0]", "[-1,0,0,0,1]", "5", ""]
 )
 def test_no_value_without_five_usable_weights(listed):
     (row,) = SCT.fn([state("Rating: 0", extra_data={"expert_distribution": listed})], {})

@@ -158,6 +158,6 @@ def test_a_file_that_is_absent_or_no_database_is_told(tmp_path):
     other = tmp_path / "notes.txt"
     other.write_text("nothing of the kind, at some length\n" * 40)
     for path in (tmp_path / "absent.sqlite", other, tmp_path):
-        with pytest.raises(SetupError, match="db_path"), sandbox(str(path), Limits()):
+        with pytest.raises(SetupError, match="cannot be read"), sandbox(str(path), Limits()):
             pass
     assert not (tmp_path / "absent.sqlite").exists()
