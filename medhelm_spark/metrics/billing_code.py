@@ -32,7 +32,7 @@ from medhelm_spark.metrics.metric import (
 _CODE = re.compile(
     r"(?<![A-Za-z0-9])"
     r"(?:[A-Z][0-9][0-9AB](?:\.?[0-9A-Z]{1,4})?|(?=[A-Z]*[0-9])[0-9A-HJ-NP-Z]{7})"
-    r"(?![A-Za-z0-9])"
+    r"(?![A-Za-z0-9]|\.[0-9])"
 )
 _MEDHELM_CODE = re.compile(r"\b[A-Z]\d{1,3}(?:\.\d{1,4})?\.?\b")
 

@@ -83,7 +83,10 @@ def test_codes_are_found_however_they_are_set(answer):
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "none", "HbA1c 7.2 %", "T2DM, H1N1, COVID19", "b12", "the PATIENT", "AE11.9", "I1O"],
+    [
+        *("", "none", "HbA1c 7.2 %", "T2DM, H1N1, COVID19", "b12", "the PATIENT", "I1O"),
+        *("AE11.9", "E878.8", "I10.00001", "S72.001A1"),
+    ],
 )
 def test_words_and_values_are_no_codes(answer):
     assert row(answer, *correct("I10"))["num_given"] == 0
