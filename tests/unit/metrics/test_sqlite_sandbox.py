@@ -145,6 +145,13 @@ def test_memory_is_limited_and_the_next_query_runs(database):
         assert query("SELECT 1").rows == ((1,),)
 
 
+def test_a_query_that_doubles_forty_times_is_stopped_before_it_runs(database):
+    """SQLite copies the text behind a name at each use, 2 to the 40th times here."""
+    steps = [f"n{i} AS (SELECT a.i FROM n{i - 1} a, n{i - 1} b)" for i in range(1, 40)]
+    doubling = f"WITH n0 AS (SELECT 1 AS i), {', '.join(steps)} SELECT count(*) FROM n39"
+    assert run(database, doubling).outcome is Outcome.OVER_LIMIT
+
+
 def test_text_that_is_no_utf8_is_read(tmp_path):
     path = tmp_path / "latin.sqlite"
     connection = sqlite3.connect(path)
