@@ -24,12 +24,16 @@ from medhelm_spark.statistics.intervals import bootstrap_rows
 
 GROUP = ("run_spec_id", "place", "split", "perturbation")
 
+# Names and values apart: their positions are found without a function call per stat.
 OBSERVED = """
 SELECT run_spec_id, place, split, perturbation, values, count(*) AS rows
 FROM (SELECT s.run_spec_id, w.place, s.split, s.perturbation,
-             transform(w.reads, name -> get(filter(s.stats, stat -> stat.name = name), 0).value)
-             AS values
-      FROM {scored} s JOIN {wanted} w ON w.run_spec_id = s.run_spec_id)
+             transform(w.reads, name ->
+               get(s.numbers, CAST(array_position(s.names, name) AS INT) - 1)) AS values
+      FROM (SELECT run_spec_id, split, perturbation,
+                   stats.name AS names, stats.value AS numbers
+            FROM {scored}) s
+      JOIN {wanted} w ON w.run_spec_id = s.run_spec_id)
 GROUP BY run_spec_id, place, split, perturbation, values
 """
 
@@ -81,7 +85,7 @@ def run_stats(
         return None
     rows = F.broadcast(ctx.lake.frame(wanted, Wanted))
     observed = ctx.lake.query(OBSERVED, scored=scored, wanted=rows)
-    dealt = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP, "values")
+    dealt = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
     return map_rows(dealt, RunSummarizer(metrics, seed), Observed, Stat).repartition(1)
 
@@ -117,7 +121,10 @@ class RunSummarizer:
 
 
 def _columns(group: Iterable[Observed], width: int) -> tuple[Columns, Weights, int]:
-    """The complete rows as columns with their counts, and the number of incomplete rows."""
+    """The complete rows as columns with their counts, and the number of incomplete rows.
+
+    The rows are put in order, because sums and resamples depend on it and Spark keeps none.
+    """
     values, counts, incomplete = array("d"), array("q"), 0
     for row in group:
         if None in row.values:
@@ -126,7 +133,8 @@ def _columns(group: Iterable[Observed], width: int) -> tuple[Columns, Weights, i
             values.extend(row.values)  # type: ignore[arg-type]
             counts.append(row.rows)
     columns = np.frombuffer(values, np.float64).reshape(-1, width)
-    return columns, np.frombuffer(counts, np.int64), incomplete
+    order = np.lexsort(columns.T)
+    return columns[order], np.frombuffer(counts, np.int64)[order], incomplete
 
 
 def _measured(
