@@ -13,7 +13,7 @@ from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVer
 from medhelm_spark.engines import factory_of, preflight
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.session import expect_rows
-from medhelm_spark.metrics import metrics_for
+from medhelm_spark.metrics import metrics_for, run_metrics_for
 from medhelm_spark.scenarios import check_card, with_source
 from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.context import Context
@@ -56,6 +56,8 @@ def check(runs: Sequence[ResolvedRun]) -> None:
         fit_of(run)
         for metric, params in metrics_for(run.metrics):
             metric.preflight(params)
+        for run_metric, params in run_metrics_for(run.metrics):
+            run_metric.preflight(params)
 
 
 def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:

@@ -8,7 +8,7 @@ from medhelm_spark.config.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.leaderboard import BoardRun, choose, load_runs, paired
-from medhelm_spark.metrics import METRICS
+from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard, build_board
 
 MAX_NAMES = 5
@@ -52,7 +52,7 @@ def remarks(
     absent = [name for name in absent if name not in known]
     if absent:
         yield f"{counted(len(absent), 'run group')} without a scenario here: {_some(absent)}"
-    computed = {stat.name for one in METRICS.values() for stat in (*one.emits, *one.aliases)}
+    computed = {stat.name for stat in known_stats()}
     computed |= {card.main_metric for card in cards.values()}
     computed |= {run.run_spec.main_metric for run in runs}
     unknown = [metric.name for metric in schema.metrics if metric.name not in computed]

@@ -79,7 +79,10 @@ class Stat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricInfo:
-    """How a stat is read: its direction and its scale, used by boards and summaries."""
+    """How a stat is read: its direction and its scale, used by boards and summaries.
+
+    `has_mean` is false for a code that only stats of a whole run are made of.
+    """
 
     name: str
     display_name: str
@@ -87,3 +90,4 @@ class MetricInfo:
     minimum: float | None = 0.0
     maximum: float | None = 1.0
     description: str = ""
+    has_mean: bool = True

@@ -55,7 +55,7 @@ ACCESS: Mapping[str, Access] = {
         writes=("request_results",),
     ),
     "score": Access(
-        reads=("instances", "requests", "request_results", "annotations", "runs"),
+        reads=("instances", "prompts", "requests", "request_results", "annotations", "runs"),
         writes=("per_instance_stats", "runs"),
     ),
     "summarize": Access(

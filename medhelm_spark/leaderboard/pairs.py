@@ -33,7 +33,7 @@ def paired(reader: Reader, runs: Iterable["BoardRun"]) -> tuple[BoardPair, ...]:
     """In each column, the board's best-ranked model there against each other one.
 
     The unit is the instance: several trials of one are averaged. A run whose stored scores are no
-    longer those of its cell is left out.
+    longer those of its cell is left out, and a column whose stat no instance has by itself.
     """
     held = [(run, run.cell) for run in runs if run.cell]
     columns: dict[tuple[str, str, str], _Column] = {}
@@ -86,6 +86,8 @@ def _column_pairs(
 ) -> Iterator[BoardPair]:
     run, cell = column[0]
     values = _values(scores, column)
+    if not any(values.values()):
+        return
     first, *others = sorted(values, key=lambda model: ranks[model])
     may_be_binary = run.info is not None and (run.info.minimum, run.info.maximum) == (0.0, 1.0)
     for second in others:

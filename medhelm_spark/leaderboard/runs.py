@@ -15,7 +15,7 @@ from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.sql import among
-from medhelm_spark.metrics import info, metrics_for
+from medhelm_spark.metrics import info, metrics_behind
 from medhelm_spark.statistics.board import BoardCell, Leaderboard, build_board
 
 JURY_COVERAGE = "jury_coverage"
@@ -236,11 +236,7 @@ def _info(spec: RunSpec) -> MetricInfo | None:
 def _is_judged(spec: RunSpec) -> bool:
     """Whether the main metric rests on a jury's verdicts; a metric unknown here counts as such."""
     try:
-        owners = [
-            metric
-            for metric, params in metrics_for(spec.metrics)
-            if spec.main_metric in {stat.name for stat in metric.emitted(params)}
-        ]
+        owners = metrics_behind(spec.main_metric, spec.metrics)
     except ConfigError:
         owners = []
     return not owners or any("verdicts" in metric.needs for metric in owners)

@@ -1,19 +1,27 @@
-"""The metrics: literal `METRICS` and look-ups by metric name, by stat name and by MetricSpec."""
+"""The metrics: `METRICS`, `RUN_METRICS`, and look-ups by the name of a metric or a stat."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.bertscore import BERTSCORE
 from medhelm_spark.metrics.billing_code import MIMICIV_BILLING_CODE
+from medhelm_spark.metrics.bleu import BLEU
+from medhelm_spark.metrics.calibration import CALIBRATION
+from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
 from medhelm_spark.metrics.ehr_sql import EHR_SQL
+from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
+from medhelm_spark.metrics.general import EFFICIENCY, GENERAL_INFORMATION
 from medhelm_spark.metrics.jury import JURY_SCORE
+from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
 from medhelm_spark.metrics.medec import MEDEC
 from medhelm_spark.metrics.metric import Metric, Params
 from medhelm_spark.metrics.rouge import ROUGE
+from medhelm_spark.metrics.run_metric import RunMetric
 from medhelm_spark.metrics.sct import SCT
+from medhelm_spark.metrics.style import WRITING_STYLE
 from medhelm_spark.metrics.text_match import (
     EXACT_MATCH,
     F1_SCORE,
@@ -32,14 +40,37 @@ METRICS: Mapping[str, Metric] = {
     "sct": SCT,
     "mimiciv_billing_code": MIMICIV_BILLING_CODE,
     "jury_score": JURY_SCORE,
+    "bleu": BLEU,
+    "summarization": SUMMARIZATION,
+    "copied_share": COPIED_SHARE,
+    "writing_style": WRITING_STYLE,
+    "general_information": GENERAL_INFORMATION,
+    "efficiency": EFFICIENCY,
+    "language_model": LANGUAGE_MODEL,
+    "classes": CLASSES,
 }
+
+RUN_METRICS: Mapping[str, RunMetric] = {
+    "classification": CLASSIFICATION,
+    "calibration": CALIBRATION,
+    "perplexity": PERPLEXITY,
+}
+
+Chosen = list[tuple[Metric, Params]]
+ChosenForRun = list[tuple[RunMetric, Params]]
 
 
 def _stats() -> Iterator[tuple[str, MetricInfo]]:
-    """(metric name, stat) for every stat whose name is known beforehand."""
+    """(metric name, stat) for every per-instance stat whose name is known beforehand."""
     for name, metric in METRICS.items():
         for stat in (*metric.emits, *metric.aliases):
             yield name, stat
+
+
+def known_stats() -> tuple[MetricInfo, ...]:
+    """Every stat whose name is known beforehand, of an instance or of a run."""
+    of_runs = (stat for metric in RUN_METRICS.values() for stat in metric.emits)
+    return (*(stat for _, stat in _stats()), *of_runs)
 
 
 def _stem(stat_name: str) -> str:
@@ -58,38 +89,94 @@ def metric_for(name: str) -> tuple[str, Metric]:
     for metric_name, stat in _stats():
         if stat.name == _stem(name):
             return metric_name, METRICS[metric_name]
-    raise UnknownNameError("metric", name, {*METRICS, *(stat.name for _, stat in _stats())})
+    known = {*METRICS, *RUN_METRICS, *(stat.name for stat in known_stats())}
+    raise UnknownNameError("metric", name, known)
 
 
-def metrics_for(specs: Sequence[MetricSpec]) -> list[tuple[Metric, Params]]:
-    """The metrics to run for these specs, in order, each with its params once.
+def run_metric_for(name: str) -> RunMetric | None:
+    """The run-level metric of this name, or the one that gives the stat of this name."""
+    for metric_name, metric in RUN_METRICS.items():
+        if name == metric_name or name in {stat.name for stat in metric.emits}:
+            return metric
+    return None
 
-    `rouge_1` and `rouge_l` are one metric. Raises ConfigError where two specs would give the same
-    stat under different params, and UnknownNameError for an unknown name.
+
+def _claim(owners: dict[str, MetricSpec], stats: Iterable[MetricInfo], spec: MetricSpec) -> None:
+    """Note which spec gives these stats; ConfigError where another gives one of them already."""
+    for stat in stats:
+        if stat.name in owners:
+            first = owners[stat.name]
+            raise ConfigError(
+                f"metric {spec.name!r} with {dict(spec.args)} gives the stat {stat.name!r}, which "
+                f"{first.name!r} with {dict(first.args)} gives already; "
+                "give one spec, or the same arguments."
+            )
+        owners[stat.name] = spec
+
+
+def run_metrics_for(specs: Sequence[MetricSpec]) -> ChosenForRun:
+    """The run-level metrics among these specs, in order, each with its params once.
+
+    Raises ConfigError where two specs would give the same stat under different params.
     """
-    chosen: list[tuple[Metric, Params]] = []
-    owners: dict[str, tuple[str, Params]] = {}
+    chosen: ChosenForRun = []
+    owners: dict[str, MetricSpec] = {}
     for spec in specs:
-        name, metric = metric_for(spec.name)
-        params = dict(spec.args)
-        if (metric, params) in chosen:
-            continue
-        for stat in metric.emitted(params):
-            if stat.name in owners:
-                raise ConfigError(
-                    f"metric {spec.name!r} with {params} gives the stat {stat.name!r}, which "
-                    f"{owners[stat.name][0]!r} with {owners[stat.name][1]} gives already; "
-                    "give one spec, or the same arguments."
-                )
-            owners[stat.name] = (name, params)
-        chosen.append((metric, params))
+        metric, params = run_metric_for(spec.name), dict(spec.args)
+        if metric and (metric, params) not in chosen:
+            _claim(owners, metric.emits, spec)
+            chosen.append((metric, params))
     return chosen
+
+
+def metrics_for(specs: Sequence[MetricSpec]) -> Chosen:
+    """The per-instance metrics to run for these specs, in order, each with its params once.
+
+    `rouge_1` and `rouge_l` are one metric. What a run-level metric reads and no spec gives comes
+    last, under that one's params. Raises ConfigError where two specs would give the same stat under
+    different params, and UnknownNameError for an unknown name.
+    """
+    chosen: Chosen = []
+    owners: dict[str, MetricSpec] = {}
+
+    def choose(spec: MetricSpec) -> None:
+        (_, metric), params = metric_for(spec.name), dict(spec.args)
+        if (metric, params) not in chosen:
+            _claim(owners, metric.emitted(params), spec)
+            chosen.append((metric, params))
+
+    for spec in specs:
+        if run_metric_for(spec.name) is None:
+            choose(spec)
+    for run_metric, params in run_metrics_for(specs):
+        for name in run_metric.reads(params):
+            if name not in owners:
+                choose(MetricSpec(name=name, args=params))
+    return chosen
+
+
+def stats_of(specs: Sequence[MetricSpec]) -> tuple[MetricInfo, ...]:
+    """Every stat that these specs give, of an instance or of the run."""
+    own = (stat for metric, params in metrics_for(specs) for stat in metric.emitted(params))
+    return (*own, *(stat for metric, _ in run_metrics_for(specs) for stat in metric.emits))
+
+
+def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
+    """The per-instance metrics that a stat rests on; none where these specs do not give it."""
+    wanted = {stat_name}
+    for run_metric, params in run_metrics_for(specs):
+        if stat_name in {stat.name for stat in run_metric.emits}:
+            wanted.update(run_metric.reads(params))
+    return [
+        metric
+        for metric, params in metrics_for(specs)
+        if wanted & {stat.name for stat in metric.emitted(params)}
+    ]
 
 
 def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
     """How a stat is read. `specs` tells stats that a RunSpec names itself (params `stat_name`)."""
-    own = (stat for metric, params in metrics_for(specs) for stat in metric.emitted(params))
-    known = [*own, *(stat for _, stat in _stats())]
+    known = [*stats_of(specs), *known_stats()]
     for stat in known:
         if stat.name == stat_name:
             return stat
@@ -99,4 +186,18 @@ def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
     raise UnknownNameError("stat", stat_name, {stat.name for stat in known})
 
 
-__all__ = ["METRICS", "Metric", "Params", "info", "metric_for", "metrics_for"]
+__all__ = [
+    "METRICS",
+    "RUN_METRICS",
+    "Metric",
+    "Params",
+    "RunMetric",
+    "info",
+    "known_stats",
+    "metric_for",
+    "metrics_behind",
+    "metrics_for",
+    "run_metric_for",
+    "run_metrics_for",
+    "stats_of",
+]

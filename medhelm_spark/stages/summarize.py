@@ -10,6 +10,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.statistics.summary import summarize as summary_of
@@ -60,7 +61,9 @@ class Summarizer:
 
     def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
         for row in histograms:
-            yield _stat(row, info(row.name, self.metrics[row.run_spec_id]))
+            scale = info(row.name, self.metrics[row.run_spec_id])
+            if scale.has_mean:
+                yield _stat(row, scale)
 
 
 def _stat(row: Histogram, scale: MetricInfo) -> Stat:
@@ -77,25 +80,36 @@ def _stat(row: Histogram, scale: MetricInfo) -> Stat:
 
 
 def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
-    """Summarise the RunSpecs that were scored anew; returns how many."""
+    """Summarise the RunSpecs that were scored anew or have a changed metric; returns how many."""
     started_at, write_id = now(), new_write_id()
     units = [spec.run_spec_id for spec in specs]
     scored, done = ctx.finished(SCORE, units), ctx.finished(STAGE, units)
-    prints = {key: content_id(STAGE, VERSION, scored[key].write_id) for key in scored}
+    unique = {spec.run_spec_id: spec for spec in specs}
+    prints = {
+        key: content_id(STAGE, VERSION, scored[key].write_id, versions(unique[key].metrics))
+        for key in scored
+    }
     todo = {
         key: value
         for key, value in prints.items()
         if key not in done or done[key].fingerprint != value
     }
     if todo:
-        scores = ctx.current("per_instance_stats", SCORE, todo)
-        histograms = ctx.lake.query(HISTOGRAMS, scored=scores)
-        summarizer = Summarizer({spec.run_spec_id: spec.metrics for spec in specs})
-        made = map_rows(histograms, summarizer, Histogram, Stat)
-        ctx.lake.append("stats", made.coalesce(1), write_id)
+        _write(ctx, [unique[key] for key in todo], write_id)
         ctx.record(STAGE, todo, write_id, started_at)
     ctx.say(f"{STAGE}: {len(todo)} of {len(set(units))} run specs summarised anew")
     return len(todo)
+
+
+def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
+    scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
+    histograms = ctx.lake.query(HISTOGRAMS, scored=scores)
+    summarizer = Summarizer({spec.run_spec_id: spec.metrics for spec in specs})
+    made = map_rows(histograms, summarizer, Histogram, Stat)
+    of_runs = run_stats(ctx, scores, specs, SEED)
+    if of_runs is not None:
+        made = made.union(of_runs)
+    ctx.lake.append("stats", made.coalesce(1), write_id)
 
 
 def completed(ctx: Context) -> set[str]:

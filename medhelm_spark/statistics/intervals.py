@@ -1,7 +1,7 @@
 """95 % confidence intervals of a mean: Wilson for 0/1 values, a seeded bootstrap otherwise."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,4 +77,32 @@ def bootstrap_mean(
         ]
     )
     low, high = np.clip(np.quantile(means, _QUANTILES), points[0], points[-1])
+    return Interval(low=float(low), high=float(high), method=IntervalMethod.BOOTSTRAP)
+
+
+def bootstrap_rows(
+    measure: Callable[[NDArray[np.int64]], Sequence[float | None]],
+    counts: NDArray[np.int64],
+    *,
+    seed: int,
+) -> list[Interval | None]:
+    """Percentile intervals of numbers that `measure` makes of how often each row counts.
+
+    Each of the 1,000 resamples of all instances is drawn as multinomial counts of the distinct
+    rows. None where a resample gives no number, where there is one instance only, and for all where
+    more than 4,096 distinct rows would make this slower than what it says is worth.
+    """
+    n = int(counts.sum())
+    if n < 2 or len(counts) > _MAX_CELLS:
+        return [None] * len(measure(counts))
+    generator = np.random.default_rng(seed)
+    draws = [measure(generator.multinomial(n, counts / n)) for _ in range(DRAWS)]
+    return [_percentiles(column) for column in zip(*draws, strict=True)]
+
+
+def _percentiles(drawn: Sequence[float | None]) -> Interval | None:
+    known = [value for value in drawn if value is not None and math.isfinite(value)]
+    if len(known) < len(drawn):
+        return None
+    low, high = np.quantile(known, _QUANTILES)
     return Interval(low=float(low), high=float(high), method=IntervalMethod.BOOTSTRAP)

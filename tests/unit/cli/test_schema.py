@@ -10,7 +10,7 @@ from medhelm_spark.cli import main
 from tests.unit.leaderboard.planted import plant
 
 SCHEMA = """
-metrics: [{name: exact_match}, {name: f1_score}, {name: toxic_frac}, {name: num_bytes}]
+metrics: [{name: exact_match}, {name: f1_score}, {name: toxic_frac}, {name: num_train_trials}]
 metric_groups: [{name: accuracy, metrics: [{name: "${main_name}", split: "${main_split}"}]}]
 run_groups:
   - {name: all, subgroups: [triage_choice, clear, pubmed_qa]}
@@ -53,7 +53,7 @@ def test_only_runs_of_its_groups_are_shown_and_compared(
         "schema: 3 of 7 runs shown",
         "schema: not shown by this file: discharge_note, medcalc_bench",
         "schema: 1 run group without a scenario here: clear",
-        "schema: 2 metrics not computed here: toxic_frac, num_bytes",
+        "schema: 2 metrics not computed here: toxic_frac, num_train_trials",
     ]
 
 

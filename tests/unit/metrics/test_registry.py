@@ -1,12 +1,23 @@
 """The registry: names, stats, and several specs of one metric."""
 
+import numpy as np
 import pytest
 
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.metrics import METRICS, info, metric_for, metrics_for
+from medhelm_spark.metrics import (
+    METRICS,
+    RUN_METRICS,
+    info,
+    known_stats,
+    metric_for,
+    metrics_behind,
+    metrics_for,
+    run_metrics_for,
+    stats_of,
+)
 from tests.unit.metrics.states import state
 
 
@@ -31,6 +42,8 @@ def spec(name, **args):
         ("mimiciv_billing_code_f1@medhelm-0.8", "mimiciv_billing_code"),
         ("jury_coverage", "jury_score"),
         ("aci_bench_accuracy", "jury_score"),
+        ("bleu_4", "bleu"),
+        ("max_prob", "language_model"),
     ],
 )
 def test_metric_for_metric_and_stat_names(name, metric):
@@ -77,7 +90,7 @@ def test_info_tells_how_a_stat_is_read():
 
 
 def test_no_two_metrics_give_the_same_stat():
-    names = [s.name for metric in METRICS.values() for s in (*metric.emits, *metric.aliases)]
+    names = [stat.name for stat in known_stats()]
     assert len(names) == len(set(names))
 
 
@@ -94,3 +107,46 @@ def test_a_state_without_an_answer_has_every_stat_and_no_value(name):
     assert [score.name for score in row] == [stat.name for stat in METRICS[name].emitted({})]
     assert {(score.value, score.status) for score in row} == {(None, ScoreStatus.NO_ANSWER)}
     assert list(METRICS[name].fn([], {})) == []
+
+
+def test_a_run_level_metric_brings_what_it_reads_unless_a_spec_names_it():
+    own = spec("exact_match", output_mapping_pattern="[A-D]")
+    chosen = metrics_for([spec("calibration"), own, spec("ece_1_bin"), spec("perplexity")])
+    assert [metric for metric, _ in chosen] == [METRICS["exact_match"], METRICS["language_model"]]
+    assert chosen[0][1] == {"output_mapping_pattern": "[A-D]"}
+    of_run = run_metrics_for([own, spec("ece_1_bin"), spec("calibration"), spec("perplexity")])
+    assert of_run == [(RUN_METRICS["calibration"], {}), (RUN_METRICS["perplexity"], {})]
+
+
+def test_what_a_run_level_metric_reads_gets_its_arguments():
+    (chosen,) = metrics_for([spec("classification", labels="yes|no")])
+    assert chosen == (METRICS["classes"], {"labels": "yes|no"})
+
+
+def test_one_run_level_stat_under_two_params_is_refused():
+    with pytest.raises(ConfigError, match="'classification_macro_f1'"):
+        run_metrics_for([spec("classification", labels="a|b"), spec("classification")])
+
+
+def test_a_run_level_stat_is_told_like_any_other():
+    assert info("ece_10_bin").lower_is_better is True
+    assert info("selective_acc@10@medhelm-0.8").lower_is_better is False
+    assert [stat.name for stat in stats_of([spec("classification", labels="a|b")])] == [
+        "true_classes",
+        "predicted_classes",
+        "classification_macro_f1",
+        "classification_micro_f1",
+    ]
+    behind = metrics_behind("ece_10_bin", [spec("calibration", correct="jury_score")])
+    assert METRICS["jury_score"] in behind
+    assert metrics_behind("rouge_1", [spec("exact_match")]) == []
+
+
+@pytest.mark.parametrize("name", RUN_METRICS)
+def test_what_a_run_level_metric_reads_is_given_by_a_metric(name):
+    metric = RUN_METRICS[name]
+    reads = metric.reads({})
+    values = metric.fn(np.full((2, len(reads)), 0.5), np.array([3, 0]), {"labels": "a|b"})
+    assert len(values) == len(metric.emits)
+    assert all(metric_for(stat)[1] in METRICS.values() for stat in reads)
+    assert metric.biased <= {stat.name for stat in metric.emits}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medhelm_spark.domain.stats import IntervalMethod
-from medhelm_spark.statistics.intervals import bootstrap_mean, wilson
+from medhelm_spark.statistics.intervals import bootstrap_mean, bootstrap_rows, wilson
 
 
 def test_wilson_by_hand():
@@ -92,3 +92,26 @@ def test_a_million_distinct_values_in_little_memory():
         (values.mean() - half, values.mean() + half), abs=half * 0.15
     )
     assert peak < 200e6  # bytes; 1,000 resamples of a million would be 8e9
+
+
+def shares(values):
+    """What `bootstrap_rows` measures here: the mean of the rows' values, and nothing."""
+    numbers = np.array(values, dtype=np.float64)
+    return lambda counts: (float(counts @ numbers / counts.sum()), None)
+
+
+def test_resampled_rows_agree_with_resampled_values():
+    counts = np.array([60, 30, 10])
+    of_rows, nothing = bootstrap_rows(shares([0.0, 0.5, 1.0]), counts, seed=0)
+    of_values = bootstrap_mean([0.0, 0.5, 1.0], [60, 30, 10], seed=1)
+    assert nothing is None
+    assert of_rows.method is IntervalMethod.BOOTSTRAP
+    assert (of_rows.low, of_rows.high) == pytest.approx((of_values.low, of_values.high), abs=0.02)
+
+
+def test_rows_that_are_too_few_or_too_many_have_no_interval():
+    assert bootstrap_rows(shares([1.0]), np.array([1]), seed=0) == [None, None]
+    many = np.ones(5000, np.int64)
+    assert bootstrap_rows(shares(range(5000)), many, seed=0) == [None, None]
+    same = bootstrap_rows(shares([1.0]), np.array([9]), seed=0)[0]
+    assert (same.low, same.high) == (1.0, 1.0)

@@ -1,0 +1,163 @@
+"""Classification of a run: macro and micro F1 over classes, for one label an answer or for several.
+
+For each class F1 = 2 tp / (2 tp + fp + fn), 0 where it has none of the three; `macro` is the mean
+over classes, `micro` the same formula over all classes' counts together: scikit-learn's
+`f1_score(average=...)` on indicator rows (Pedregosa et al. 2011), as in MedHELM 0.8.0.
+
+params["labels"] names the classes, as `yes|no|maybe`; all of them count, and an answer that is none
+of them predicts nothing. Without labels the classes are the options of a multiple choice by their
+place, and those count that some instance has or predicts. Labels are compared after lower-casing
+and without punctuation and articles. With params["delimiter"] answers and references may hold
+several labels, and an instance without any is one of none.
+
+Per instance a metric writes the classes as two whole numbers, bit k for the k-th class; the F1s are
+made of how often each pair of them occurs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medhelm_spark.domain.request import RequestState
+from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.metrics.metric import (
+    Metric,
+    Params,
+    ScoreRow,
+    likeliest_text,
+    scored,
+    unscored,
+)
+from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
+from medhelm_spark.metrics.text_match import normalise
+
+MAX_CLASSES = 53
+"""Bits of a whole number that a float holds exactly."""
+
+Places = Mapping[str, int]
+
+
+def _labels(params: Params) -> list[str]:
+    return [normalise(label) for label in params.get("labels", "").split("|") if label.strip()]
+
+
+def _check(params: Params) -> None:
+    labels = _labels(params)
+    if len(set(labels)) < len(labels) or len(labels) > MAX_CLASSES or "" in labels:
+        raise ConfigError(
+            f"classification: labels is {params['labels']!r}; allowed: up to {MAX_CLASSES} labels "
+            "parted by |, each with a letter or digit and unlike the others without case, "
+            "punctuation and articles."
+        )
+
+
+def _mask(places: Iterable[int | None]) -> int:
+    return sum(1 << place for place in {place for place in places if place is not None})
+
+
+def _parts(text: str, delimiter: str | None) -> list[str]:
+    return [part.strip() for part in (text.split(delimiter) if delimiter else [text])]
+
+
+def _by_label(state: RequestState, labels: Places, delimiter: str | None) -> tuple[int, int]:
+    """True and predicted classes, by the text of references and answer."""
+    answers = _parts(likeliest_text(state.completions or ()), delimiter)
+    if state.output_mapping:
+        answers = [state.output_mapping.get(answer, "") for answer in answers]
+    golds = [
+        part
+        for reference in state.references
+        if reference.is_correct
+        for part in _parts(reference.text, delimiter)
+    ]
+    found = ((labels.get(normalise(text)) for text in texts) for texts in (golds, answers))
+    true, predicted = map(_mask, found)
+    return true, predicted
+
+
+def _by_place(state: RequestState, delimiter: str | None) -> tuple[int, int]:
+    """True and predicted classes, by the place of the option."""
+    letters = {letter: place for place, letter in enumerate(state.output_mapping)}
+    answers = _parts(likeliest_text(state.completions or ()), delimiter)
+    right = (place for place, one in enumerate(state.references) if one.is_correct)
+    return _mask(right), _mask(letters.get(answer) for answer in answers)
+
+
+def _row(state: RequestState, labels: Places, delimiter: str | None) -> ScoreRow:
+    if not state.completions:
+        return unscored(_NAMES, ScoreStatus.NO_ANSWER)
+    if labels:
+        true, predicted = _by_label(state, labels, delimiter)
+    elif 0 < len(state.output_mapping) <= MAX_CLASSES:
+        true, predicted = _by_place(state, delimiter)
+    else:
+        return unscored(_NAMES, ScoreStatus.NOT_APPLICABLE)
+    if not true and not delimiter:
+        return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
+    return scored(_NAMES, (float(true), float(predicted)))
+
+
+def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
+    labels = {label: place for place, label in enumerate(_labels(params))}
+    delimiter = params.get("delimiter") or None
+    return [_row(state, labels, delimiter) for state in states]
+
+
+def _bits(masks: NDArray[np.float64], num_classes: int) -> NDArray[np.bool_]:
+    """One column per class: whether the mask has it."""
+    shifted = masks.astype(np.int64)[:, None] >> np.arange(num_classes)
+    return (shifted & 1).astype(np.bool_)
+
+
+def _f1(columns: Columns, weights: Weights, params: Params) -> tuple[float | None, float | None]:
+    num_labels = len(_labels(params))
+    true, predicted = (_bits(columns[:, side], num_labels or MAX_CLASSES) for side in (0, 1))
+    hits = 2 * (weights @ (true & predicted))
+    counts = weights @ true.astype(np.int64) + weights @ predicted.astype(np.int64)
+    counted = np.ones(num_labels, np.bool_) if num_labels else (true | predicted).any(axis=0)
+    if not counted.any():
+        return None, None
+    scores = hits[counted] / np.maximum(counts[counted], 1)
+    return float(scores.mean()), float(hits.sum() / max(1, counts.sum()))
+
+
+def _code(name: str, display_name: str) -> MetricInfo:
+    return MetricInfo(
+        name=name,
+        display_name=display_name,
+        lower_is_better=None,
+        maximum=None,
+        has_mean=False,
+        description="Bit k is set for the k-th class.",
+    )
+
+
+CLASSES = Metric(
+    fn=_score,
+    needs=frozenset({"references", "output_mapping", "completions"}),
+    emits=(_code("true_classes", "Classes"), _code("predicted_classes", "Predicted classes")),
+    version="1",
+    preflight=_check,
+)
+_NAMES = tuple(info.name for info in CLASSES.emits)
+
+CLASSIFICATION = RunMetric(
+    fn=_f1,
+    reads=lambda params: _NAMES,
+    emits=(
+        MetricInfo(
+            name="classification_macro_f1",
+            display_name="Macro F1",
+            description="Mean over classes of the F1 of a class.",
+        ),
+        MetricInfo(
+            name="classification_micro_f1",
+            display_name="Micro F1",
+            description="F1 over the counts of all classes.",
+        ),
+    ),
+    version="1",
+    preflight=_check,
+)

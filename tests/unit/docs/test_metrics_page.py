@@ -1,0 +1,23 @@
+"""The page of metrics names stats and args that the code has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.metrics import METRICS, RUN_METRICS
+
+PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
+ROWS = re.findall(r"^\| `(\w+)` \| (.*?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_page_has_rows_of_both_kinds():
+    names = {name for name, _ in ROWS}
+    assert set(RUN_METRICS) <= names
+    assert names & set(METRICS)
+
+
+@pytest.mark.parametrize(("name", "stats"), ROWS, ids=[name for name, _ in ROWS])
+def test_a_metric_gives_the_stats_that_the_page_says(name, stats):
+    metric = RUN_METRICS.get(name) or METRICS[name]
+    assert re.findall(r"`([^`]+)`", stats) == [stat.name for stat in metric.emits]

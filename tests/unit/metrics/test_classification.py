@@ -1,0 +1,111 @@
+"""Classification F1: by hand, and equal to scikit-learn's on indicator rows."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from medhelm_spark.domain.scenario import Reference
+from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.metrics import METRICS, RUN_METRICS
+from tests.unit.metrics.states import correct, state
+
+LABELS = {"labels": "yes|no|maybe"}
+CODES = {"labels": "I10|E11.9|J45"}
+MANY = {**CODES, "delimiter": ","}
+
+
+def rows(states, params):
+    return METRICS["classes"].fn(states, params)
+
+
+def f1(states, params):
+    """Macro and micro F1, each distinct pair of codes counted once, as the stage gives them."""
+    found = [tuple(score.value for score in row) for row in rows(states, params)]
+    complete = [pair for pair in found if None not in pair]
+    pairs = sorted(set(complete))
+    counts = np.array([complete.count(pair) for pair in pairs])
+    return RUN_METRICS["classification"].fn(np.array(pairs), counts, params)
+
+
+def by_sklearn(true, predicted, labels):
+    binarizer = MultiLabelBinarizer(classes=labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of what is no label, and of absent classes
+        sides = [binarizer.fit_transform(side) for side in (true, predicted)]
+        return tuple(f1_score(*sides, average=average) for average in ("macro", "micro"))
+
+
+def test_single_label_by_hand():
+    answers = [("yes", "Yes."), ("yes", "no"), ("no", "no"), ("maybe", "unclear")]
+    macro, micro = f1([state(said, correct(gold)) for gold, said in answers], LABELS)
+    # yes: tp 1, fn 1; no: tp 1, fp 1; maybe: fn 1
+    assert macro == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
+    assert micro == pytest.approx(2 * 2 / (4 + 1 + 2))
+
+
+def test_multi_label_by_hand():
+    answers = [("I10, J45", "i10"), ("E11.9", "E11.9, J45"), ("", "")]
+    states = [state(said, correct(gold) if gold else ()) for gold, said in answers]
+    macro, micro = f1(states, MANY)
+    # I10: tp 1; E11.9: tp 1; J45: fn 1, fp 1
+    assert macro == pytest.approx(2 / 3)
+    assert micro == pytest.approx(2 * 2 / (4 + 1 + 1))
+
+
+def test_options_are_classes_by_place_and_count_where_they_occur():
+    references = [
+        tuple(Reference(text=text, tags=("correct",) * (text == gold)) for text in ("u", "v", "w"))
+        for gold in ("u", "v")
+    ]
+    mapping = {"A": "u", "B": "v", "C": "w"}
+    states = [
+        state("A", references[0], output_mapping=mapping),
+        state("A", references[1], output_mapping=mapping),
+    ]
+    macro, micro = f1(states, {})
+    assert (macro, micro) == pytest.approx(((2 / 3 + 0) / 2, 0.5))
+    # with labels, letters stand for their texts and an absent class counts
+    assert f1(states, {"labels": "u|v|w"})[0] == pytest.approx((2 / 3 + 0 + 0) / 3)
+
+
+SOME = st.lists(st.sampled_from(["i10", "e119", "j45"]), max_size=3, unique=True)
+
+
+@given(st.lists(st.tuples(SOME, SOME), min_size=1, max_size=12))
+def test_equal_to_sklearn(answers):
+    labels = ["i10", "e119", "j45"]
+    states = [state(",".join(said), correct(*gold)) for gold, said in answers]
+    params = {"labels": "|".join(labels), "delimiter": ","}
+    true, predicted = zip(*answers, strict=True)
+    assert f1(states, params) == pytest.approx(by_sklearn(true, predicted, labels))
+
+
+def test_what_cannot_be_scored_says_why():
+    alone = state("yes", correct("yes"))
+    strange = state("yes", correct("perhaps"))
+    assert rows([alone], {})[0][0].status is ScoreStatus.NOT_APPLICABLE
+    assert rows([strange], LABELS)[0][0].status is ScoreStatus.NO_REFERENCE
+    assert rows([state("yes")], LABELS)[0][0].status is ScoreStatus.NO_REFERENCE
+    assert rows([state("", correct("yes"))], LABELS)[0][1].value == 0.0
+
+
+@pytest.mark.parametrize("labels", ["yes|Yes", "yes|.", "|".join(map(str, range(54)))])
+def test_labels_that_cannot_be_told_apart_are_refused(labels):
+    for registry in (METRICS["classes"], RUN_METRICS["classification"]):
+        with pytest.raises(ConfigError, match="labels is"):
+            registry.preflight({"labels": labels})
+        registry.preflight({"labels": "|".join(map(str, range(53)))})
+
+
+def test_the_last_of_53_classes_is_held_exactly():
+    params = {"labels": "|".join(f"c{place}" for place in range(53)), "delimiter": ","}
+    everything = ",".join(f"c{place}" for place in range(53))
+    states = [state(everything, correct(everything)), state("c0", correct("c52"))]
+    macro, _ = f1(states, params)
+    assert macro == pytest.approx((51 * 1 + 2 * (2 / 3)) / 53)
