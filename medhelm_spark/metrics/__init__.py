@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.metrics.answer import ANSWER_UNREADABLE
 from medhelm_spark.metrics.bertscore import BERTSCORE
 from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
@@ -24,6 +25,7 @@ METRICS: Mapping[str, Metric] = {
     "bertscore": BERTSCORE,
     "medcalc_bench_accuracy": MEDCALC_BENCH_ACCURACY,
     "jury_score": JURY_SCORE,
+    "answer_unreadable": ANSWER_UNREADABLE,
 }
 
 

@@ -1,13 +1,16 @@
 """Request states: requests, results, instances and verdicts joined by key, as metrics see them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.domain.request import Purpose, RequestState
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.adaptation.extraction import read_answer, spoken
+from medhelm_spark.adaptation.render import output_mapping
+from medhelm_spark.domain.request import Completion, Purpose, RequestState
+from medhelm_spark.domain.run import STRICT, ExtractionMethod, RunSpec, Unreadable
+from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
@@ -112,6 +115,73 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
     return joined.select(*columns)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """Completions as metrics and judges get them; None where there are none or none that count.
+
+    `unreadable` is about the first one, and None where there was nothing to read.
+    """
+
+    completions: tuple[Completion, ...] | None
+    output_mapping: Mapping[str, str]
+    unreadable: bool | None = None
+
+
+def hear(
+    completions: tuple[Completion, ...] | None,
+    spec: RunSpec,
+    references: Sequence[Reference],
+    question: str,
+) -> Heard:
+    """Stored completions without thinking, each text the answer that the RunSpec reads out of it.
+
+    The one place where answers are extracted. An unreadable answer is an empty one, and no answer
+    at all where the RunSpec leaves it unscored.
+    """
+    shown = output_mapping(spec.adapter_spec, references)
+    if not completions:
+        return Heard(completions=None, output_mapping=shown)
+    told, how = tuple(map(spoken, completions)), spec.answer_extraction or STRICT
+    if how.method is ExtractionMethod.STRICT:
+        unread = told[0].text.strip() not in shown if shown else None
+        return Heard(completions=told, output_mapping=shown, unreadable=unread)
+    texts = [
+        read_answer(
+            one.text,
+            how,
+            output_mapping=shown,
+            references=[reference.text for reference in references],
+            question=question,
+        )
+        for one in told
+    ]
+    read = tuple(replace(one, text=text or "") for one, text in zip(told, texts, strict=True))
+    unread = texts[0] is None
+    is_left_out = unread and how.unreadable is Unreadable.UNSCORED
+    return Heard(completions=None if is_left_out else read, output_mapping=shown, unreadable=unread)
+
+
+def heard_state(state: RequestState, spec: RunSpec) -> RequestState:
+    """A state as metrics see it: with the options that were shown and the answer that was read."""
+    found = hear(state.completions, spec, state.references, state.input)
+    return replace(
+        state,
+        completions=found.completions,
+        output_mapping=found.output_mapping,
+        unreadable=found.unreadable,
+    )
+
+
+def hearing_needs(spec: RunSpec) -> frozenset[str]:
+    """The RequestState fields that reading this RunSpec's answers takes."""
+    how = (spec.answer_extraction or STRICT).method
+    if spec.adapter_spec.method.shows_options:
+        return frozenset({"references"})
+    if how in (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO):
+        return frozenset({"references", "input"})
+    return frozenset()
+
+
 def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
     verdict = F.struct("annotator", "judge", "status", "scores")
     current = ctx.current("annotations", "annotate", run_spec_ids)
@@ -134,6 +204,7 @@ def _absent(name: str) -> Column:
         "completion_tokens",
         "request_time",
         "completions",
+        "unreadable",
     )
     start = F.lit(None) if nullable else empty.get(ddl.split("<")[0], F.lit(0))
     return start.cast(ddl.replace(": ", ":"))
