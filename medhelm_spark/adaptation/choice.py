@@ -20,8 +20,8 @@ from medhelm_spark.adaptation.options import Named, Options, named_at
 from medhelm_spark.adaptation.plain_text import plain
 
 _NOUN = (
-    r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|respuesta|r[eé]ponse"
-    r"|antwort|risposta|resposta|ответ|उत्तर|الإجابة"
+    r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|prediction|selection"
+    r"|respuesta|r[eé]ponse|antwort|risposta|resposta|ответ|उत्तर|الإجابة"
 )
 _RIGHT = (
     r"(?:(?:single |only |most )?(?:correct|right|accurate|appropriate|likely|suitable|probable"
@@ -29,8 +29,8 @@ _RIGHT = (
 )
 _MIDDLE = r"(?:(?![ (][A-HJ-Z]\b)[^.:;!?\n]){0,70}?"
 _LINK = (
-    r"(?:[\"')\]]*\s*(?::|=>?|→|->)|\s(?:is|would be|should be|must be|will be|has to be|es|est|ist"
-    r"|sera|será|seria|sería|lautet|è|é|—|–|-)(?=[\s:\"'(])|[ \t]*\n|\s*(?=[(\[]\w[)\]]))"
+    r"(?:[\"')\]]*\s*(?::|=>?|→|->)|\s(?:is|to be|would be|should be|must be|will be|has to be|es"
+    r"|est|ist|sera|será|seria|sería|lautet|è|é|—|–|-)(?=[\s:.\"'(])|[ \t]*\n|\s*(?=[(\[]\w[)\]]))"
 )
 _CJK = r"(?:答案|答え|正解|正确选项|정답)\s*(?:应该|應該)?\s*(?:是|为|為|は|은|는|[:：])"
 _FINAL = re.compile(
@@ -39,10 +39,11 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _ANSWER = re.compile(
-    rf"(?<![a-z])(?:{_NOUN}|{_RIGHT} (?:option|choice|response|statement|diagnosis|alternative)"
-    rf"|(?:my|the model'?s) (?:choice|selection|response))(?![a-z]){_MIDDLE}{_LINK}"
+    rf"(?<![a-z])(?:{_NOUN}|{_RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
+    r"|(?:my|the model'?s) (?:choice|selection|response)|(?:correct|best|right)(?=:))(?![a-z])"
+    rf"{_MIDDLE}{_LINK}"
     r"|\"(?:\w{1,20}_)?(?:choice|option|selection|prediction|label|letter|response|result|output)"
-    rf"(?:_\w{{1,20}})?\"\s*:|\bans\. |{_CJK}",
+    rf"(?:_\w{{1,20}})?\"\s*:|\bans\.? |{_CJK}",
     re.IGNORECASE,
 )
 _VERB = re.compile(
@@ -57,13 +58,15 @@ _IS_RIGHT = re.compile(
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
-    r"(?:\A|(?<=\n)|(?<=[.!?;] )|\b(?:option|choice|answer|alternative|statement|therefore|thus"
+    r"(?:\A|(?<=\n)|(?<=[.!?;,] )|\b(?:option|choice|answer|alternative|statement|therefore|thus"
     r"|hence|so|that|but|conclusion|believe|think),? )(?=[\"'(\[]*[^\W_](?![^\W_]))"
     r"|(?=[(\[][^\W_][)\]])",
     re.IGNORECASE,
 )
 _WEAK = re.compile(
-    r"\b(?:therefore|thus|hence|so|consequently|conclusion|(?:it|this|that)(?:'s| is| was| must be"
+    r"\b(?:therefore|thus|hence|so|consequently|conclusion|but(?: rather| instead)?|rather|"
+    rf"{_RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be|should be)|"
+    r"(?:it|this|that)(?:'s| is| was| must be"
     r"| would be| should be| has to be)|leaning towards?|points? to|indicat\w+|suggests?"
     rf"|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be)\b[,:]?",
     re.IGNORECASE,
@@ -90,10 +93,13 @@ _DENIED = re.compile(
 )
 _DENIES = re.compile(r"[\s\"':]*(?:not|never|neither|none|nicht|n't)\b", re.IGNORECASE)
 _REFUTED = re.compile(
-    r"[)\]\"'.:]*\s*(?:\S+\s+){0,3}?(?:is|are|was|were|would be|seems)?\s?(?:not\b|n't|incorrect"
-    r"|wrong|false|unlikely|less|ruled out|contraindicated|excluded|eliminated)",
+    r"[)\]\"'.:]*\s*(?:[^\s,;.]+\s+){0,3}?(?:is|are|was|were|would be|seems)?\s?"
+    r"(?:not\b|n't|incorrect|wrong|false|unlikely|less|ruled out|contraindicated|excluded"
+    r"|eliminated)",
     re.IGNORECASE,
 )
+_INSIDE = re.compile(r"(?:\w|\d[.,])\Z")
+_SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s*(?::|\n)\s*", re.IGNORECASE)
 _NEXT_TURN = re.compile(
     r"\n\s*(?:#+ *)?(?:question|q|input|human|user|passage|context|patient note|instruction)"
     r"s?(?: *\d+)? *:",
@@ -113,19 +119,28 @@ class _Text:
         self.low = low
 
 
-def read_choice(text: str, options: Options) -> str | None:
-    """The option that a model's text chooses, as its result; None where it cannot be read."""
-    undressed = plain(text)
+def read_choice(text: str, options: Options, *, is_cut: bool = False) -> str | None:
+    """The option that a model's text chooses, as its result; None where it cannot be read.
+
+    Of a text that was cut at its token limit weak evidence (4.) does not count, since nobody knows
+    where it would have ended.
+    """
+    readers = _READERS[:-_WEAK_READERS] if is_cut else _READERS
+    undressed = _SPEAKER.sub("", plain(text))
     if found := options.whole(undressed):
         return found
     turn = _NEXT_TURN.search(undressed)
-    if turn and turn.start() and (found := _read(_Text(undressed[: turn.start()]), options)):
+    if (
+        turn
+        and turn.start()
+        and (found := _read(_Text(undressed[: turn.start()]), options, readers))
+    ):
         return found
-    return _read(_Text(undressed), options)
+    return _read(_Text(undressed), options, readers)
 
 
-def _read(text: _Text, options: Options) -> str | None:
-    for reader in _READERS:
+def _read(text: _Text, options: Options, readers: Iterable[Reader]) -> str | None:
+    for reader in readers:
         if found := reader(text, options):
             return found.result
     return None
@@ -136,7 +151,10 @@ def _stated(text: _Text, options: Options, cues: Iterable[re.Pattern[str]]) -> l
     found = []
     for cue in cues:
         for match in cue.finditer(text.text):
-            if _is_denied(text, match.start()) or _DENIES.match(text.text, match.end()):
+            instead = match[0].lower().startswith(("but", "rather", "instead"))
+            if not instead and _is_denied(text, match.start()):
+                continue
+            if _DENIES.match(text.text, match.end()):
                 continue
             if named := named_at(text.text, text.low, match.end(), options):
                 found.append(named)
@@ -214,7 +232,8 @@ def _last_line(text: _Text, options: Options) -> Named | None:
 
 
 def _weak(text: _Text, options: Options) -> Named | None:
-    return _agreed(_stated(text, options, (_WEAK,)))
+    found = _stated(text, options, (_WEAK,))
+    return _agreed([named for named in found if not _REFUTED.match(text.low, named.end)])
 
 
 def _mentioned(text: _Text, options: Options) -> Named | None:
@@ -237,7 +256,7 @@ def _in_one_sentence(text: _Text, options: Options) -> Named | None:
         at = left.find(option)
         while at >= 0:
             end = at + len(option)
-            if not (left[at - 1 : at].isalnum() or left[end : end + 1].isalnum()):
+            if not (_INSIDE.search(left, max(0, at - 2), at) or left[end : end + 1].isalnum()):
                 if option != "no" and not _is_denied(text, at) and not _REFUTED.match(left, end):
                     found.append(Named(result, end))
                 left = left[:at] + " " * len(option) + left[end:]
@@ -264,3 +283,4 @@ _READERS: tuple[Reader, ...] = (
     _mentioned,
     _in_one_sentence,
 )
+_WEAK_READERS = 3

@@ -44,6 +44,7 @@ def read_answer(
     output_mapping: Mapping[str, str],
     references: Sequence[str] = (),
     question: str = "",
+    is_cut: bool = False,
 ) -> str | None:
     """The answer in a text without thinking, as a metric compares it; None where it is unreadable.
 
@@ -54,6 +55,7 @@ def read_answer(
         references: Without shown options, what the instance gives as possible answers; the answer
             is then one of them.
         question: The instance's input; where the references are letters, it holds their texts.
+        is_cut: Whether the text ended at its token limit.
     """
     if how.method is ExtractionMethod.STRICT:
         return text
@@ -62,7 +64,8 @@ def read_answer(
     if how.method is ExtractionMethod.JSON_FIELD:
         return _settled(_field(text, how.field), output_mapping)
     is_yes_no = how.method is ExtractionMethod.YES_NO
-    return read_choice(text, _options(output_mapping, references, question, is_yes_no=is_yes_no))
+    options = _options(output_mapping, references, question, is_yes_no=is_yes_no)
+    return read_choice(text, options, is_cut=is_cut)
 
 
 def _options(

@@ -16,8 +16,8 @@ LETTERS = "ABCDEFGHIJ"
 """The labels where an instance shows letters without saying which there are."""
 
 _FILLER = re.compile(
-    r"(?:[\s\"'(\[{:=-]|(?:most likely|likely|clearly|definitely|probably|actually|indeed|therefore"
-    r"|either|option|choice|letter|answer|statement|alternative|number|opci[oó]n|alternativa|letra"
+    r"(?:[\s\"'(\[{:=-]|\.\.+|(?:most likely|likely|clearly|definitely|probably|actually|indeed"
+    r"|therefore|either|option|choice|letter|answer|statement|alternative|number|opci[oó]n|alternativa|letra"
     r"|opç[aã]o|r[eé]ponse|respuesta|resposta|buchstabe|the|la|le|el|los|die|der|das|é"
     r"|(?-i:[ao])(?= ))"
     r"(?!\w))*",
@@ -27,15 +27,16 @@ _LABEL = re.compile(
     r"(?P<open>[(\[{\"'<]*)(?P<label>[^\W_])(?![a-zA-Z0-9_\u00c0-\u052f])(?P<close>[)\]}\"'>]*)"
 )
 _TERMINAL = re.compile(
-    r"[ \t]*(?:\Z|[\n,;:!?/&+|)\]}]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
+    r"[ \t]*(?:\Z|[\n,;:!/&+|()\]}]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
     r"|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是)"
 )
 _SURE = r" (?:because|since|or|rather|instead|porque|car|weil|pois|perché|parce)\b"
 _CONNECTIVE = re.compile(
-    _SURE + r"| (?:as|which|due|given|for|based|and|but|is|was|would|with|not|over|only|here|so"
+    _SURE
+    + r"| (?:as|which|due|given|for|based|and|but|is|was|are|were|would|with|not|over|only|here|so"
     r"|then|if|when|where|according|in|on|by|from|among|out)\b"
 )
-_SURE_CONNECTIVE = re.compile(_SURE + r"| (?:and|is|as)\b")
+_SURE_CONNECTIVE = re.compile(_SURE + r"| (?:and|is|are|as)\b")
 _MARKER = re.compile(
     r"\b(?:option|choice|letter|alternative|alternativa|opci[oó]n|opç[aã]o|letra)\s[\"'(\[]*\Z",
     re.IGNORECASE,
@@ -49,11 +50,14 @@ _STANDS_ALONE = re.compile(
     r"| (?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but)\b"
 )
 _AND = re.compile(
-    r"[ \t]*(?:,?[ \t]*(?:\b(?:and|or|und|oder|et|ou|as well as)\b| [yoeu] )|[,/&+])[ \t]*"
+    r"[ \t]*(?:\.\.+[ \t]*)?(?:,?[ \t]*(?:\b(?:and|or|und|oder|et|ou|as well as)\b| [yoeu] )"
+    r"|[,/&+])[ \t]*"
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t]+(?=\S{1,3}(?:\W|\Z)))?"
 )
+_MOST = 4
 _VERB = re.compile(
-    r"[)\]\"']*[ \t]+(?:is|are|was|were|would|has|have|can|could|may|does|do|should|might|not)\b"
+    r"[)\]\"']*[ \t]+(?:is|(?P<plural>are|were|have|do)|was|would|has|can|could|may|does|should"
+    r"|might|not)\b"
 )
 
 
@@ -78,7 +82,7 @@ class Options:
 
     def whole(self, text: str) -> str | None:
         """The option that the text is, with nothing else but punctuation."""
-        bare = text.strip(" \n.,;:!?\"'()[]{}")
+        bare = text.strip(" \n.,;:!?\"'()[]{}<>")
         if bare.upper() in self.labels:
             return self.labels[bare.upper()]
         return self.texts.get(bare.lower()) or self.texts.get(option_text(text))
@@ -185,11 +189,18 @@ def _is_label(text: str, match: re.Match[str]) -> bool:
 
 
 def _alone(text: str, low: str, found: Named, options: Options) -> Named:
-    """`found`, or no result where another option is named in the same breath."""
-    joined = _AND.match(text, found.end)
-    if joined is None:
-        return found
-    other = _text_at(low, joined.end(), options) or _label_at(text, low, joined.end(), options)
-    if other is None or other.result == found.result or _VERB.match(low, other.end):
-        return found
-    return Named(None, other.end)
+    """`found`, or no result where another option is named in the same breath.
+
+    Other options that begin a clause of their own ("B, and A is wrong") do not count.
+    """
+    end, number, is_other = found.end, 0, False
+    while number < _MOST and (joined := _AND.match(text, end)):
+        at = joined.end()
+        other = _text_at(low, at, options) or _label_at(text, low, at, options)
+        if other is None:
+            break
+        is_other = is_other or other.result != found.result
+        end, number = other.end, number + 1
+    verb = _VERB.match(low, end) if number == 1 else None
+    is_clause = verb and not verb["plural"]
+    return Named(None, end) if is_other and not is_clause else found

@@ -12,7 +12,7 @@ def shown_in(question: str, labels: Sequence[str]) -> Mapping[str, str]:
 
     A list begins with the first label and goes on in order, two options at least.
 
-    >>> shown_in("Which drug?\\nA. aspirin\\nB. heparin", ("A", "B", "C"))
+    >>> shown_in("Which drug?\nA. aspirin\nB. heparin", ("A", "B", "C"))
     {'A': 'aspirin', 'B': 'heparin'}
     """
     for form in (_LINE, _INLINE):

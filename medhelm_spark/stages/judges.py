@@ -181,6 +181,15 @@ def outdated(ctx: Context, stage: str, prints: Mapping[str, str]) -> list[str]:
     ]
 
 
+def _asking(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
+    found = [
+        (_render_id(annotator, spec), annotator.rubric, spec)
+        for spec in specs
+        for annotator in judging.annotators[spec.run_spec_id]
+    ]
+    return AskJudges({key: one for key, one, _ in found}, {key: spec for key, _, spec in found})
+
+
 def plan_judges(
     ctx: Context,
     judging: Judging,
@@ -202,17 +211,11 @@ def plan_judges(
     mine = [specs[unit] for unit in todo]
     calls = judge_calls(judging, mine)
     subjects = subjects_of(ctx, calls)
-    rendered = {
-        _render_id(annotator, spec): (annotator.rubric, spec)
-        for spec in mine
-        for annotator in judging.annotators[spec.run_spec_id]
-    }
-    rubrics = {key: rubric for key, (rubric, _) in rendered.items()}
-    asking = AskJudges(rubrics, {key: spec for key, (_, spec) in rendered.items()})
+    asking = _asking(judging, mine)
     tasks = ctx.lake.query(
         TASKS,
         subjects=subjects,
-        known=ctx.prompts(rubrics),
+        known=ctx.prompts(asking.rubrics),
         instances_now=ctx.current(
             "instances", "ingest", {spec.data_version for spec in mine}, "data_version"
         ),
@@ -223,7 +226,7 @@ def plan_judges(
         PLANNED,
         subjects=subjects,
         calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
-        known=ctx.prompts(rubrics),
+        known=ctx.prompts(asking.rubrics),
     )
     ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
     ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at)

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.extraction import read_answer, spoken
 from medhelm_spark.adaptation.render import output_mapping
-from medhelm_spark.domain.request import Completion, Purpose, RequestState
+from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
 from medhelm_spark.domain.run import STRICT, ExtractionMethod, RunSpec, Unreadable
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.lake.columnar import fields_of
@@ -152,6 +152,7 @@ def hear(
             output_mapping=shown,
             references=[reference.text for reference in references],
             question=question,
+            is_cut=one.finish_reason is FinishReason.LENGTH,
         )
         for one in told
     ]

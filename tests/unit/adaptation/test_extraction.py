@@ -1,4 +1,4 @@
-"""Answers read by a declared method: values out of JSON and patterns, words, letters of an input."""
+"""Answers read by a declared method: values out of JSON and patterns, words, letters."""
 
 import time
 
@@ -192,25 +192,25 @@ def test_thinking_never_answers() -> None:
 
 
 HOSTILE = [
-    "(" * 50_000,
-    "{" * 50_000,
+    "(" * 20_000,
+    "{" * 20_000,
     '{"a":' * 20_000,
     "answer " * 20_000,
     "answer is " * 20_000,
-    "A " * 50_000,
-    "A, " * 50_000,
-    "**" * 50_000,
+    "A " * 20_000,
+    "A, " * 20_000,
+    "**" * 20_000,
     "\\boxed{" * 20_000,
     "<a " * 30_000,
     "option A " * 20_000,
     "the correct " * 20_000,
-    "not " * 50_000,
-    "\n" * 100_000,
-    " " * 100_000 + "x",
+    "not " * 20_000,
+    "\n" * 40_000,
+    " " * 40_000 + "x",
     "aspirin " * 20_000,
     "final answer\n" * 20_000,
     "B.\n" * 30_000,
-    "-\n" * 50_000,
+    "-\n" * 20_000,
     "答案" * 30_000,
 ]
 

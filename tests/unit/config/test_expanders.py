@@ -177,7 +177,7 @@ def test_the_form_of_the_output_is_asked_for_before_or_after(registry: Registry)
     assert bare.startswith(f"\n\n{wording} ")
     assert "'Answer:'" in bare
     assert "yes or no" in spec("triage", "yes_or_no").instructions
-    with pytest.raises(ConfigError, match="allowed: narrative_qa, .*method generation"):
+    with pytest.raises(ConfigError, match=r"allowed: narrative_qa, .*method generation"):
         spec("triage", "mcqa")
 
 

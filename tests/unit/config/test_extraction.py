@@ -76,7 +76,9 @@ def test_a_metric_that_reads_the_answer_again_is_refused(benchmark: Path) -> Non
 
 def test_a_card_declares_it_and_its_runs_count_what_is_unreadable(site: Path) -> None:
     path = site / "scenarios" / "triage.yaml"
-    path.write_text(path.read_text() + "answer_extraction: {method: yes_no, unreadable: unscored}\n")
+    path.write_text(
+        path.read_text() + "answer_extraction: {method: yes_no, unreadable: unscored}\n"
+    )
     registry = load_registry(site)
     run = expand_one(registry, f"triage:{SMALL}")
     assert run.card.answer_extraction.method is ExtractionMethod.YES_NO
