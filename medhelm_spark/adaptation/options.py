@@ -27,7 +27,7 @@ _LABEL = re.compile(
     r"(?P<open>[(\[{\"'<]*)(?P<label>[^\W_])(?![a-zA-Z0-9_\u00c0-\u052f])(?P<close>[)\]}\"'>]*)"
 )
 _TERMINAL = re.compile(
-    r"[ \t]*(?:\Z|[\n,;:!/&+|()\]}]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
+    r"[ \t]*(?:\Z|[\n,;:!/&+|()\]}<]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
     r"|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是)"
 )
 _SURE = r" (?:because|since|or|rather|instead|porque|car|weil|pois|perché|parce)\b"
@@ -55,6 +55,7 @@ _AND = re.compile(
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t]+(?=\S{1,3}(?:\W|\Z)))?"
 )
 _MOST = 4
+_BESIDE = re.compile(r"[ \t]*\(([^\W_])\)")
 _VERB = re.compile(
     r"[)\]\"']*[ \t]+(?:is|(?P<plural>are|were|have|do)|was|would|has|can|could|may|does|should"
     r"|might|not)\b"
@@ -194,6 +195,8 @@ def _alone(text: str, low: str, found: Named, options: Options) -> Named:
     Other options that begin a clause of their own ("B, and A is wrong") do not count.
     """
     end, number, is_other = found.end, 0, False
+    if beside := _BESIDE.match(text, end):
+        is_other = options.labels.get(beside[1].upper(), found.result) != found.result
     while number < _MOST and (joined := _AND.match(text, end)):
         at = joined.end()
         other = _text_at(low, at, options) or _label_at(text, low, at, options)

@@ -22,11 +22,11 @@ _STEPS = tuple(
         (r"\\[()\[\]]|\$+|\\[,;!~ ]", " ", 0),
         (r"<(?:final_?)?(?:answer|choice|solution|conclusion)>\s*", FINAL, re.I),
         (
-            r"<br\s*/?>|</(?:p|li|div|(?:final_?)?(?:answer|choice|solution|conclusion))>",
+            r"<br\s*/?>|<[/\\](?:p|li|div|(?:final_?)?(?:answer|choice|solution|conclusion))>",
             "\n",
             re.I,
         ),
-        (r"</?(?:[a-zA-Z][\w-]{1,20}|[abipqsu])(?:\s[^<>\n]{0,80})?/?>", " ", 0),
+        (r"<[/\\]?(?:[a-zA-Z][\w-]{1,20}|[abipqsu])(?:\s[^<>\n]{0,80})?/?>", " ", 0),
         (r"(?:\*\*|__)[(\[]?(\w)[)\]]?[.:]?(?:\*\*|__)(?!\w)", r"(\1)", 0),
         (r"^#{3,4}\s+(?=\W{0,3}\w\W{0,3}$)", FINAL.lstrip(), re.M),
         (r"^\s{0,8}(?:#{1,6}|>+|[-+•–—])\s+", "", re.M),
