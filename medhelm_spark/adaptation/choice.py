@@ -27,35 +27,32 @@ _RIGHT = (
     r"(?:(?:single |only |most )?(?:correct|right|accurate|appropriate|likely|suitable|probable"
     r"|plausible|consistent|fitting)|best|chosen|selected|final)"
 )
-_MIDDLE = r"(?:(?![ (][A-HJ-Z]\b)[^.:;!?\n]){0,70}?"
 _LINK = (
     r"(?:[\"')\]]*\s*(?::|=>?|→|->)|\s(?:is|to be|would be|should be|must be|will be|has to be|es"
     r"|est|ist|sera|será|seria|sería|lautet|è|é|—|–|-)(?=[\s:.\"'(])|[ \t]*\n|\s*(?=[(\[]\w[)\]]))"
 )
+_TO_LINK = rf"[^.:;!?\n]{{0,70}}?{_LINK}"
 _CJK = r"(?:答案|答え|正解|正确选项|정답)\s*(?:应该|應該)?\s*(?:是|为|為|は|은|는|[:：])"
+# Cues are searched in the lower-case text: without a flag, and without a look behind at their
+# beginning, the search is ten times as fast.
 _FINAL = re.compile(
-    rf"(?<![a-z])final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection)"
-    rf"{_MIDDLE}{_LINK}",
-    re.IGNORECASE,
+    rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection){_TO_LINK}"
 )
 _ANSWER = re.compile(
-    rf"(?<![a-z])(?:{_NOUN}|{_RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
+    rf"(?:{_NOUN}|{_RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
     r"|(?:my|the model'?s) (?:choice|selection|response)|(?:correct|best|right)(?=:))(?![a-z])"
-    rf"{_MIDDLE}{_LINK}"
+    rf"{_TO_LINK}"
     r"|\"(?:\w{1,20}_)?(?:choice|option|selection|prediction|label|letter|response|result|output)"
-    rf"(?:_\w{{1,20}})?\"\s*:|\bans\.? |{_CJK}",
-    re.IGNORECASE,
+    rf"(?:_\w{{1,20}})?\"\s*:|ans\.? |{_CJK}"
 )
 _VERB = re.compile(
-    r"\b(?:choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
-    r"|opt(?:ing|ed)? for|settl(?:e|ing) (?:on|for)|(?:would|i'll|i will) (?:say|answer))\b",
-    re.IGNORECASE,
+    r"(?:choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
+    r"|opt(?:ing|ed)? for|settl(?:e|ing) (?:on|for)|(?:would|i'll|i will) (?:say|answer))\b"
 )
 _IS_RIGHT = re.compile(
-    r"\s*(?:is|are|being|would be|must be|seems(?: to be)?|appears(?: to be)?|remains)\s+"
-    rf"(?:clearly |definitely |likely |probably |therefore |thus )?"
-    rf"(?:the |an? )?(?:{_RIGHT}|answer)\b",
-    re.IGNORECASE,
+    r"(?:is|are|being|would be|must be|seems(?: to be)?|appears(?: to be)?|remains)\s+"
+    r"(?:clearly |definitely |likely |probably |therefore |thus )?"
+    rf"(?:the |an? )?(?:{_RIGHT}|answer)\b"
 )
 _SUBJECT = re.compile(
     r"(?:\A|(?<=\n)|(?<=[.!?;,] )|\b(?:option|choice|answer|alternative|statement|therefore|thus"
@@ -64,12 +61,10 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _WEAK = re.compile(
-    r"\b(?:therefore|thus|hence|so|consequently|conclusion|but(?: rather| instead)?|rather|"
-    rf"{_RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be|should be)|"
-    r"(?:it|this|that)(?:'s| is| was| must be"
-    r"| would be| should be| has to be)|leaning towards?|points? to|indicat\w+|suggests?"
-    rf"|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be)\b[,:]?",
-    re.IGNORECASE,
+    r"(?:therefore|thus|hence|so|consequently|conclusion|but(?: rather| instead)?|rather"
+    r"|(?:it|this|that)(?:'s| is| was| must be| would be| should be| has to be)|leaning towards?"
+    rf"|points? to|indicat\w+|suggests?|{_RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be|should be)"
+    rf"|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be)\b[,:]?"
 )
 _MENTION = re.compile(
     r"(?=[(\[][^\W_][)\]])|\b(?:option|choice|answer|alternative|opci[oó]n|letra) (?=[\"'(]*\w\b)",
@@ -105,6 +100,8 @@ _NEXT_TURN = re.compile(
     r"s?(?: *\d+)? *:",
     re.IGNORECASE,
 )
+_ONE_OPTION = re.compile(r"[ (][A-HJ-Z]\b")
+_LONGEST_SUBJECT = 400
 _SENTENCE = re.compile(r"[.!?](?=\s+\S)|\n")
 
 Reader = Callable[["_Text", Options], Named | None]
@@ -150,15 +147,21 @@ def _stated(text: _Text, options: Options, cues: Iterable[re.Pattern[str]]) -> l
     """What statements name, in their order."""
     found = []
     for cue in cues:
-        for match in cue.finditer(text.text):
-            instead = match[0].lower().startswith(("but", "rather", "instead"))
-            if not instead and _is_denied(text, match.start()):
-                continue
-            if _DENIES.match(text.text, match.end()):
-                continue
-            if named := named_at(text.text, text.low, match.end(), options):
+        for match in cue.finditer(text.low):
+            if _counts(text, match) and (
+                named := named_at(text.text, text.low, match.end(), options)
+            ):
                 found.append(named)
     return sorted(found, key=lambda named: named.end)
+
+
+def _counts(text: _Text, cue: re.Match[str]) -> bool:
+    """Whether a cue begins a word, is not about one option ("answer choice B:"), nor denied."""
+    start, end = cue.span()
+    if "a" <= text.low[start - 1 : start] <= "z" or _ONE_OPTION.search(text.text, start, end):
+        return False
+    instead = cue[0].startswith(("but", "rather"))
+    return (instead or not _is_denied(text, start)) and not _DENIES.match(text.text, end)
 
 
 def _is_denied(text: _Text, at: int) -> bool:
@@ -176,10 +179,14 @@ def _statement(text: _Text, options: Options) -> Named | None:
 
 def _called_right(text: _Text, options: Options) -> Iterator[Named]:
     """Options that a sentence begins with and calls right: "(B) is the correct answer"."""
-    for match in _SUBJECT.finditer(text.text):
-        named = named_at(text.text, text.low, match.end(), options)
-        if named and _IS_RIGHT.match(text.text, named.end) and not _is_denied(text, match.end()):
-            yield named
+    for verdict in _IS_RIGHT.finditer(text.low):
+        begin = max(0, verdict.start() - _LONGEST_SUBJECT)
+        for match in _SUBJECT.finditer(text.text, begin, verdict.start()):
+            named = named_at(text.text, text.low, match.end(), options)
+            if named is None or _is_denied(text, match.end()):
+                continue
+            if not text.low[named.end : verdict.start()].strip(" \n\"')].:"):
+                yield named
 
 
 def _bare_line(text: _Text, options: Options) -> Named | None:

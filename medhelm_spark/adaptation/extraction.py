@@ -63,6 +63,8 @@ def read_answer(
         return _settled(_matched(text, how.pattern), output_mapping)
     if how.method is ExtractionMethod.JSON_FIELD:
         return _settled(_field(text, how.field), output_mapping)
+    if (bare := text.strip()) in output_mapping:
+        return bare
     is_yes_no = how.method is ExtractionMethod.YES_NO
     options = _options(output_mapping, references, question, is_yes_no=is_yes_no)
     return read_choice(text, options, is_cut=is_cut)

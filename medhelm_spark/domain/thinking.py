@@ -11,7 +11,7 @@ _TAG = re.compile(
     r"|\Aanalysis(?=[A-Z])|(?P<close6>assistantfinal)",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"[<\[◁]|\Aanalysis")
+_MARKS = ("<", "[", "◁", "assistantfinal")
 _FRAME = re.compile(
     r"<\|(?:start|end|return|(?:begin|end)_of_(?:solution|text)|eot_id|im_end|endoftext)\|>"
 )
@@ -33,7 +33,7 @@ def split_thinking(text: str) -> tuple[str, str | None]:
     >>> split_thinking("<think>Do")
     ('', 'Do')
     """
-    if not _MARK.search(text):
+    if not any(mark in text for mark in _MARKS):
         return text, None
     answer: list[str] = []
     thinking: list[str] = []

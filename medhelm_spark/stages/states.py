@@ -144,7 +144,8 @@ def hear(
     told, how = tuple(map(spoken, completions)), spec.answer_extraction or STRICT
     if how.method is ExtractionMethod.STRICT:
         unread = told[0].text.strip() not in shown if shown else None
-        return Heard(completions=told, output_mapping=shown, unreadable=unread)
+        same = completions if told == completions else told
+        return Heard(completions=same, output_mapping=shown, unreadable=unread)
     texts = [
         read_answer(
             one.text,
@@ -165,6 +166,8 @@ def hear(
 def heard_state(state: RequestState, spec: RunSpec) -> RequestState:
     """A state as metrics see it: with the options that were shown and the answer that was read."""
     found = hear(state.completions, spec, state.references, state.input)
+    if found.completions is state.completions and not found.output_mapping:
+        return state
     return replace(
         state,
         completions=found.completions,
