@@ -42,6 +42,7 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _WORDLIKE = frozenset("AI")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _DELIMITER = re.compile(r"[)\]\"']*[ \t]*[.):,=–—-]*[ \t]*")
 _ARTICLE = re.compile(r"(?:the|an?) ")
 _ENDS = re.compile(r"[ \t\"')\]]*(?:\Z|[.\n,;])")
@@ -80,6 +81,11 @@ class Options:
     @cached_property
     def longest_first(self) -> tuple[tuple[str, str], ...]:
         return tuple(sorted(self.texts.items(), key=lambda item: -len(item[0])))
+
+    @cached_property
+    def words(self) -> frozenset[tuple[str, str]]:
+        """(result, word) for every word of an option's text."""
+        return frozenset((to, word) for text, to in self.texts.items() for word in text.split())
 
     def whole(self, text: str) -> str | None:
         """The option that the text is, with nothing else but punctuation."""
@@ -166,11 +172,15 @@ def _label_at(text: str, low: str, at: int, options: Options) -> Named | None:
     label, end = match["label"], match.end()
     result = options.labels[label.upper()]
     after = _DELIMITER.match(low, match.end("label"))
-    beside = _text_at(low, after.end() if after else end, options)
+    rest = after.end() if after else end
+    beside = _text_at(low, rest, options)
     if beside and beside.result == result:
         return beside
     if beside and _ENDS.match(low, beside.end):
         return Named(None, beside.end)
+    word = _WORD.match(low, rest) if after and after[0].strip() else None
+    if word and (result, word[0]) in options.words:  # the option's text in other words
+        return Named(result, end)
     return Named(result, end) if _is_label(text, match) else None
 
 

@@ -266,6 +266,13 @@ def test_a_long_text_about_long_options(text: str) -> None:
     assert read(text, ERROR) == "B"
 
 
+def test_an_options_text_in_other_words_follows_its_label() -> None:
+    assert read("B. call a pharmacist first", ERROR) == "B"
+    assert read("The answer is B. call a pharmacist first", ERROR) == "B"
+    assert read("B. burgdorferi", ERROR) is None
+    assert read("A file is kept", ERROR) is None
+
+
 def test_letters_whose_texts_nobody_knows() -> None:
     options = options_among(["B"])
     assert read_choice("B) something else", options) == "B"
