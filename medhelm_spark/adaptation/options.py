@@ -51,15 +51,15 @@ _STANDS_ALONE = re.compile(
     r"| (?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but)\b"
 )
 _AND = re.compile(
-    r"[ \t]*(?:\.\.+[ \t]*)?(?:,?[ \t]*(?:\b(?:and|or|und|oder|et|ou|as well as)\b| [yoeu] )"
+    r"[ \t]*(?:\.\.+[ \t]*)?(?:,?[ \t]*(?:\b(?:and/or|and|or|und|oder|et|ou|as well as)\b| [yoeu] )"
     r"|[,/&+])[ \t]*"
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t]+(?=\S{1,3}(?:\W|\Z)))?"
 )
 _MOST = 4
 _BESIDE = re.compile(r"[ \t]*\(([^\W_])\)")
 _VERB = re.compile(
-    r"[)\]\"']*[ \t]+(?:is|(?P<plural>are|were|have|do)|was|would|has|can|could|may|does|should"
-    r"|might|not)\b"
+    r"[)\]\"']*[ \t]+(?:is|(?P<plural>are|were|have|do|\w+ both)|was|would|has|can|could|may|does"
+    r"|should|might|not)\b"
 )
 
 
