@@ -10,7 +10,7 @@ import math
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Decoding
-from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
+from medhelm_spark.domain.run import AdapterSpec
 
 RENDER_VERSION = "1"
 """Part of every render_id; raised whenever `render` or `select_train` gives another text."""
@@ -25,6 +25,8 @@ RENDER_FIELDS = (
     "reference_prefix",
     "reference_prefix_characters",
     "reference_suffix",
+    "chain_of_thought_prefix",
+    "chain_of_thought_suffix",
     "output_prefix",
     "output_suffix",
     "instance_prefix",
@@ -34,6 +36,8 @@ RENDER_FIELDS = (
     "multi_label",
 )
 """The AdapterSpec fields that shape the text; all others may change without a new prompt."""
+
+_OPTION_FIELDS = ("method", "reference_prefix", "reference_prefix_characters")
 
 REQUEST_ID_SQL = "md5(concat(prompt_id, '|', call_id))"
 """`request_id` in Spark SQL, over columns `prompt_id` and `call_id`."""
@@ -56,7 +60,7 @@ def decoding_for(spec: AdapterSpec, *, trial_index: int = 0) -> Decoding:
     `num_outputs` completions. Trials differ by their seed; a trial's parameters do not depend on
     how many trials there are, so that raising `num_trials` reuses the earlier answers.
     """
-    joint = spec.method == AdapterMethod.MULTIPLE_CHOICE_JOINT
+    joint = spec.method.shows_options
     return Decoding(
         max_tokens=spec.max_tokens,
         temperature=spec.temperature,
@@ -105,6 +109,11 @@ def render_id(spec: AdapterSpec, data_version: str, *parts: str) -> str:
     """
     fields = {name: getattr(spec, name) for name in RENDER_FIELDS}
     return content_id(RENDER_VERSION, fields, data_version, parts)
+
+
+def option_fields(spec: AdapterSpec) -> dict[str, str | None]:
+    """The fields that decide which letter stands for which reference."""
+    return {name: getattr(spec, name) for name in _OPTION_FIELDS}
 
 
 def call_id(deployment: Deployment, decoding: Decoding) -> str:

@@ -17,6 +17,8 @@ from medhelm_spark.errors import ConfigError, DataError
 
 NO_CORRECT_REFERENCE = "n/a"
 ANSWER_DELIMITER = ", "
+CHAIN_OF_THOUGHT = "chain_of_thought"
+"""The key of a train row's `extra_data` that holds its worked reasoning."""
 
 
 def render(
@@ -87,7 +89,7 @@ def _render_chat(instance: Instance, render_id: str, train_trial_index: int) -> 
 def _compose(spec: AdapterSpec, instance: Instance, train: Sequence[Instance]) -> str:
     blocks = [spec.instructions] if spec.instructions else []
     for row in train:
-        answer = spec.output_prefix + _answer(spec, row) + spec.output_suffix
+        answer = spec.output_prefix + _reasons(spec, row) + _answer(spec, row) + spec.output_suffix
         blocks.append(_question(spec, row) + answer)
     blocks.append(_question(spec, instance) + spec.output_prefix.rstrip())
     text = spec.global_prefix + spec.instance_prefix.join(blocks) + spec.global_suffix
@@ -98,7 +100,7 @@ def _compose(spec: AdapterSpec, instance: Instance, train: Sequence[Instance]) -
 
 def _question(spec: AdapterSpec, instance: Instance) -> str:
     head = spec.input_prefix + instance.input + spec.input_suffix
-    if spec.method != AdapterMethod.MULTIPLE_CHOICE_JOINT:
+    if not spec.method.shows_options:
         return head
     suffix = spec.reference_suffix
     _, prefixes = _options(spec, len(instance.references))
@@ -107,11 +109,24 @@ def _question(spec: AdapterSpec, instance: Instance) -> str:
     return head
 
 
+def _reasons(spec: AdapterSpec, instance: Instance) -> str:
+    """The chain of thought that a training block shows before its answer."""
+    if spec.method != AdapterMethod.MULTIPLE_CHOICE_JOINT_CHAIN_OF_THOUGHT:
+        return ""
+    thought = instance.extra_data.get(CHAIN_OF_THOUGHT, "")
+    return spec.chain_of_thought_prefix + thought + spec.chain_of_thought_suffix
+
+
 def _answer(spec: AdapterSpec, instance: Instance) -> str:
-    """The right answer as a training block shows it: letters of options, else their text."""
+    """The right answer as a training block shows it: letters of options, else their text.
+
+    After a chain of thought HELM shows the option's whole prefix, `B. `, and so does this.
+    """
     references = instance.references
-    if spec.method == AdapterMethod.MULTIPLE_CHOICE_JOINT:
-        shown, _ = _options(spec, len(references))
+    if spec.method.shows_options:
+        letters, prefixes = _options(spec, len(references))
+        is_chain = spec.method == AdapterMethod.MULTIPLE_CHOICE_JOINT_CHAIN_OF_THOUGHT
+        shown = prefixes if is_chain else letters
     else:
         shown = tuple(reference.text for reference in references)
     correct = [text for text, ref in zip(shown, references, strict=True) if ref.is_correct]
@@ -122,7 +137,7 @@ def _answer(spec: AdapterSpec, instance: Instance) -> str:
 
 def output_mapping(spec: AdapterSpec, references: Sequence[Reference]) -> dict[str, str]:
     """The options as the prompt shows them: letter to reference text; empty for other methods."""
-    if spec.method != AdapterMethod.MULTIPLE_CHOICE_JOINT:
+    if not spec.method.shows_options:
         return {}
     letters, _ = _options(spec, len(references))
     return {letter: reference.text for letter, reference in zip(letters, references, strict=True)}

@@ -1,8 +1,9 @@
 """MedHELM's configurable benchmark: a YAML file, a prompt template and a csv make a scenario.
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
-user's own may hold patients) and `id_column`. Paths are looked for beside the YAML, then in the
-working directory. Everything that can be wrong is refused here, before a model is loaded.
+user's own may hold patients), `id_column` and `answer_extraction`. Paths are looked for beside the
+YAML, then in the working directory. Everything that can be wrong is refused here, before a model is
+loaded.
 """
 
 import re
@@ -11,13 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
+from medhelm_spark.config.extraction import check_extraction, spelled_out
 from medhelm_spark.config.juries import DEFAULT_JURY, build_jury
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
-from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.run import (
+    STRICT,
+    AdapterSpec,
+    AnnotatorSpec,
+    AnswerExtraction,
+    MetricSpec,
+)
 from medhelm_spark.domain.scenario import (
     AccessLevel,
     DataSource,
@@ -62,6 +70,7 @@ class _BenchmarkFile:
     max_tokens: int = 1024
     access_level: AccessLevel = AccessLevel.PRIVATE
     id_column: str | None = None
+    answer_extraction: AnswerExtraction = STRICT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +88,7 @@ def load_benchmark(path: Path) -> Benchmark:
     Raises:
         ConfigError: Naming the file and the key, column or criterion that is wrong.
     """
-    file = load_yaml(path, _BenchmarkFile)
+    file = load_yaml(path, _BenchmarkFile, spelled_out)
     _check(file, path)
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
@@ -107,6 +116,11 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
         raise ConfigError(f"{path}: name is {file.name!r}; allowed: letters, digits, _ - . space.")
     if file.max_tokens < 1:
         raise ConfigError(f"{path}: max_tokens is {file.max_tokens}; allowed: 1 or more.")
+    check_extraction(
+        file.answer_extraction,
+        [MetricSpec(name=m.name, args=m.args) for m in file.metrics],
+        str(path),
+    )
     if not file.metrics:
         raise ConfigError(f"{path}: metrics is empty; allowed: {', '.join(METRIC_NAMES)}.")
     names = [entry.name for entry in file.metrics]
@@ -155,6 +169,7 @@ def _card(
         metrics=tuple(_metric(entry, file.name) for entry in file.metrics),
         main_metric=file.metrics[0].name,
         annotators=(annotator,) if jury else (),
+        answer_extraction=file.answer_extraction,
         groups=(file.name,),
         verified=Verified.NEVER,
     )

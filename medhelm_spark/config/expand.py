@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.config.benchmark import Benchmark
-from medhelm_spark.config.expanders import EXPANDERS, apply_expander
+from medhelm_spark.config.expanders import (
+    EXPANDERS,
+    FOLLOW_FORMAT_KEY,
+    IF_INSTRUCTED,
+    INSTRUCTED_TAG,
+    apply_expander,
+    spread,
+)
+from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.run_entries import conf_folder
@@ -55,7 +63,7 @@ def expand(
         ConfigError: If an entry cannot be resolved, two different runs have one name, or nothing
             is left to run.
     """
-    entries = tuple(entries)
+    entries = [one for entry in entries for one in spread(entry)]
     for name in selection.models_to_run:
         _resolve(registry, name, None, "--models-to-run")
     runs: dict[str, ResolvedRun] = {}
@@ -93,13 +101,26 @@ def _expand_entry(
         yield ResolvedRun(
             name=run_name(scenario.card, entry, model_args),
             card=card,
-            adapter_spec=_adapter_spec(card, entry, selection, where),
+            adapter_spec=_adapter_spec(
+                card, _for_model(entry, deployment, registry), selection, where
+            ),
             deployment=deployment,
-            metrics=card.metrics,
+            metrics=with_unreadable(card.metrics, card.answer_extraction),
             annotators=annotators,
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,
         )
+
+
+def _for_model(entry: RunEntry, deployment: Deployment, registry: Registry) -> RunEntry:
+    """The entry with what it asks of instruction-following models only decided for this one."""
+    if entry.args.get(FOLLOW_FORMAT_KEY) != IF_INSTRUCTED:
+        return entry
+    model = registry.models.get(deployment.model)
+    args = {**entry.args, FOLLOW_FORMAT_KEY: "all"}
+    if model is None or INSTRUCTED_TAG not in model.tags:
+        del args[FOLLOW_FORMAT_KEY]
+    return replace(entry, args=args)
 
 
 def _adapter_spec(

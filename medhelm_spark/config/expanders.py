@@ -1,17 +1,64 @@
-"""HELM's run expanders that set one value of the adapter (facts section 3)."""
+"""HELM's run expanders that change the adapter (facts section 3)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
-from medhelm_spark.domain.run import AdapterSpec
+from medhelm_spark.config.wording import (
+    EXPERT,
+    FOLLOW_FORMAT,
+    FORMAT_BEFORE_LAST,
+    output_format,
+)
+from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, RunEntry, Substitution
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
 
 Value = str | int | float
 
 STOPS = {"hash": "###", "semicolon": ";", "br": "<br>"}
+NEWLINES = {"semicolon": ";\n", "br": "<br>\n"}
+PROMPTS: Mapping[str, Mapping[str, Any]] = {
+    "human_assistant": {
+        "input_prefix": 'Human: What is the answer to "',
+        "input_suffix": '"?\n',
+        "output_prefix": 'Assistant: The answer is "',
+        "output_suffix": '".\n',
+        "stop_sequences": ('".',),
+    },
+    "question_answer": {"input_prefix": "Question: ", "output_prefix": "Answer: "},
+    "qa": {"input_prefix": "Q: ", "output_prefix": "A: "},
+    "input_output_html": {
+        "input_prefix": "<input>",
+        "input_suffix": "</input>\n",
+        "output_prefix": "<output>",
+        "output_suffix": "</output>\n",
+    },
+    "input_output": {"input_prefix": "Input: ", "output_prefix": "Output: "},
+    "i_o": {"input_prefix": "I: ", "output_prefix": "O: "},
+}
+SWEEPS: Mapping[str, Mapping[str, tuple[int, ...]]] = {
+    "max_train_instances": {
+        "zero": (0,),
+        "one": (1,),
+        "all": (0, 1, 2, 4, 8, 16),
+        "big_bench_few_shot_setting": (0, 1, 2, 3),
+        "vhelm": (0, 1, 2, 4, 8),
+        "melt": (0, 1, 5),
+    },
+    "max_eval_instances": {"default": (1000,)},
+    "num_outputs": {"default": (1,), "copyright_sweep": (1, 10)},
+    "num_trials": {"heim_efficiency": (5,)},
+    "num_output_tokens": {"default_sweep": (1, 2, 4, 8, 16, 32, 64)},
+}
+"""HELM's named values; one of several numbers makes a run of each."""
+
+
+FOLLOW_FORMAT_KEY, IF_INSTRUCTED = "follow_format_instructions", "instruct"
+INSTRUCTED_TAG = "INSTRUCTION_FOLLOWING_MODEL_TAG"
+"""Of the models that carry it `instruct` means `all`; for others the key does nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,25 +90,88 @@ def _temperature(spec: AdapterSpec, value: Value) -> AdapterSpec:
     return replace(spec, temperature=float(value))
 
 
+def _hotter(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    if isinstance(value, str) or spec.temperature + value < 0:
+        raise ValueError("a number that leaves the temperature at 0 or more")
+    return replace(spec, temperature=spec.temperature + value)
+
+
+def _longer(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    if not isinstance(value, int) or spec.max_tokens + value < 1:
+        raise ValueError("a whole number that leaves max_tokens at 1 or more")
+    return replace(spec, max_tokens=spec.max_tokens + value)
+
+
 def _eval_split(spec: AdapterSpec, value: Value) -> AdapterSpec:
     if value not in (Split.VALID, Split.TEST):
         raise ValueError("test or valid")
     return replace(spec, eval_splits=(str(value),))
 
 
+def _one_of(value: Value, known: Mapping[str, Any]) -> Any:
+    if value not in known:
+        raise ValueError(", ".join(known))
+    return known[str(value)]
+
+
 def _stop(spec: AdapterSpec, value: Value) -> AdapterSpec:
     if value == "none":
         return replace(spec, stop_sequences=())
-    if value not in STOPS:
-        raise ValueError(f"none, {', '.join(STOPS)}")
-    stop = STOPS[str(value)]
+    stop = _one_of(value, {"none": "", **STOPS})
     return replace(spec, stop_sequences=(stop,), instance_prefix=f"{stop}\n\n")
 
 
+def _add_to_stop(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    added = "\n" if value == "newline" else str(value)
+    return replace(spec, stop_sequences=(*spec.stop_sequences, added))
+
+
 def _instructions(spec: AdapterSpec, value: Value) -> AdapterSpec:
-    if value != "none":
-        raise ValueError("none")
+    if value == "expert":
+        return replace(spec, instructions=f"{EXPERT} {spec.instructions}")
+    _one_of(value, {"none": "", "expert": EXPERT})
     return replace(spec, instructions="")
+
+
+def _prompt(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    return replace(spec, **_one_of(value, PROMPTS))
+
+
+def _newline(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    return replace(
+        spec, substitutions=(Substitution(source="\n", target=_one_of(value, NEWLINES)),)
+    )
+
+
+def _format_prompt(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    return replace(spec, input_prefix=str(value), output_prefix="")
+
+
+def _global_prefix(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    return replace(spec, global_prefix=_one_of(value, {"nlg": "[NLG]"}))
+
+
+def _follow_format(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    if value != "all":
+        raise ValueError("all, instruct")
+    if spec.method != AdapterMethod.GENERATION:
+        raise ValueError(f"all, for scenarios of the method generation; this one is {spec.method}")
+    return replace(
+        spec,
+        global_prefix=f"{FOLLOW_FORMAT}\n\n",
+        global_suffix=f"\n\n{FORMAT_BEFORE_LAST}\n{spec.output_prefix.strip()}",
+    )
+
+
+def _output_format(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    form = str(value).removesuffix("_suffix")
+    wording = output_format(spec, form.removesuffix("_no_prefix"))
+    if form.endswith("_no_prefix"):
+        wording += f" Leave out '{spec.output_prefix.strip()}'."
+    if str(value).endswith("_suffix"):
+        return replace(spec, global_suffix=f"{spec.global_suffix}\n\n{wording}")
+    rest = f"\n\n{spec.instructions}" if spec.instructions else "\n"
+    return replace(spec, instructions=f"{wording}{rest}")
 
 
 EXPANDERS: Mapping[str, Expander] = {
@@ -71,30 +181,40 @@ EXPANDERS: Mapping[str, Expander] = {
     "num_train_trials": _count("num_train_trials"),
     "num_trials": _count("num_trials"),
     "num_outputs": _count("num_outputs"),
-    # HELM leaves the temperature out of the name, so that two runs overwrite each other.
-    "temperature": Expander(apply=_temperature),
     "eval_split": Expander(apply=_eval_split),
     "stop": Expander(apply=_stop, separator=","),
     "instructions": Expander(apply=_instructions, separator=","),
+    "prompt": Expander(apply=_prompt, separator=","),
+    "newline": Expander(apply=_newline, separator=","),
+    "global_prefix": Expander(apply=_global_prefix, separator=","),
+    # HELM leaves the next ones out of the name, so that two runs overwrite each other.
+    "temperature": Expander(apply=_temperature),
+    "increase_temperature": Expander(apply=_hotter),
+    "increase_max_tokens": Expander(apply=_longer),
+    "add_to_stop": Expander(apply=_add_to_stop),
+    "format_prompt": Expander(apply=_format_prompt),
+    FOLLOW_FORMAT_KEY: Expander(apply=_follow_format),
+    "output_format_instructions": Expander(apply=_output_format),
 }
 
 UNSUPPORTED = (
-    "prompt",
-    "newline",
-    "add_to_stop",
-    "format_prompt",
-    "follow_format_instructions",
-    "output_format_instructions",
-    "global_prefix",
     "data_augmentation",
     "tokenizer",
     "num_prompt_tokens",
-    "increase_max_tokens",
-    "increase_temperature",
     "chatml",
     "process_output",
 )
 """HELM's other expanders: known, so that they are refused by name and not as a spelling mistake."""
+
+
+def spread(entry: RunEntry) -> Iterator[RunEntry]:
+    """The entry once for each number that its named values stand for, as written first to last."""
+    choices = [
+        [(key, number) for number in SWEEPS.get(key, {}).get(str(value), (value,))]
+        for key, value in entry.args.items()
+    ]
+    for args in product(*choices):
+        yield replace(entry, args=dict(args))
 
 
 def apply_expander(spec: AdapterSpec, key: str, value: Value, where: str) -> AdapterSpec:

@@ -7,7 +7,7 @@ has is refused with the nearest field that exists.
 import json
 import types
 import typing
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -37,13 +37,17 @@ KEY_PART = "[key]"
 T = TypeVar("T")
 
 
-def load_yaml(path: Path, type_: type[T]) -> T:
-    """Reads a YAML file into `type_`, a frozen dataclass.
+def _as_written(data: Any) -> Any:
+    return data
+
+
+def load_yaml(path: Path, type_: type[T], prepare: Callable[[Any], Any] = _as_written) -> T:
+    """Reads a YAML file into `type_`, a frozen dataclass; `prepare` spells out short forms first.
 
     Raises:
         ConfigError: If the file is absent, broken, or does not fit.
     """
-    return validate(parse_yaml(read_text(path), str(path)), type_, str(path))
+    return validate(prepare(parse_yaml(read_text(path), str(path))), type_, str(path))
 
 
 def validate(data: object, type_: type[T], where: str) -> T:

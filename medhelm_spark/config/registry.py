@@ -10,6 +10,7 @@ from pathlib import Path
 
 from medhelm_spark.config.credentials import load_credentials
 from medhelm_spark.config.deployments import Refusal, load_deployments
+from medhelm_spark.config.extraction import check_extraction, spelled_out
 from medhelm_spark.config.helm_clients import translator
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
 from medhelm_spark.config.loader import load_yaml
@@ -102,8 +103,9 @@ def _card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
     seen: dict[tuple[Path, str], Path] = {}
 
     def read(path: Path) -> Iterable[ScenarioCard]:
-        card = load_yaml(path, ScenarioCard)
+        card = load_yaml(path, ScenarioCard, spelled_out)
         check_card(card, taxonomy, str(path))
+        check_extraction(card.answer_extraction, card.metrics, str(path))
         first = seen.setdefault((path.parent, card.name), path)
         if first != path:
             raise ConfigError(f"{path}: scenario {card.name!r} is already defined in {first}.")

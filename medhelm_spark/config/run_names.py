@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from medhelm_spark.config.expanders import EXPANDERS
+from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.scenario_args import DEPLOYMENT, MODEL, UNNAMED
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard
@@ -22,12 +23,14 @@ def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> 
         if key in entry.args and key not in UNNAMED:
             separator = "," if card.name in COMMA_AFTER_NAME else None
             name = _joined(name, key, entry.args[key], separator)
-    keys = [key for key in entry.args if key in EXPANDERS or key in models]
+    known = {*EXPANDERS, *models, ANSWER_EXTRACTION}
+    keys = [key for key in entry.args if key in known]
     for key in (*keys, *(key for key in (MODEL, DEPLOYMENT) if key in models and key not in keys)):
         if key in models:
             name = _joined(name, key, models[key], None)
         else:
-            name = _joined(name, key, entry.args[key], EXPANDERS[key].separator)
+            expander = EXPANDERS.get(key)
+            name = _joined(name, key, entry.args[key], expander.separator if expander else None)
     if entry.groups:
         name += f",groups={'-'.join(sorted(entry.groups))}"
     return name

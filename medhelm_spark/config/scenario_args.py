@@ -6,6 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from medhelm_spark.config.benchmark import Benchmark, load_benchmark
 from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
+from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
+from medhelm_spark.config.extraction import check_extraction, extraction_named
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -71,13 +73,17 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
     for key, value in entry.args.items():
         if key in UNSUPPORTED and key not in card.args:
             raise ConfigError(f"{where}: {key} is a run expander of HELM's not supported yet.")
-        if key not in (*card.args, *known, *EXPANDERS, MODEL, DEPLOYMENT):
-            allowed = {*card.args, *known, *EXPANDERS, MODEL, DEPLOYMENT}
+        allowed = {*card.args, *known, *EXPANDERS, ANSWER_EXTRACTION, MODEL, DEPLOYMENT}
+        if key not in allowed:
             raise UnknownNameError("argument", key, allowed, where=where)
         if key in card.args and key not in UNNAMED:
             choices[key] = str(value)
     if DATA_PATH in entry.args:
         card = _with_data(card, str(entry.args[DATA_PATH]), where)
+    if ANSWER_EXTRACTION in entry.args:
+        how = extraction_named(entry.args[ANSWER_EXTRACTION], card.answer_extraction, where)
+        check_extraction(how, card.metrics, where)
+        card = replace(card, answer_extraction=how)
     if not choices:
         return card
     ordered = ",".join(f"{key}={choices[key]}" for key in card.args if key in choices)

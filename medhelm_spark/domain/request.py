@@ -231,6 +231,8 @@ class RequestState:
 
     Fields that no metric of the RunSpec needs are left at their defaults; `completions` is None
     where there is no answer (`failure` says why, None there means never asked or not imported).
+    Their texts are the answers that the RunSpec's extraction read. `unreadable` says whether it
+    found none, and is None where there was nothing to find.
     """
 
     run_spec_id: str
@@ -251,3 +253,4 @@ class RequestState:
     num_train_instances: int = 0
     prompt_truncated: bool = False
     verdicts: tuple[Verdict, ...] = ()
+    unreadable: bool | None = None

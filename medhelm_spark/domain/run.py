@@ -11,7 +11,16 @@ class AdapterMethod(StrEnum):
 
     GENERATION = "generation"
     MULTIPLE_CHOICE_JOINT = "multiple_choice_joint"
+    MULTIPLE_CHOICE_JOINT_CHAIN_OF_THOUGHT = "multiple_choice_joint_chain_of_thought"
     CHAT = "chat"
+
+    @property
+    def shows_options(self) -> bool:
+        """Whether the prompt lists the references as lettered options."""
+        return self in (
+            AdapterMethod.MULTIPLE_CHOICE_JOINT,
+            AdapterMethod.MULTIPLE_CHOICE_JOINT_CHAIN_OF_THOUGHT,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +44,8 @@ class AdapterSpec:
     reference_prefix: str = "A. "
     reference_prefix_characters: str | None = None
     reference_suffix: str = "\n"
+    chain_of_thought_prefix: str = ""
+    chain_of_thought_suffix: str = "\n"
     output_prefix: str = "Output: "
     output_suffix: str = "\n"
     instance_prefix: str = "\n"
@@ -52,6 +63,40 @@ class AdapterSpec:
     multi_label: bool = False
     eval_splits: tuple[str, ...] = ()
     output_mapping_pattern: str | None = None
+
+
+class ExtractionMethod(StrEnum):
+    """How the answer is found in what a model wrote; the rules are in `adaptation.extraction`."""
+
+    STRICT = "strict"
+    CHOICE = "choice"
+    YES_NO = "yes_no"
+    JSON_FIELD = "json_field"
+    REGEX = "regex"
+
+
+class Unreadable(StrEnum):
+    """What an answer that cannot be read counts as."""
+
+    WRONG = "wrong"
+    UNSCORED = "unscored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerExtraction:
+    """How a RunSpec's answers are read before any metric or judge sees them.
+
+    `field` names the key that `json_field` reads (`a.b` goes into an object), `pattern` is the
+    regular expression of `regex`. `strict` reads nothing out of the text: it is MedHELM's rule.
+    """
+
+    method: ExtractionMethod = ExtractionMethod.STRICT
+    field: str = ""
+    pattern: str = ""
+    unreadable: Unreadable = Unreadable.WRONG
+
+
+STRICT = AnswerExtraction()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +137,8 @@ class RunSpec:
     """One fully resolved scenario, adapter, deployment, metrics and annotators.
 
     `run_spec_id` is the content id of all other fields; `name` is HELM's run name. `data_version`
-    names exactly one ingested version of the scenario.
+    names exactly one ingested version of the scenario. `answer_extraction` is None where it is
+    strict.
     """
 
     run_spec_id: str
@@ -109,6 +155,7 @@ class RunSpec:
     access_level: str
     main_metric: str
     main_split: str
+    answer_extraction: AnswerExtraction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.run import (
+    STRICT,
+    AdapterSpec,
+    AnnotatorSpec,
+    AnswerExtraction,
+    MetricSpec,
+)
 
 CORRECT_TAG = "correct"
 
@@ -167,6 +173,7 @@ class ScenarioCard:
     options: Mapping[str, str] = field(default_factory=dict)
     args: tuple[str, ...] = ()
     annotators: tuple[AnnotatorSpec, ...] = ()
+    answer_extraction: AnswerExtraction = STRICT
     groups: tuple[str, ...] = ()
     main_split: Split = Split.TEST
     category: str = ""

@@ -11,6 +11,7 @@ class ScoreStatus(StrEnum):
     NO_ANSWER = "no_answer"
     NO_REFERENCE = "no_reference"
     NO_VERDICT = "no_verdict"
+    UNREADABLE = "unreadable"
     NOT_APPLICABLE = "not_applicable"
 
 

@@ -11,9 +11,8 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
+from medhelm_spark.domain.thinking import split_thinking
 from medhelm_spark.engines.slots import this_executor
-
-THINK_START, THINK_END = "<think>", "</think>"
 
 FINISH_REASONS = {
     "stop": FinishReason.STOP,
@@ -26,27 +25,6 @@ FINISH_REASONS = {
     "content_filter": FinishReason.REFUSAL,
     "refusal": FinishReason.REFUSAL,
 }
-
-
-def split_thinking(text: str) -> tuple[str, str | None]:
-    """Separates the answer from thinking that a model writes into it; None where it wrote none.
-
-    A missing start tag means that the chat template opened it; a missing end tag that the answer
-    was cut while the model was still thinking.
-
-    >>> split_thinking("<think>Dose?</think>Yes")
-    ('Yes', 'Dose?')
-    >>> split_thinking("Dose?</think> No")
-    ('No', 'Dose?')
-    >>> split_thinking("<think>Do")
-    ('', 'Do')
-    """
-    before, end, after = text.partition(THINK_END)
-    opens = before.lstrip().startswith(THINK_START)
-    if not end and not opens:
-        return text, None
-    thinking = before.lstrip().removeprefix(THINK_START).strip()
-    return after.lstrip(), thinking
 
 
 def completion(

@@ -124,8 +124,14 @@ def _struct(kind: type) -> Codec:
     arrow = pa.struct([(name, codec.arrow) for name, codec in fields.items()])
     make = constructor(kind)
 
+    defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+
     def decode(column: pa.Array) -> list[Any]:
-        columns = [codec.decode(column.field(name)) for name, codec in fields.items()]
+        present = {field.name for field in column.type}  # an older table lacks newer fields
+        columns = [
+            codec.decode(column.field(name)) if name in present else [defaults[name]] * len(column)
+            for name, codec in fields.items()
+        ]
         if not column.null_count:
             return list(map(make, *columns))
         valid = column.is_valid().to_pylist()

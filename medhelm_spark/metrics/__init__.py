@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.metrics.answer import ANSWER_UNREADABLE
 from medhelm_spark.metrics.bertscore import BERTSCORE
 from medhelm_spark.metrics.billing_code import MIMICIV_BILLING_CODE
 from medhelm_spark.metrics.bleu import BLEU
@@ -48,6 +49,7 @@ METRICS: Mapping[str, Metric] = {
     "efficiency": EFFICIENCY,
     "language_model": LANGUAGE_MODEL,
     "classes": CLASSES,
+    "answer_unreadable": ANSWER_UNREADABLE,
 }
 
 RUN_METRICS: Mapping[str, RunMetric] = {

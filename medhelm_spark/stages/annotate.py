@@ -9,12 +9,20 @@ from dataclasses import dataclass
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import call_id
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION, spoken
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
-from medhelm_spark.domain.request import Annotation, AnnotationKey, Completion, FailureKind, Purpose
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.request import (
+    Annotation,
+    AnnotationKey,
+    Completion,
+    FailureKind,
+    Purpose,
+    VerdictStatus,
+)
+from medhelm_spark.domain.run import RunSpec, Unreadable
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
@@ -63,10 +71,10 @@ class VerdictTask:
 
 @dataclass(frozen=True, slots=True)
 class ReadVerdicts:
-    """Judge replies in, annotations out. `levels` are the RunSpecs' access levels."""
+    """Judge replies in, annotations out."""
 
     rubrics: Mapping[tuple[str, str], Rubric]
-    levels: Mapping[str, str]
+    specs: Mapping[str, RunSpec]
 
     def __call__(self, tasks: Iterable[VerdictTask]) -> Iterator[Annotation]:
         for task in tasks:
@@ -74,11 +82,22 @@ class ReadVerdicts:
             yield annotation_for(
                 key,
                 self.rubrics[key.run_spec_id, key.annotator],
-                access_level=task.access_level or AccessLevel(self.levels[key.run_spec_id]),
+                access_level=task.access_level
+                or AccessLevel(self.specs[key.run_spec_id].access_level),
                 completions=task.completions,
                 failure=task.failure,
-                skipped=needs_judging(task.answer),
+                skipped=self._skipped(task),
             )
+
+    def _skipped(self, task: VerdictTask) -> VerdictStatus | None:
+        skipped = needs_judging(tuple(map(spoken, task.answer or ())))
+        how = self.specs[task.key.run_spec_id].answer_extraction
+        if skipped or task.key.request_id or how is None:
+            return skipped
+        # There is text, but no judge was asked: nothing could be read in it.
+        if how.unreadable is Unreadable.UNSCORED:
+            return VerdictStatus.NO_ANSWER
+        return VerdictStatus.SKIPPED_EMPTY_OUTPUT
 
 
 def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
@@ -112,7 +131,7 @@ def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
         (one.spec.name, one.rubric.version, one.jury.name, _call_ids(one)) for one in annotators
     ]
-    return content_id(STAGE, VERSION, juries, answers)
+    return content_id(STAGE, VERSION, EXTRACTION_VERSION, juries, answers)
 
 
 def _call_ids(annotator: ResolvedAnnotator) -> list[str]:
@@ -141,8 +160,7 @@ def _read_verdicts(
             results=ctx.results(deployments),
         )
         rubrics = {(u, a.spec.name): a.rubric for u in todo for a in judging.annotators[u]}
-        levels = {unit: spec.access_level for unit, spec in todo.items()}
-        made = map_rows(tasks, ReadVerdicts(rubrics, levels), VerdictTask, Annotation)
+        made = map_rows(tasks, ReadVerdicts(rubrics, todo), VerdictTask, Annotation)
         ctx.lake.append("annotations", made, write_id)
         counts = {unit: replies[unit].counts for unit in todo if unit in replies}
         ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at, counts)

@@ -1,12 +1,18 @@
 """Judge requests: which stored answers go before which judges, rendered and linked."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.decoding import ESTIMATED_TOKENS_SQL, REQUEST_ID_SQL, call_id
+from medhelm_spark.adaptation.decoding import (
+    ESTIMATED_TOKENS_SQL,
+    REQUEST_ID_SQL,
+    call_id,
+    option_fields,
+)
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompt, needs_judging
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
@@ -19,7 +25,7 @@ from medhelm_spark.domain.scenario import AccessLevel, Reference
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.states import EVALUATION_KEY, requests_of
+from medhelm_spark.stages.states import EVALUATION_KEY, hear, requests_of
 
 STAGE = "plan_judges"
 VERSION = "1"
@@ -88,12 +94,19 @@ class JudgeTask:
 
 @dataclass(frozen=True, slots=True)
 class AskJudges:
-    """Answers in, judge prompts out; an empty answer is not put before a judge."""
+    """Answers in, judge prompts out; an empty answer is not put before a judge.
+
+    `specs` say by render_id how answers are read; RunSpecs that read alike share one.
+    """
 
     rubrics: Mapping[str, Rubric]
+    specs: Mapping[str, RunSpec]
 
     def __call__(self, tasks: Iterable[JudgeTask]) -> Iterator[Prompt]:
-        for task in tasks:
+        for stored in tasks:
+            spec = self.specs[stored.render_id]
+            heard = hear(stored.completions, spec, stored.references, stored.question)
+            task = replace(stored, completions=heard.completions)
             if needs_judging(task.completions) is None and task.completions:
                 yield judge_prompt(
                     self.rubrics[task.render_id],
@@ -124,8 +137,10 @@ class Judging:
         }
 
 
-def _render_id(annotator: ResolvedAnnotator) -> str:
-    return content_id("judge", VERSION, annotator.rubric.version)
+def _render_id(annotator: ResolvedAnnotator, spec: RunSpec) -> str:
+    how = spec.answer_extraction
+    reading = (how, option_fields(spec.adapter_spec)) if how else None
+    return content_id("judge", VERSION, EXTRACTION_VERSION, annotator.rubric.version, reading)
 
 
 def judge_calls(judging: Judging, specs: Iterable[RunSpec]) -> list[JudgeCall]:
@@ -135,7 +150,7 @@ def judge_calls(judging: Judging, specs: Iterable[RunSpec]) -> list[JudgeCall]:
             run_spec_id=spec.run_spec_id,
             data_version=spec.data_version,
             annotator=annotator.spec.name,
-            render_id=_render_id(annotator),
+            render_id=_render_id(annotator, spec),
             judge=judge.name,
             call_id=call_id(deployment, judge_decoding(annotator.rubric)),
             model_deployment=deployment.name,
@@ -166,6 +181,15 @@ def outdated(ctx: Context, stage: str, prints: Mapping[str, str]) -> list[str]:
     ]
 
 
+def _asking(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
+    found = [
+        (_render_id(annotator, spec), annotator.rubric, spec)
+        for spec in specs
+        for annotator in judging.annotators[spec.run_spec_id]
+    ]
+    return AskJudges({key: one for key, one, _ in found}, {key: spec for key, _, spec in found})
+
+
 def plan_judges(
     ctx: Context,
     judging: Judging,
@@ -187,22 +211,22 @@ def plan_judges(
     mine = [specs[unit] for unit in todo]
     calls = judge_calls(judging, mine)
     subjects = subjects_of(ctx, calls)
-    rubrics = {_render_id(a): a.rubric for unit in todo for a in judging.annotators[unit]}
+    asking = _asking(judging, mine)
     tasks = ctx.lake.query(
         TASKS,
         subjects=subjects,
-        known=ctx.prompts(rubrics),
+        known=ctx.prompts(asking.rubrics),
         instances_now=ctx.current(
             "instances", "ingest", {spec.data_version for spec in mine}, "data_version"
         ),
         results=ctx.results({spec.model_deployment for spec in mine}),
     )
-    ctx.lake.append("prompts", map_rows(tasks, AskJudges(rubrics), JudgeTask, Prompt), write_id)
+    ctx.lake.append("prompts", map_rows(tasks, asking, JudgeTask, Prompt), write_id)
     planned = ctx.lake.query(
         PLANNED,
         subjects=subjects,
         calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
-        known=ctx.prompts(rubrics),
+        known=ctx.prompts(asking.rubrics),
     )
     ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
     ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.run import AdapterSpec, RunSpec, SuiteRun
+from medhelm_spark.domain.run import STRICT, AdapterSpec, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
@@ -36,6 +36,8 @@ def run_spec_of(run: ResolvedRun, data_version: str) -> RunSpec:
         "main_metric": run.card.main_metric,
         "main_split": run.card.main_split.value,
     }
+    if run.card.answer_extraction != STRICT:
+        facts["answer_extraction"] = run.card.answer_extraction
     return RunSpec(run_spec_id=content_id(facts), **facts)  # type: ignore[arg-type]
 
 

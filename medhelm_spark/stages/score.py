@@ -5,16 +5,22 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice
 from operator import attrgetter
 
-from medhelm_spark.adaptation.render import output_mapping
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Purpose, RequestState
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, states
+from medhelm_spark.stages.states import (
+    EVALUATION_KEY,
+    heard_state,
+    hearing_needs,
+    inputs_of,
+    states,
+)
 
 STAGE = "score"
 VERSION = "1"
@@ -30,13 +36,8 @@ class Scorer:
     def __call__(self, states: Iterable[RequestState]) -> Iterator[PerInstanceStats]:
         for run_spec_id, group in groupby(states, key=attrgetter("run_spec_id")):
             spec = self.specs[run_spec_id]
-            while batch := [_with_options(state, spec) for state in islice(group, BATCH)]:
+            while batch := [heard_state(state, spec) for state in islice(group, BATCH)]:
                 yield from score_batch(spec, batch)
-
-
-def _with_options(state: RequestState, spec: RunSpec) -> RequestState:
-    mapping = output_mapping(spec.adapter_spec, state.references)
-    return replace(state, output_mapping=mapping) if mapping else state
 
 
 def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerInstanceStats]:
@@ -44,13 +45,26 @@ def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerIns
     columns = [metric.fn(batch, params) for metric, params in metrics_for(spec.metrics)]
     for state, *scores in zip(batch, *columns, strict=True):
         key = {name: getattr(state, name) for name in EVALUATION_KEY}
-        yield PerInstanceStats(**key, split=state.split, stats=tuple(chain(*scores)))
+        yield PerInstanceStats(**key, split=state.split, stats=_told(state, chain(*scores)))
+
+
+def _told(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:
+    """The scores of a state; an answer that is there but left unread does not pass for none."""
+    if state.completions is None and state.unreadable:
+        return tuple(
+            replace(score, status=ScoreStatus.UNREADABLE)
+            if score.status is ScoreStatus.NO_ANSWER
+            else score
+            for score in scores
+        )
+    return tuple(scores)
 
 
 def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:
-    """Changes when an answer, an annotation or a metric's version does."""
+    """Changes when an answer, an annotation, its reading or a metric's version does."""
     versions = [metric.version for metric, _ in metrics_for(spec.metrics)]
-    return content_id(STAGE, VERSION, spec.run_spec_id, versions, answers, annotations)
+    reading = EXTRACTION_VERSION
+    return content_id(STAGE, VERSION, spec.run_spec_id, versions, reading, answers, annotations)
 
 
 def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
@@ -80,8 +94,7 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
 def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str, total: int) -> None:
     metrics = [pair for spec in specs.values() for pair in metrics_for(spec.metrics)]
     needs = frozenset[str]().union(*(metric.needs for metric, _ in metrics))
-    if "output_mapping" in needs:
-        needs |= {"references"}
+    needs = needs.union(*(hearing_needs(spec) for spec in specs.values()))
     found = states(ctx, list(specs.values()), needs)
     dealt = found.repartition(ctx.cores * 2, "run_spec_id", "instance_id")
     ordered = dealt.sortWithinPartitions("run_spec_id")

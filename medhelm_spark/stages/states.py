@@ -1,14 +1,16 @@
 """Request states: requests, results, instances and verdicts joined by key, as metrics see them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.decoding import render_id
-from medhelm_spark.domain.request import Purpose, RequestState
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.adaptation.extraction import read_answer, spoken
+from medhelm_spark.adaptation.render import output_mapping
+from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
+from medhelm_spark.domain.run import STRICT, ExtractionMethod, RunSpec, Unreadable
+from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
@@ -16,7 +18,6 @@ from medhelm_spark.stages.context import Context
 EVALUATION_KEY = ("run_spec_id", "instance_id", "perturbation", "train_trial_index", "trial_index")
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
 FROM_INSTANCE = ("input", "references", "extra_data")
-RENDER_KEY = ("render_id", "instance_id", "perturbation", "train_trial_index")
 FROM_PROMPT = ("num_train_instances", "prompt_truncated")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
 
@@ -55,11 +56,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataOf:
-    """Which data version a RunSpec evaluates, and which rendering of it."""
+    """Which data version a RunSpec evaluates."""
 
     run_spec_id: str
     data_version: str
-    render_id: str
 
 
 def requests_of(
@@ -94,21 +94,14 @@ def inputs_of(
 def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> DataFrame:
     """RequestState rows of these RunSpecs, carrying only the fields in `needs`."""
     units = [spec.run_spec_id for spec in specs]
-    data = [
-        DataOf(
-            run_spec_id=spec.run_spec_id,
-            data_version=spec.data_version,
-            render_id=render_id(spec.adapter_spec, spec.data_version),
-        )
-        for spec in specs
-    ]
+    data = [DataOf(run_spec_id=spec.run_spec_id, data_version=spec.data_version) for spec in specs]
     results = ctx.results({spec.model_deployment for spec in specs})
     instances = ctx.current(
         "instances", "ingest", {spec.data_version for spec in specs}, "data_version"
     )
     joined = (
         requests_of(ctx, units, "plan", Purpose.EVALUATE)
-        .select("request_id", *EVALUATION_KEY)
+        .select("request_id", "prompt_id", *EVALUATION_KEY)
         .join(F.broadcast(ctx.lake.frame(data, DataOf)), "run_spec_id")
         .join(
             instances.select(*INSTANCE_KEY, "split", *(needs & {*FROM_INSTANCE})),
@@ -117,7 +110,7 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
         .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
     )
     if needs & {*FROM_PROMPT}:
-        joined = joined.join(_prompts(ctx, {one.render_id for one in data}), list(RENDER_KEY))
+        joined = joined.join(_prompts(ctx), "prompt_id")
     if "verdicts" in needs:
         joined = joined.join(_verdicts(ctx, units), list(EVALUATION_KEY), "left")
     kept = {*EVALUATION_KEY, "split", "failure", "completions", *needs} & set(joined.columns)
@@ -125,10 +118,81 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
     return joined.select(*columns)
 
 
-def _prompts(ctx: Context, renders: Iterable[str]) -> DataFrame:
-    """What is known of the prompts without their text; equal rows of two drivers are one."""
-    named = ctx.prompts(renders).withColumnRenamed("subject_id", "instance_id")
-    return named.select(*RENDER_KEY, *FROM_PROMPT).distinct()
+def _prompts(ctx: Context) -> DataFrame:
+    """What is known of the prompts without their text; a text that was rendered twice is one."""
+    known = [F.max(name).alias(name) for name in FROM_PROMPT]
+    return ctx.lake.read("prompts").groupBy("prompt_id").agg(*known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """Completions as metrics and judges get them; None where there are none or none that count.
+
+    `unreadable` is about the first one, and None where there was nothing to read.
+    """
+
+    completions: tuple[Completion, ...] | None
+    output_mapping: Mapping[str, str]
+    unreadable: bool | None = None
+
+
+def hear(
+    completions: tuple[Completion, ...] | None,
+    spec: RunSpec,
+    references: Sequence[Reference],
+    question: str,
+) -> Heard:
+    """Stored completions without thinking, each text the answer that the RunSpec reads out of it.
+
+    The one place where answers are extracted. An unreadable answer is an empty one, and no answer
+    at all where the RunSpec leaves it unscored.
+    """
+    shown = output_mapping(spec.adapter_spec, references)
+    if not completions:
+        return Heard(completions=None, output_mapping=shown)
+    told, how = tuple(map(spoken, completions)), spec.answer_extraction or STRICT
+    if how.method is ExtractionMethod.STRICT:
+        unread = told[0].text.strip() not in shown if shown else None
+        same = completions if told == completions else told
+        return Heard(completions=same, output_mapping=shown, unreadable=unread)
+    texts = [
+        read_answer(
+            one.text,
+            how,
+            output_mapping=shown,
+            references=[reference.text for reference in references],
+            question=question,
+            is_cut=one.finish_reason is FinishReason.LENGTH,
+        )
+        for one in told
+    ]
+    read = tuple(replace(one, text=text or "") for one, text in zip(told, texts, strict=True))
+    unread = texts[0] is None
+    is_left_out = unread and how.unreadable is Unreadable.UNSCORED
+    return Heard(completions=None if is_left_out else read, output_mapping=shown, unreadable=unread)
+
+
+def heard_state(state: RequestState, spec: RunSpec) -> RequestState:
+    """A state as metrics see it: with the options that were shown and the answer that was read."""
+    found = hear(state.completions, spec, state.references, state.input)
+    if found.completions is state.completions and not found.output_mapping:
+        return state
+    return replace(
+        state,
+        completions=found.completions,
+        output_mapping=found.output_mapping,
+        unreadable=found.unreadable,
+    )
+
+
+def hearing_needs(spec: RunSpec) -> frozenset[str]:
+    """The RequestState fields that reading this RunSpec's answers takes."""
+    how = (spec.answer_extraction or STRICT).method
+    if spec.adapter_spec.method.shows_options:
+        return frozenset({"references"})
+    if how in (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO):
+        return frozenset({"references", "input"})
+    return frozenset()
 
 
 def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
@@ -153,6 +217,7 @@ def _absent(name: str) -> Column:
         "completion_tokens",
         "request_time",
         "completions",
+        "unreadable",
     )
     start = F.lit(None) if nullable else empty.get(ddl.split("<")[0], F.lit(0))
     return start.cast(ddl.replace(": ", ":"))

@@ -218,3 +218,27 @@ def helm_refs(state: dict[str, dict[str, list[dict[str, dict[str, str]]]]]) -> t
     stored = state["instance"]["references"]
     right = [i for i, reference in enumerate(stored) if "correct" in reference["tags"]]
     return refs(*(reference["output"]["text"] for reference in stored), correct=right)
+
+
+def test_chain_of_thought_shows_reasons_and_the_options_prefix_before_an_answer() -> None:
+    spec = AdapterSpec(
+        method=AdapterMethod.MULTIPLE_CHOICE_JOINT_CHAIN_OF_THOUGHT,
+        input_prefix="Question: ",
+        output_prefix="Answer: ",
+        chain_of_thought_prefix="Let us see. ",
+        chain_of_thought_suffix=" So: ",
+    )
+    worked = dataclasses.replace(
+        row(1, "2+2?", refs("3", "4", correct=1), split=Split.TRAIN),
+        extra_data={"chain_of_thought": "Two and two make four."},
+    )
+    bare = row(2, "1+1?", refs("2", "3"), split=Split.TRAIN)
+    prompt = ask(spec, row(9, "1+2?", refs("3", "4")), (worked, bare))
+    assert prompt.text == (
+        "Question: 2+2?\nA. 3\nB. 4\nAnswer: Let us see. Two and two make four. So: B. \n"
+        "\n"
+        "Question: 1+1?\nA. 2\nB. 3\nAnswer: Let us see.  So: A. \n"
+        "\n"
+        "Question: 1+2?\nA. 3\nB. 4\nAnswer:"
+    )
+    assert prompt.output_mapping == {"A": "3", "B": "4"}

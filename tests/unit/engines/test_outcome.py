@@ -3,7 +3,7 @@
 import pytest
 
 from medhelm_spark.domain.request import FailureKind, FinishReason, TokenLogprob
-from medhelm_spark.engines.outcome import answered, completion, denied, failed, split_thinking
+from medhelm_spark.engines.outcome import answered, completion, denied, failed
 from tests.unit.engines.nouns import request
 
 
@@ -30,24 +30,6 @@ def test_how_an_answer_ended(text, raw, refusal, expected):
 def test_a_refusal_is_the_text_where_there_is_no_other():
     assert completion("", "stop", refusal="I cannot help.").text == "I cannot help."
     assert completion("", "content_filter").text == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Yes", ("Yes", None)),
-        ("  Yes ", ("  Yes ", None)),
-        ("<think>\nDose?\n</think>\n\nYes", ("Yes", "Dose?")),
-        ("\n<think>Dose?</think>Yes", ("Yes", "Dose?")),
-        ("Dose?\n</think>\nYes", ("Yes", "Dose?")),
-        ("<think>Do", ("", "Do")),
-        ("<think></think>Yes", ("Yes", "")),
-        ("a <think> in the middle", ("a <think> in the middle", None)),
-        ("<think>one</think>A</think>", ("A</think>", "one")),
-    ],
-)
-def test_thinking_is_kept_apart(text, expected):
-    assert split_thinking(text) == expected
 
 
 def test_an_answer_cut_while_thinking_ended_by_length_not_empty():

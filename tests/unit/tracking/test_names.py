@@ -82,6 +82,8 @@ def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
         "adapter_spec.reference_prefix": "A. ",
         "adapter_spec.reference_prefix_characters": "null",
         "adapter_spec.reference_suffix": '"\\n"',
+        "adapter_spec.chain_of_thought_prefix": '""',
+        "adapter_spec.chain_of_thought_suffix": '"\\n"',
         "adapter_spec.output_prefix": "Output: ",
         "adapter_spec.output_suffix": '"\\n"',
         "adapter_spec.instance_prefix": '"\\n"',
@@ -110,6 +112,7 @@ def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
         "access_level": "public",
         "main_metric": "exact_match",
         "main_split": "test",
+        "answer_extraction": "null",
     }
 
 

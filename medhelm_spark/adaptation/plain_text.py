@@ -1,0 +1,47 @@
+r"""A model's text without its dress: no markdown, LaTeX, HTML, chat tokens or typographic quotes.
+
+What marks an answer in the dress (`\\boxed{B}`, `<answer>B</answer>`, `#### B`) becomes the words
+"final answer: B"; one bold letter becomes a letter in brackets, which is what it is meant for.
+"""
+
+import re
+import unicodedata
+
+FINAL = "\nfinal answer: "
+
+_QUOTES = str.maketrans("“”„«»‘’`´", '"""""\'\'\'\'', "\u200b\u200c\u200d\u2060\ufeff\u00ad*~")
+_DRESSED = re.compile(r"[^\w\s.,;:()'\"%?!/-]|_|:\*|```")
+_STEPS = tuple(
+    (re.compile(pattern, flags), new)
+    for pattern, new, flags in (
+        (r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:eos|end_of_turn|/?INST)>|\[/?INST\]", " ", 0),
+        (r"```[\w-]*|`", " ", 0),
+        (r"\\(?:text|mathrm|mathbf|mathsf|mathit)\w*\s*\{([^{}]*)\}", r"\1", 0),
+        (r"\\(?:boxed|fbox)\s*\{([^{}]*)\}", rf"{FINAL}\1\n", 0),
+        (r"\\(?:boxed|fbox)\s+(\w)\b", rf"{FINAL}\1\n", 0),
+        (r"\\[()\[\]]|\$+|\\[,;!~ ]", " ", 0),
+        (r"<(?:final_?)?(?:answer|choice|solution|conclusion)>\s*", FINAL, re.I),
+        (
+            r"<br\s*/?>|<[/\\](?:p|li|div|(?:final_?)?(?:answer|choice|solution|conclusion))>",
+            "\n",
+            re.I,
+        ),
+        (r"<[/\\]?(?:[a-zA-Z][\w-]{1,20}|[abipqsu])(?:\s[^<>\n]{0,80})?/?>", " ", 0),
+        (r"(?:\*\*|__)[(\[]?(\w)[)\]]?[.:]?(?:\*\*|__)(?!\w)", r"(\1)", 0),
+        (r"^#{3,4}\s+(?=\W{0,3}\w\W{0,3}$)", FINAL.lstrip(), re.M),
+        (r"^\s{0,8}(?:#{1,6}|>+|[-+•–—])\s+", "", re.M),
+        (r"__", "", 0),
+    )
+)
+_SPACE = re.compile(r"[ \t\u00a0]+")
+
+
+def plain(text: str) -> str:
+    """The text in compatibility form (full-width letters and signs become plain), undressed."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    if _DRESSED.search(text):
+        for pattern, new in _STEPS:
+            text = pattern.sub(new, text)
+        text = text.translate(_QUOTES)
+    return _SPACE.sub(" ", text).strip()

@@ -1,0 +1,98 @@
+"""`answer_extraction` in a card and in a benchmark file: both forms, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.config.benchmark import load_benchmark
+from medhelm_spark.config.registry import load_registry
+from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, Unreadable
+from medhelm_spark.errors import ConfigError
+from tests.unit.config.runs import SMALL, expand_one
+
+
+def read(benchmark: Path, text: str) -> AnswerExtraction:
+    benchmark.write_text(f"{benchmark.read_text()}answer_extraction: {text}\n")
+    return load_benchmark(benchmark).card.answer_extraction
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("strict", STRICT),
+        ("choice", AnswerExtraction(method=ExtractionMethod.CHOICE)),
+        ("yes_no", AnswerExtraction(method=ExtractionMethod.YES_NO)),
+        ("{method: choice}", AnswerExtraction(method=ExtractionMethod.CHOICE)),
+        (
+            "{method: yes_no, unreadable: unscored}",
+            AnswerExtraction(method=ExtractionMethod.YES_NO, unreadable=Unreadable.UNSCORED),
+        ),
+        (
+            "{method: json_field, field: result.code}",
+            AnswerExtraction(method=ExtractionMethod.JSON_FIELD, field="result.code"),
+        ),
+        (
+            "{method: regex, pattern: 'grade ([0-9])'}",
+            AnswerExtraction(method=ExtractionMethod.REGEX, pattern="grade ([0-9])"),
+        ),
+    ],
+)
+def test_a_benchmark_declares_it(benchmark: Path, text: str, expected: AnswerExtraction) -> None:
+    assert read(benchmark, text) == expected
+
+
+def test_strict_where_nothing_is_said(benchmark: Path) -> None:
+    assert load_benchmark(benchmark).card.answer_extraction == STRICT
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lenient", "answer_extraction.method is 'lenient'; allowed: 'strict', 'choice', 'yes_no'"),
+        ("{method: choice, unreadable: zero}", "unreadable is 'zero'; allowed: 'wrong' or 'uns"),
+        ("{methd: choice}", "unknown key answer_extraction.methd; did you mean 'method'"),
+        ("json_field", "answer_extraction.field is missing; json_field needs it"),
+        ("regex", "answer_extraction.pattern is missing; regex needs it"),
+        ("{method: choice, field: a}", "answer_extraction.field belongs to json_field, not to cho"),
+        ("{method: json_field, field: a, pattern: b}", "pattern belongs to regex, not to json_fi"),
+        ("{method: regex, pattern: '('}", "is '(', which is no regular expression: missing )"),
+    ],
+)
+def test_what_is_refused(benchmark: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(benchmark, text)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(benchmark))
+
+
+def test_a_metric_that_reads_the_answer_again_is_refused(benchmark: Path) -> None:
+    metric = "  - name: exact_match\n    args: {output_mapping_pattern: '[A-D]'}\n"
+    text = benchmark.read_text().replace("  - name: exact_match\n", metric)
+    benchmark.write_text(text)
+    load_benchmark(benchmark)
+    with pytest.raises(ConfigError, match="exact_match' has an output_mapping_pattern"):
+        read(benchmark, "choice")
+
+
+def test_a_card_declares_it_and_its_runs_count_what_is_unreadable(site: Path) -> None:
+    path = site / "scenarios" / "triage.yaml"
+    path.write_text(
+        path.read_text() + "answer_extraction: {method: yes_no, unreadable: unscored}\n"
+    )
+    registry = load_registry(site)
+    run = expand_one(registry, f"triage:{SMALL}")
+    assert run.card.answer_extraction.method is ExtractionMethod.YES_NO
+    assert [metric.name for metric in run.metrics] == ["exact_match", "answer_unreadable"]
+    other = expand_one(registry, f"triage:answer_extraction=choice,{SMALL}").card.answer_extraction
+    assert other == AnswerExtraction(
+        method=ExtractionMethod.CHOICE, unreadable=Unreadable.UNSCORED
+    ), "the policy stays the card's"
+    strict = expand_one(registry, f"triage:answer_extraction=strict,{SMALL}")
+    assert [metric.name for metric in strict.metrics] == ["exact_match"]
+
+
+def test_a_cards_mistake_names_its_file(site: Path) -> None:
+    path = site / "scenarios" / "triage.yaml"
+    path.write_text(path.read_text() + "answer_extraction: regex\n")
+    with pytest.raises(ConfigError, match=r"triage\.yaml: answer_extraction\.pattern is missing"):
+        load_registry(site)

@@ -1,0 +1,59 @@
+"""Thinking between tags is cut from the answer, whatever tags a model uses and forgets."""
+
+import pytest
+
+from medhelm_spark.domain.thinking import split_thinking
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "thinking"),
+    [
+        ("Yes", "Yes", None),
+        ("  Yes ", "  Yes ", None),
+        ("", "", None),
+        ("<think>\nDose?\n</think>\n\nYes", "Yes", "Dose?"),
+        ("\n<think>Dose?</think>Yes", "Yes", "Dose?"),
+        ("Dose?\n</think>\nYes", "Yes", "Dose?"),
+        ("<think>Do", "", "Do"),
+        ("Let me see.\n<think>\nIt may be", "Let me see.", "It may be"),
+        ("<think></think>Yes", "Yes", ""),
+        ("<think>one</think>A</think>", "A", "one"),
+        ("<think>one</think> A <think>two</think> B", "A  B", "onetwo"),
+        ("one</think>two</think>B", "B", "onetwo"),
+        ("<think>one <think> two</think>B", "B", "one  two"),
+        ("The dose <think>hm</think> is 5 mg", "The dose  is 5 mg", "hm"),
+        ("<THINKING>x</THINKING>\nB", "B", "x"),
+        ("<reasoning>x</reasoning>\n<answer>B</answer>", "<answer>B</answer>", "x"),
+        ("<seed:think>x</seed:think>B", "B", "x"),
+        ("[THINK]x[/THINK]B", "B", "x"),
+        ("◁think▷x◁/think▷B", "B", "x"),
+        (
+            "<|begin_of_thought|>x<|end_of_thought|><|begin_of_solution|>B<|end_of_solution|>",
+            "B",
+            "x",
+        ),
+        ("<|channel|>analysis<|message|>x<|channel|>final<|message|>B<|return|>", "B", "x"),
+        ("analysisWe need a dose.assistantfinalB", "B", "We need a dose."),
+    ],
+)
+def test_thinking_is_kept_apart(text: str, answer: str, thinking: str | None) -> None:
+    assert split_thinking(text) == (answer, thinking)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a <think> in the middle",
+        "sodium < 130 and potassium > 5",
+        "analysis: B",
+        "I think [sic] so",
+        "think</b>",
+    ],
+)
+def test_what_only_looks_like_a_tag_stays(text: str) -> None:
+    assert split_thinking(text) == (text, None)
+
+
+def test_the_time_does_not_explode() -> None:
+    text = "<think>" * 20_000 + "x" + "</think>" * 20_000 + "B"
+    assert split_thinking(text)[0] == "B"

@@ -1,0 +1,127 @@
+"""Answers as metrics see them: thinking off, the answer read, what is unreadable by its policy."""
+
+import dataclasses
+
+import pytest
+
+from medhelm_spark.domain.request import Completion, FinishReason, RequestState
+from medhelm_spark.domain.run import (
+    AdapterMethod,
+    AdapterSpec,
+    AnswerExtraction,
+    ExtractionMethod,
+    MetricSpec,
+    RunSpec,
+    Unreadable,
+)
+from medhelm_spark.domain.scenario import Reference
+from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.stages.score import score_batch
+from medhelm_spark.stages.states import hear, heard_state, hearing_needs
+
+REFERENCES = (Reference(text="aspirin"), Reference(text="heparin", tags=("correct",)))
+SPEC = RunSpec(
+    run_spec_id="r",
+    name="bench",
+    scenario_name="bench",
+    data_version="v",
+    model="acme/m",
+    model_deployment="acme/m",
+    deployment_fingerprint="f",
+    adapter_spec=AdapterSpec(method=AdapterMethod.MULTIPLE_CHOICE_JOINT),
+    metrics=(MetricSpec(name="exact_match"), MetricSpec(name="answer_unreadable")),
+    annotators=(),
+    groups=(),
+    access_level="public",
+    main_metric="exact_match",
+    main_split="test",
+)
+
+
+def read_as(method: ExtractionMethod, unreadable: Unreadable = Unreadable.WRONG) -> RunSpec:
+    how = AnswerExtraction(method=method, unreadable=unreadable)
+    return dataclasses.replace(SPEC, answer_extraction=how)
+
+
+CHOICE = read_as(ExtractionMethod.CHOICE)
+UNSCORED = read_as(ExtractionMethod.CHOICE, Unreadable.UNSCORED)
+
+
+def state(*texts: str, reason: FinishReason = FinishReason.STOP) -> RequestState:
+    return RequestState(
+        run_spec_id="r",
+        instance_id="i",
+        perturbation="",
+        train_trial_index=0,
+        trial_index=0,
+        split="test",
+        references=REFERENCES,
+        completions=tuple(Completion(text=text, finish_reason=reason) for text in texts) or None,
+    )
+
+
+def scores(spec: RunSpec, one: RequestState) -> dict[str, tuple[float | None, ScoreStatus]]:
+    (row,) = score_batch(spec, [heard_state(one, spec)])
+    return {score.name: (score.value, score.status) for score in row.stats}
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "exact_match", "unreadable"),
+    [
+        (SPEC, "B", 1.0, 0.0),
+        (SPEC, " B\n", 1.0, 0.0),
+        (SPEC, "A", 0.0, 0.0),
+        (SPEC, "<think>A</think>B", 1.0, 0.0),
+        (SPEC, "(B)", 0.0, 1.0),
+        (SPEC, "", 0.0, 1.0),
+        (CHOICE, "(B)", 1.0, 0.0),
+        (CHOICE, "<think>B</think>The answer is A.", 0.0, 0.0),
+        (CHOICE, "<think>The answer is B", 0.0, 1.0),
+        (CHOICE, "no idea", 0.0, 1.0),
+        (CHOICE, "", 0.0, 1.0),
+        (UNSCORED, "Heparin", 1.0, 0.0),
+    ],
+)
+def test_an_answer_is_read_and_its_reading_told(
+    spec: RunSpec, text: str, exact_match: float, unreadable: float
+) -> None:
+    found = scores(spec, state(text))
+    assert found["exact_match"] == (exact_match, ScoreStatus.OK)
+    assert found["answer_unreadable"] == (unreadable, ScoreStatus.OK)
+
+
+def test_an_unreadable_answer_that_is_unscored_says_so() -> None:
+    found = scores(UNSCORED, state("no idea"))
+    assert found["exact_match"] == (None, ScoreStatus.UNREADABLE)
+    assert found["answer_unreadable"] == (1.0, ScoreStatus.OK)
+
+
+@pytest.mark.parametrize("spec", [SPEC, CHOICE, UNSCORED])
+def test_where_there_is_no_answer_there_is_nothing_unreadable(spec: RunSpec) -> None:
+    found = scores(spec, state())
+    assert found["exact_match"] == (None, ScoreStatus.NO_ANSWER)
+    assert found["answer_unreadable"] == (None, ScoreStatus.NO_ANSWER)
+
+
+def test_free_text_has_nothing_to_read() -> None:
+    free = dataclasses.replace(SPEC, adapter_spec=AdapterSpec())
+    assert scores(free, state("heparin"))["exact_match"] == (1.0, ScoreStatus.OK)
+    assert scores(free, state("heparin"))["answer_unreadable"] == (
+        None,
+        ScoreStatus.NOT_APPLICABLE,
+    )
+    assert hearing_needs(free) == frozenset()
+
+
+def test_every_completion_is_read_and_the_first_decides() -> None:
+    found = heard_state(state("(B)", "no idea"), CHOICE)
+    assert [one.text for one in found.completions or ()] == ["B", ""]
+    assert found.unreadable is False
+    assert heard_state(state("no idea", "(B)"), UNSCORED).completions is None
+
+
+def test_weak_evidence_does_not_count_in_a_text_that_was_cut() -> None:
+    text = "The patient was given heparin"
+    whole = hear(state(text).completions, CHOICE, REFERENCES, "")
+    cut = hear(state(text, reason=FinishReason.LENGTH).completions, CHOICE, REFERENCES, "")
+    assert (whole.unreadable, cut.unreadable) == (False, True)
