@@ -2,17 +2,20 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from medhelm_spark.domain.annotation import Criterion, Rubric
 from medhelm_spark.domain.request import CriterionScore
 
+MET_KEY = "met"
 SCORE_KEY = "score"
 EXPLANATION_KEY = "explanation"
 MAX_EXPLANATION = 300
 """Longest explanation that the schema allows, in characters; bounds how long a small model runs."""
 
+_EXPLANATION = {"type": "string", "maxLength": MAX_EXPLANATION}
+_MET = {"true": 1.0, "false": 0.0}
 _OBJECT_START = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -23,18 +26,18 @@ def verdict_schema(rubric: Rubric) -> str:
     Each criterion is an object of its `keys`: `score` a number on the criterion's scale, all
     others strings of bounded length. Explanations come before the score, whatever the order of
     `keys`: engines that constrain decoding write properties in this order, and a score written
-    after its reasons can follow from them.
+    after its reasons can follow from them. Of a single rubric item the object says in `met`, after
+    its explanation, whether the answer meets it.
     """
+    if rubric.is_per_item:
+        verdict = {EXPLANATION_KEY: _EXPLANATION, MET_KEY: {"type": "boolean"}}
+        return json.dumps(_object_schema(verdict), separators=(",", ":"))
     criteria = {criterion.name: _criterion_schema(criterion) for criterion in rubric.criteria}
     return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
 
 
 def _criterion_schema(criterion: Criterion) -> dict[str, Any]:
-    properties: dict[str, Any] = {
-        key: {"type": "string", "maxLength": MAX_EXPLANATION}
-        for key in criterion.keys
-        if key != SCORE_KEY
-    }
+    properties: dict[str, Any] = {key: _EXPLANATION for key in criterion.keys if key != SCORE_KEY}
     scale = {"minimum": criterion.minimum, "maximum": criterion.maximum}
     return _object_schema(properties | {SCORE_KEY: {"type": "number", **scale}})
 
@@ -57,43 +60,59 @@ def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | Non
     criterion has all its keys and a score that is a number, or a numeric text, on its scale.
     Further keys are ignored and never scored (MedHELM averages them). Prose and code fences around
     the object do not matter, nor do raw line breaks in its strings. The time is linear in the
-    length of the text, whatever it holds.
+    length of the text, whatever it holds. Of a single rubric item the same holds for `met`, which
+    is true or false.
 
     Returns:
-        The scores in the rubric's order, or None.
+        The scores in the rubric's order, or the score `met` (1 or 0) of a rubric item, or None.
     """
-    found = _last_verdict(text, rubric)
+    names = (MET_KEY,) if rubric.is_per_item else tuple(one.name for one in rubric.criteria)
+    found = _last_verdict(text, names)
     if found is None:
         return None
     verdict, end = found
-    if _names_a_criterion(text[end:], rubric):
+    if _names_a_criterion(text[end:], names):
         return None
+    if rubric.is_per_item:
+        met = _met_score(verdict)
+        return None if met is None else (met,)
     scores = [_criterion_score(verdict[c.name], c) for c in rubric.criteria]
     sound = tuple(score for score in scores if score is not None)
     return sound if len(sound) == len(scores) else None
 
 
-def _last_verdict(text: str, rubric: Rubric) -> tuple[dict[str, Any], int] | None:
+def _last_verdict(text: str, names: Collection[str]) -> tuple[dict[str, Any], int] | None:
     """The last object with every criterion and its end; tries a bounded number of beginnings.
 
     A verdict begins one object per criterion and one around them, so the bound is ample; it keeps
     hostile nesting from costing quadratic time.
     """
-    names = {criterion.name for criterion in rubric.criteria}
     starts = [match.start() for match in _OBJECT_START.finditer(text)]
     for start in reversed(starts[-(4 * len(names) + 64) :]):
         try:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        if names <= value.keys():
+        if value.keys() >= set(names):
             return value, end
     return None
 
 
-def _names_a_criterion(text: str, rubric: Rubric) -> bool:
-    names = "|".join(re.escape(criterion.name) for criterion in rubric.criteria)
-    return re.search(rf"[\"'](?:{names})[\"']\s*:", text) is not None
+def _names_a_criterion(text: str, names: Collection[str]) -> bool:
+    named = "|".join(map(re.escape, names))
+    return re.search(rf"[\"'](?:{named})[\"']\s*:", text) is not None
+
+
+def _met_score(verdict: Mapping[str, Any]) -> CriterionScore | None:
+    met = _MET.get(str(verdict[MET_KEY]).strip().lower())
+    if met is None:
+        return None
+    return CriterionScore(criterion=MET_KEY, score=met, explanation=_explanation(verdict))
+
+
+def _explanation(verdict: Mapping[str, Any]) -> str:
+    explanation = verdict.get(EXPLANATION_KEY)
+    return explanation if isinstance(explanation, str) else ""
 
 
 def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | None:
@@ -102,12 +121,7 @@ def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | No
     score = _number(value.get(SCORE_KEY))
     if score is None or not criterion.minimum <= score <= criterion.maximum:
         return None
-    explanation = value.get(EXPLANATION_KEY)
-    return CriterionScore(
-        criterion=criterion.name,
-        score=score,
-        explanation=explanation if isinstance(explanation, str) else "",
-    )
+    return CriterionScore(criterion=criterion.name, score=score, explanation=_explanation(value))
 
 
 def _number(value: object) -> float | None:

@@ -1,9 +1,10 @@
 """Rubrics: what a judge is told, and which criteria it must score.
 
 A shipped rubric is a markdown file, `conf/rubrics/NAME.md`: YAML between two `---` lines gives
-`criteria` and `max_tokens`, the rest is the prompt. A benchmark of a user's own has MedHELM's form
-instead: a text file with a `<rubric_criteria>` block that holds a JSON object, each criterion with
-the keys that a verdict must give.
+`criteria` and `max_tokens`, the rest is the prompt. A prompt that holds {CRITERION} has no criteria
+of its own: it is asked once per rubric item of each instance. A benchmark of a user's own has
+MedHELM's form instead: a text file with a `<rubric_criteria>` block that holds a JSON object, each
+criterion with the keys that a verdict must give.
 """
 
 import json
@@ -21,13 +22,14 @@ from medhelm_spark.errors import ConfigError
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n(.*)\Z", re.DOTALL)
 BLOCK = re.compile(r"<rubric_criteria>(.*?)</rubric_criteria>", re.DOTALL)
 RESPONSE = "{RESPONSE}"
+CRITERION = "{CRITERION}"
 SCORE = "score"
 MAX_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FrontMatter:
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[Criterion, ...] = ()
     max_tokens: int = MAX_TOKENS
 
 
@@ -91,8 +93,16 @@ def build_rubric(
     max_tokens: int = MAX_TOKENS,
 ) -> Rubric:
     """A checked rubric; its version is the content id of template and criteria."""
-    if not criteria:
-        raise ConfigError(f"{where}: a rubric without criteria scores nothing; name at least one.")
+    if criteria and CRITERION in template:
+        raise ConfigError(
+            f"{where}: names criteria, and its text holds {CRITERION}, which stands for an "
+            "instance's own; give one of the two."
+        )
+    if not criteria and CRITERION not in template:
+        raise ConfigError(
+            f"{where}: a rubric without criteria scores nothing; name at least one, or put "
+            f"{CRITERION} into the text where instances bring their own."
+        )
     names = [criterion.name for criterion in criteria]
     if len(set(names)) < len(names):
         raise ConfigError(f"{where}: a criterion is named twice (criteria: {', '.join(names)}).")

@@ -79,7 +79,10 @@ class Stat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricInfo:
-    """How a stat is read: its direction and its scale, used by boards and summaries."""
+    """How a stat is read: its direction and its scale, used by boards and summaries.
+
+    With `clips_mean` single values may lie off the scale, and only their mean is brought onto it.
+    """
 
     name: str
     display_name: str
@@ -87,3 +90,4 @@ class MetricInfo:
     minimum: float | None = 0.0
     maximum: float | None = 1.0
     description: str = ""
+    clips_mean: bool = False

@@ -6,6 +6,7 @@ from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.bertscore import BERTSCORE
+from medhelm_spark.metrics.health_bench import HEALTH_BENCH, HEALTH_BENCH_PROFESSIONAL
 from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
 from medhelm_spark.metrics.metric import Metric, Params
@@ -24,6 +25,8 @@ METRICS: Mapping[str, Metric] = {
     "bertscore": BERTSCORE,
     "medcalc_bench_accuracy": MEDCALC_BENCH_ACCURACY,
     "jury_score": JURY_SCORE,
+    "health_bench": HEALTH_BENCH,
+    "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
 }
 
 

@@ -6,7 +6,13 @@ from types import MappingProxyType
 
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.scenarios import free_text, multiple_choice, structured, tabular
+from medhelm_spark.scenarios import (
+    conversation,
+    free_text,
+    multiple_choice,
+    structured,
+    tabular,
+)
 from medhelm_spark.scenarios.records import ParsedInput, Record
 
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
@@ -47,6 +53,12 @@ PARSERS: Mapping[str, Parser] = MappingProxyType(
             required=free_text.REQUIRED,
             optional=free_text.OPTIONAL,
             options=free_text.OPTIONS,
+        ),
+        "conversation": Parser(
+            parse=conversation.parse_conversation,
+            required=conversation.REQUIRED,
+            optional=conversation.OPTIONAL,
+            options=conversation.OPTIONS,
         ),
         "structured": Parser(
             parse=structured.parse_structured,

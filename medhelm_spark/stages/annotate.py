@@ -38,7 +38,7 @@ VERSION = "1"
 
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
-              coalesce(q.request_id, '') AS request_id) AS key,
+              coalesce(q.request_id, '') AS request_id, q.rubric_item) AS key,
        a.access_level, a.completions AS answer, r.completions, r.failure
 FROM {{subjects}} s JOIN {{calls}} c
   ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
@@ -71,13 +71,14 @@ class ReadVerdicts:
     def __call__(self, tasks: Iterable[VerdictTask]) -> Iterator[Annotation]:
         for task in tasks:
             key = task.key
+            rubric = self.rubrics[key.run_spec_id, key.annotator]
             yield annotation_for(
                 key,
-                self.rubrics[key.run_spec_id, key.annotator],
+                rubric,
                 access_level=task.access_level or AccessLevel(self.levels[key.run_spec_id]),
                 completions=task.completions,
                 failure=task.failure,
-                skipped=needs_judging(task.answer),
+                skipped=needs_judging(rubric, task.answer),
             )
 
 

@@ -44,7 +44,8 @@ def test_metrics_exist_and_one_of_them_gives_the_main_metric(card: ScenarioCard)
 
 def test_annotators_find_their_rubric_and_jury(card: ScenarioCard, registry: Registry) -> None:
     for spec in card.annotators:
-        assert registry.rubrics[spec.rubric].criteria
+        rubric = registry.rubrics[spec.rubric]
+        assert rubric.criteria or rubric.is_per_item
         assert registry.juries[spec.jury].judges
 
 
