@@ -1,4 +1,4 @@
-"""The metrics: literal `METRICS` and look-ups by metric name, by stat name and by MetricSpec."""
+"""The metrics: registry `METRICS` and look-ups by metric name, by stat name and by MetricSpec."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,8 +16,9 @@ from medhelm_spark.metrics.text_match import (
     F1_SCORE,
     QUASI_LEAVE_ARTICLES_EXACT_MATCH,
 )
+from medhelm_spark.plugins import Registry
 
-METRICS: Mapping[str, Metric] = {
+_OWN: Mapping[str, Metric] = {
     "exact_match": EXACT_MATCH,
     "quasi_leave_articles_exact_match": QUASI_LEAVE_ARTICLES_EXACT_MATCH,
     "f1_score": F1_SCORE,
@@ -28,6 +29,7 @@ METRICS: Mapping[str, Metric] = {
     "health_bench": HEALTH_BENCH,
     "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
 }
+METRICS: Mapping[str, Metric] = Registry("METRICS", Metric, _OWN)
 
 
 def _stats() -> Iterator[tuple[str, MetricInfo]]:
