@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medhelm_spark.domain.annotation import Criterion, Rubric
@@ -26,14 +26,16 @@ def verdict_schema(rubric: Rubric) -> str:
     Each criterion is an object of its `keys`: `score` a number on the criterion's scale, all
     others strings of bounded length. Explanations come before the score, whatever the order of
     `keys`: engines that constrain decoding write properties in this order, and a score written
-    after its reasons can follow from them. Of a single rubric item the object says in `met`, after
-    its explanation, whether the answer meets it.
+    after its reasons can follow from them.
     """
-    if rubric.is_per_item:
-        verdict = {EXPLANATION_KEY: _EXPLANATION, MET_KEY: {"type": "boolean"}}
-        return json.dumps(_object_schema(verdict), separators=(",", ":"))
     criteria = {criterion.name: _criterion_schema(criterion) for criterion in rubric.criteria}
     return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
+
+
+def met_schema(_: Rubric) -> str:
+    """The JSON Schema of a verdict on one rubric item: an explanation, then true or false."""
+    verdict = {EXPLANATION_KEY: _EXPLANATION, MET_KEY: {"type": "boolean"}}
+    return json.dumps(_object_schema(verdict), separators=(",", ":"))
 
 
 def _criterion_schema(criterion: Criterion) -> dict[str, Any]:
@@ -60,32 +62,37 @@ def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | Non
     criterion has all its keys and a score that is a number, or a numeric text, on its scale.
     Further keys are ignored and never scored (MedHELM averages them). Prose and code fences around
     the object do not matter, nor do raw line breaks in its strings. The time is linear in the
-    length of the text, whatever it holds. Of a single rubric item the same holds for `met`, which
-    is true or false.
+    length of the text, whatever it holds.
 
     Returns:
-        The scores in the rubric's order, or the score `met` (1 or 0) of a rubric item, or None.
+        The scores in the rubric's order, or None.
     """
-    names = (MET_KEY,) if rubric.is_per_item else tuple(one.name for one in rubric.criteria)
-    found = _last_verdict(text, names)
-    if found is None:
+    verdict = _last_verdict(text, [criterion.name for criterion in rubric.criteria])
+    if verdict is None:
         return None
-    verdict, end = found
-    if _names_a_criterion(text[end:], names):
-        return None
-    if rubric.is_per_item:
-        met = _met_score(verdict)
-        return None if met is None else (met,)
     scores = [_criterion_score(verdict[c.name], c) for c in rubric.criteria]
     sound = tuple(score for score in scores if score is not None)
     return sound if len(sound) == len(scores) else None
 
 
-def _last_verdict(text: str, names: Collection[str]) -> tuple[dict[str, Any], int] | None:
-    """The last object with every criterion and its end; tries a bounded number of beginnings.
+def parse_met(text: str, _: Rubric) -> tuple[CriterionScore, ...] | None:
+    """Read a judge's reply about one rubric item, with the same care as `parse_verdict`.
 
-    A verdict begins one object per criterion and one around them, so the bound is ample; it keeps
-    hostile nesting from costing quadratic time.
+    Returns:
+        The score `met`, 1 or 0, or None where `met` is neither true nor false.
+    """
+    verdict = _last_verdict(text, [MET_KEY])
+    met = _MET.get(str(verdict[MET_KEY]).strip().lower()) if verdict else None
+    if verdict is None or met is None:
+        return None
+    return (CriterionScore(criterion=MET_KEY, score=met, explanation=_explanation(verdict)),)
+
+
+def _last_verdict(text: str, names: Sequence[str]) -> dict[str, Any] | None:
+    """The last object with every name, unless a broken one follows it.
+
+    A verdict begins one object per criterion and one around them, so the bound on how many
+    beginnings are tried is ample; it keeps hostile nesting from costing quadratic time.
     """
     starts = [match.start() for match in _OBJECT_START.finditer(text)]
     for start in reversed(starts[-(4 * len(names) + 64) :]):
@@ -94,20 +101,13 @@ def _last_verdict(text: str, names: Collection[str]) -> tuple[dict[str, Any], in
         except (ValueError, RecursionError):
             continue
         if value.keys() >= set(names):
-            return value, end
+            return None if _names_a_criterion(text[end:], names) else value
     return None
 
 
-def _names_a_criterion(text: str, names: Collection[str]) -> bool:
+def _names_a_criterion(text: str, names: Sequence[str]) -> bool:
     named = "|".join(map(re.escape, names))
     return re.search(rf"[\"'](?:{named})[\"']\s*:", text) is not None
-
-
-def _met_score(verdict: Mapping[str, Any]) -> CriterionScore | None:
-    met = _MET.get(str(verdict[MET_KEY]).strip().lower())
-    if met is None:
-        return None
-    return CriterionScore(criterion=MET_KEY, score=met, explanation=_explanation(verdict))
 
 
 def _explanation(verdict: Mapping[str, Any]) -> str:

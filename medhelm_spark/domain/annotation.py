@@ -9,6 +9,9 @@ from medhelm_spark.domain.ids import canonical_json
 RUBRIC_ITEMS = "rubric_items"
 """The key of `extra_data` that holds an instance's own rubric."""
 
+JURY, PER_ITEM = "jury", "rubric"
+"""The kinds of rubrics: with criteria of its own, or asked once per rubric item of an instance."""
+
 TAGS = "tags"
 """The key of `extra_data` that holds what an instance is about, `theme:hedging` for example."""
 
@@ -27,9 +30,10 @@ class Criterion:
 class Rubric:
     """A judge prompt with its criteria.
 
-    `template` uses {CONVERSATION} or {QUESTION}, {RESPONSE}, {GOLD_RESPONSE}. Where it uses
-    {CRITERION} it has no criteria of its own: a judge is asked once per rubric item of the
-    instance whether the answer meets it. `version` is the content id of template and criteria.
+    `template` uses {CONVERSATION} or {QUESTION}, {RESPONSE}, {GOLD_RESPONSE}. `kind` names an entry
+    of `annotators.kinds.ANNOTATORS`; one that is `rubric` has no criteria of its own, and its
+    template uses {CRITERION}: a judge is asked once per rubric item of the instance whether the
+    answer meets it. `version` is the content id of template, criteria and kind.
     """
 
     name: str
@@ -37,10 +41,11 @@ class Rubric:
     criteria: tuple[Criterion, ...]
     version: str
     max_tokens: int = 4096
+    kind: str = JURY
 
     @property
     def is_per_item(self) -> bool:
-        return not self.criteria
+        return self.kind == PER_ITEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

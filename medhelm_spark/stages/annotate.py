@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import call_id
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
+from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
@@ -111,7 +112,7 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
 
 def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
-        (one.spec.name, one.rubric.version, one.jury.name, _call_ids(one)) for one in annotators
+        (one.spec.name, version_of(one.rubric), one.jury.name, _call_ids(one)) for one in annotators
     ]
     return content_id(STAGE, VERSION, juries, answers)
 

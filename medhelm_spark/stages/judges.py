@@ -7,8 +7,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import ESTIMATED_TOKENS_SQL, REQUEST_ID_SQL, call_id
-from medhelm_spark.annotators.jury import Shown, judge_decoding, judge_prompts, needs_judging
-from medhelm_spark.domain.annotation import Rubric, rubric_items
+from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
+from medhelm_spark.annotators.kinds import Shown, version_of
+from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
@@ -106,7 +107,7 @@ class AskJudges:
                         messages=task.messages,
                         response=task.completions[0].text,
                         gold=task.references[0].text if task.references else "",
-                        items=rubric_items(task.extra_data) if rubric.is_per_item else (),
+                        extra_data=task.extra_data,
                         access_level=task.access_level,
                     ),
                     judged_request_id=task.subject_id,
@@ -133,7 +134,7 @@ class Judging:
 
 
 def _render_id(annotator: ResolvedAnnotator) -> str:
-    return content_id("judge", VERSION, annotator.rubric.version)
+    return content_id("judge", VERSION, version_of(annotator.rubric))
 
 
 def judge_calls(judging: Judging, specs: Iterable[RunSpec]) -> list[JudgeCall]:

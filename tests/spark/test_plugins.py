@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 from medhelm_spark import plugins
 from tests.meta.tree import ROOT
@@ -14,6 +15,8 @@ from tests.spark.conftest import Site
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`(\S+\.\w+)`\n\n```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 PACKAGE = "hospital_eval/__init__.py"
+CARD = "prod_env/scenarios/letters.yaml"
+JUDGES = [{"name": "j", "model": "acme/judge", "model_deployment": "acme/judge"}]
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +35,7 @@ def arguments() -> list[str]:
 
 
 def test_the_page_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    assert sorted(FILES) == [PACKAGE, "letters.jsonl", "prod_env/scenarios/letters.yaml"]
+    assert list(FILES) == [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl"]
     for name, content in FILES.items():
         (site.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (site.folder / name).write_text(content, encoding="utf-8")
@@ -41,6 +44,9 @@ def test_the_page_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.spark.sparkContext.addPyFile(str(site.folder / "hospital_eval.zip"))  # --py-files
     replies = {"knee is fine": "Your knee is well. Regards"}
     site.deploy("acme/plain", mode="script", replies=replies, text="Come in May.")
+    site.deploy("acme/judge", mode="script", replies={"May": "No"}, text="Yes")
+    judges = yaml.safe_dump({"judges": JUDGES})
+    (site.folder / "prod_env" / "judges.yaml").write_text(judges, encoding="utf-8")
     without = [word for word in arguments() if word not in ("--plugins", "hospital_eval")]
     assert site.run(*without) == 1
     assert "unknown shape 'letter'" in capsys.readouterr().err
@@ -48,6 +54,8 @@ def test_the_page_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     assert "plug-in hospital_eval (" in capsys.readouterr().err
     (cell,) = site.board()
     assert (cell["mean"], cell["count"], cell["main_metric"]) == (0.5, 2, "greets")
+    said = [score["score"] for row in site.rows("annotations") for score in row["scores"]]
+    assert sorted(said) == [0.0, 1.0]
     texts = {row["input"] for row in site.rows("instances")}
     assert "Dear Ms A,\n\nyour knee is fine.\n\nRegards" in texts
     assert site.run(*arguments()) == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark import plugins
+from medhelm_spark.annotators.kinds import ANNOTATORS
 from medhelm_spark.errors import ConfigError, SetupError
 from medhelm_spark.metrics import METRICS, metric_for
 from medhelm_spark.scenarios import PARSERS
@@ -54,6 +55,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 def test_a_plug_in_adds_beside_the_packages_own(write: Write) -> None:
     before = list(METRICS)
+    assert list(ANNOTATORS) == ["jury", "rubric"]
     (plugin,) = plugins.activate([write(GOOD)])
     assert list(METRICS) == [*before, "tone"]
     assert metric_for("tone")[0] == "tone"
@@ -112,7 +114,7 @@ def test_a_distribution_announces_its_module(write: Write, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("x = 1", "adds nothing; it may hold METRICS, PARSERS"),
+        ("x = 1", "adds nothing; it may hold ANNOTATORS, METRICS, PARSERS"),
         (METRIC + 'METRICS = {"rouge": TONE}', "METRICS has 'rouge', which is taken"),
         ("METRICS = {'tone': max}", "METRICS['tone'] is a builtin_function_or_method; allowed: M"),
         ("METRICS = ['tone']", "METRICS is no mapping"),

@@ -32,4 +32,5 @@ PER_ITEM = Rubric(
     criteria=(),
     version="v2",
     max_tokens=128,
+    kind="rubric",
 )

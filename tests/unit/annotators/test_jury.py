@@ -5,12 +5,12 @@ import json
 import pytest
 
 from medhelm_spark.annotators.jury import (
-    Shown,
     annotation_for,
     judge_decoding,
     judge_prompts,
     needs_judging,
 )
+from medhelm_spark.annotators.kinds import Shown
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     Annotation,

@@ -1,14 +1,17 @@
 """A rubric of the instance's own: one question per item, one verdict per item."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from medhelm_spark.annotators.jury import Shown, judge_decoding, judge_prompts, needs_judging
-from medhelm_spark.annotators.verdict import MAX_EXPLANATION, parse_verdict
-from medhelm_spark.domain.annotation import RubricItem
+from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
+from medhelm_spark.annotators.kinds import Shown, kind_of, version_of
+from medhelm_spark.annotators.verdict import MAX_EXPLANATION, parse_met
+from medhelm_spark.domain.annotation import RubricItem, items_text
 from medhelm_spark.domain.request import CriterionScore, Prompt, VerdictStatus
 from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.errors import UnknownNameError
 from tests.unit.annotators.rubrics import PER_ITEM, TWO, completion
 
 TURNS = (
@@ -29,7 +32,7 @@ def ask(*items: RubricItem, messages: tuple[Message, ...] = TURNS) -> list[Promp
         question="Since a fall.",
         messages=messages,
         response="Go to a {CRITERION} doctor.",
-        items=items,
+        extra_data={"rubric_items": items_text(items)},
         access_level=AccessLevel.PUBLIC,
     )
     return list(judge_prompts(PER_ITEM, shown, judged_request_id="answer", render_id="r"))
@@ -100,13 +103,13 @@ def test_the_schema_asks_for_reasons_and_then_true_or_false() -> None:
     ],
 )
 def test_forms_that_real_judges_write(text: str, score: float) -> None:
-    parsed = parse_verdict(text, PER_ITEM)
+    parsed = parse_met(text, PER_ITEM)
     assert parsed is not None
     assert [(one.criterion, one.score) for one in parsed] == [("met", score)]
 
 
 def test_the_explanation_is_kept() -> None:
-    assert parse_verdict('{"explanation": "why", "met": true}', PER_ITEM) == (
+    assert parse_met('{"explanation": "why", "met": true}', PER_ITEM) == (
         CriterionScore(criterion="met", score=1.0, explanation="why"),
     )
 
@@ -120,4 +123,14 @@ def test_the_explanation_is_kept() -> None:
     ],
 )
 def test_anything_else_is_no_verdict(text: str) -> None:
-    assert parse_verdict(text, PER_ITEM) is None
+    assert parse_met(text, PER_ITEM) is None
+
+
+def test_a_rubric_of_a_kind_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match=r"rubric 'items': unknown kind 'rubrics'.*'rubric'"):
+        kind_of(replace(PER_ITEM, kind="rubrics"))
+
+
+def test_the_packages_own_kinds_leave_a_rubrics_version_as_it_is() -> None:
+    assert version_of(PER_ITEM) == PER_ITEM.version
+    assert version_of(TWO) == TWO.version

@@ -66,10 +66,19 @@ def test_bad_rubrics_name_the_file(write, old: str, new: str, message: str) -> N
 
 
 def test_a_rubric_of_the_instances_own_has_no_criteria(write) -> None:
-    rubric = load_rubric(write("a.md", "---\nmax_tokens: 9\n---\n{RESPONSE} by {CRITERION}"))
+    front = "---\nkind: rubric\nmax_tokens: 9\n---\n"
+    rubric = load_rubric(write("a.md", front + "{RESPONSE} by {CRITERION}"))
     assert (rubric.criteria, rubric.is_per_item, rubric.max_tokens) == ((), True, 9)
-    with pytest.raises(ConfigError, match="names criteria, and its text holds"):
-        load_rubric(write("b.md", MARKDOWN + "{CRITERION}"))
+    for text in (front + "{RESPONSE}", MARKDOWN.replace("criteria:", "kind: rubric\ncriteria:")):
+        with pytest.raises(ConfigError, match="of kind rubric names no criteria, and its text"):
+            load_rubric(write("b.md", text))
+
+
+def test_a_plug_ins_kind_is_part_of_the_version_and_needs_no_criteria(write) -> None:
+    text = "---\nkind: own\n---\n{RESPONSE}"
+    own, other = (load_rubric(write("a.md", text.replace("own", kind))) for kind in ("own", "two"))
+    assert (own.kind, own.criteria) == ("own", ())
+    assert own.version != other.version
 
 
 @pytest.mark.parametrize("name", ["health_bench", "health_bench_comparison"])
