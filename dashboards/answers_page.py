@@ -6,6 +6,7 @@ from dataclasses import astuple
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, passage, section, table, text
 
+from medhelm_spark.domain.annotation import RubricItem, rubric_items
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
@@ -185,7 +186,7 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
     right.html(_scores(run, detail.stats))
     right.html(_references(detail.instance))
     if detail.annotations:
-        right.html(_verdicts(detail.annotations))
+        right.html(_verdicts(detail.annotations, detail.instance))
 
 
 def _facts(request: PlannedRequest | None, result: RequestResult | None) -> list[str]:
@@ -252,15 +253,25 @@ def _scores(run: BoardRun, stats: PerInstanceStats | None) -> str:
     return section("Scores", table(("Metric", "Value"), rows))
 
 
-def _verdicts(annotations: Sequence[Annotation]) -> str:
+def _verdicts(annotations: Sequence[Annotation], instance: Instance | None) -> str:
+    items = rubric_items(instance.extra_data) if instance else ()
     rows = []
     for verdict in annotations:
         judge = f"{text(verdict.judge)} {chip(verdict.status.value.replace('_', ' '), 'fact')}"
+        item = _item(verdict.rubric_item, items)
         if not verdict.scores:
-            rows.append((judge, "–", "–", ""))
+            rows.append((judge, item or "–", "–", ""))
         for score in verdict.scores:
             said = passage(score.explanation) if score.explanation else ""
-            rows.append((judge, text(score.criterion), f"{score.score:g}", said))
+            rows.append((judge, item or text(score.criterion), f"{score.score:g}", said))
             judge = ""
     aside = "a judge's score is a model's opinion"
     return section("Judges", table(("Judge", "Criterion", "Score", "Reason"), rows), aside=aside)
+
+
+def _item(place: int | None, items: Sequence[RubricItem]) -> str:
+    """The rubric item that a verdict is about, with its points; empty where it is about none."""
+    if place is None:
+        return ""
+    known = items[place : place + 1]
+    return passage(f"{known[0].points:+g}: {known[0].criterion}") if known else f"item {place + 1}"

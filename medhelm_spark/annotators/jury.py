@@ -4,11 +4,10 @@ Judging uses the same requests, tables and policy as inference, so a new judge o
 stored answers and never asks the evaluated model again.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from medhelm_spark.annotators.verdict import parse_verdict, verdict_schema
+from medhelm_spark.annotators.kinds import Shown, kind_of
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
@@ -23,69 +22,48 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.domain.scenario import AccessLevel, Message
 
-__all__ = [
-    "annotation_for",
-    "judge_decoding",
-    "judge_prompt",
-    "needs_judging",
-    "parse_verdict",
-    "verdict_schema",
-]
 
-_PLACEHOLDER = re.compile(r"\{(QUESTION|RESPONSE|GOLD_RESPONSE)\}")
-
-
-def judge_prompt(
-    rubric: Rubric,
-    *,
-    question: str,
-    response: str,
-    gold: str,
-    access_level: AccessLevel,
-    judged_request_id: str,
-    render_id: str,
-) -> Prompt:
-    """Fill the rubric's template for one answer, as one user message.
-
-    All placeholders are replaced in one pass, so a placeholder, `$` or backslash inside a value
-    stays what it is, and the rest of the template is sent as its author wrote it (MedHELM reads
-    `$` in a template as a variable and stops at it).
+def judge_prompts(
+    rubric: Rubric, shown: Shown, *, judged_request_id: str, render_id: str
+) -> Iterator[Prompt]:
+    """What is asked about one answer, each question as one user message.
 
     Args:
-        rubric: The judge's instructions and criteria.
-        question: The instance's input, without adapter instructions.
-        response: The judged answer.
-        gold: The reference answer, or empty.
-        access_level: The strictest level of question, response and gold.
+        rubric: The judge's instructions; its kind says how often it is asked.
+        shown: The answer and what belongs to it.
         judged_request_id: The request whose answer is judged; becomes `subject_id`.
         render_id: The id of this rendering, for example the rubric's version.
     """
-    values = {"QUESTION": question, "RESPONSE": response, "GOLD_RESPONSE": gold}
-    content = _PLACEHOLDER.sub(lambda match: values[match[1]], rubric.template)
-    messages = (Message(role="user", content=content),)
-    return Prompt(
-        prompt_id=content_id(messages, access_level),
-        render_id=render_id,
-        subject_id=judged_request_id,
-        access_level=access_level,
-        messages=messages,
-        num_characters=len(content),
-    )
+    for rubric_item, content in kind_of(rubric).ask(rubric, shown):
+        messages = (Message(role="user", content=content),)
+        yield Prompt(
+            prompt_id=content_id(messages, shown.access_level),
+            render_id=render_id,
+            subject_id=judged_request_id,
+            access_level=shown.access_level,
+            messages=messages,
+            num_characters=len(content),
+            rubric_item=rubric_item,
+        )
 
 
 def judge_decoding(rubric: Rubric) -> Decoding:
     """Greedy decoding, bounded by the rubric's `max_tokens`, constrained to its verdict schema."""
-    return Decoding(max_tokens=rubric.max_tokens, response_schema=verdict_schema(rubric))
+    schema = kind_of(rubric).schema(rubric)
+    return Decoding(max_tokens=rubric.max_tokens, response_schema=schema)
 
 
-def needs_judging(completions: Sequence[Completion] | None) -> VerdictStatus | None:
+def needs_judging(rubric: Rubric, completions: Sequence[Completion] | None) -> VerdictStatus | None:
     """Why an answer is not put before the judges, or None where it is.
 
-    As in MedHELM only the first completion is judged, and an empty one (white space) is not.
+    As in MedHELM only the first completion is judged, and an empty one (white space) is not; but by
+    an instance's own rubric an empty answer is judged, because it may well meet an item such as
+    "does not advise to call an ambulance".
     """
     if not completions:
         return VerdictStatus.NO_ANSWER
-    return None if completions[0].text.strip() else VerdictStatus.SKIPPED_EMPTY_OUTPUT
+    is_empty = not completions[0].text.strip() and not kind_of(rubric).judges_empty
+    return VerdictStatus.SKIPPED_EMPTY_OUTPUT if is_empty else None
 
 
 def annotation_for(
@@ -128,7 +106,7 @@ def _outcome(
         return VerdictStatus.DENIED, ()
     if failure is not None or not completions:
         return VerdictStatus.REQUEST_FAILED, ()
-    scores = parse_verdict(completions[0].text, rubric)
+    scores = kind_of(rubric).read(completions[0].text, rubric)
     if scores is None:
         return VerdictStatus.UNPARSEABLE, ()
     return VerdictStatus.OK, scores

@@ -2,17 +2,20 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medhelm_spark.domain.annotation import Criterion, Rubric
 from medhelm_spark.domain.request import CriterionScore
 
+MET_KEY = "met"
 SCORE_KEY = "score"
 EXPLANATION_KEY = "explanation"
 MAX_EXPLANATION = 300
 """Longest explanation that the schema allows, in characters; bounds how long a small model runs."""
 
+_EXPLANATION = {"type": "string", "maxLength": MAX_EXPLANATION}
+_MET = {"true": 1.0, "false": 0.0}
 _OBJECT_START = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -29,12 +32,14 @@ def verdict_schema(rubric: Rubric) -> str:
     return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
 
 
+def met_schema(_: Rubric) -> str:
+    """The JSON Schema of a verdict on one rubric item: an explanation, then true or false."""
+    verdict = {EXPLANATION_KEY: _EXPLANATION, MET_KEY: {"type": "boolean"}}
+    return json.dumps(_object_schema(verdict), separators=(",", ":"))
+
+
 def _criterion_schema(criterion: Criterion) -> dict[str, Any]:
-    properties: dict[str, Any] = {
-        key: {"type": "string", "maxLength": MAX_EXPLANATION}
-        for key in criterion.keys
-        if key != SCORE_KEY
-    }
+    properties: dict[str, Any] = {key: _EXPLANATION for key in criterion.keys if key != SCORE_KEY}
     scale = {"minimum": criterion.minimum, "maximum": criterion.maximum}
     return _object_schema(properties | {SCORE_KEY: {"type": "number", **scale}})
 
@@ -62,38 +67,52 @@ def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | Non
     Returns:
         The scores in the rubric's order, or None.
     """
-    found = _last_verdict(text, rubric)
-    if found is None:
-        return None
-    verdict, end = found
-    if _names_a_criterion(text[end:], rubric):
+    verdict = _last_verdict(text, [criterion.name for criterion in rubric.criteria])
+    if verdict is None:
         return None
     scores = [_criterion_score(verdict[c.name], c) for c in rubric.criteria]
     sound = tuple(score for score in scores if score is not None)
     return sound if len(sound) == len(scores) else None
 
 
-def _last_verdict(text: str, rubric: Rubric) -> tuple[dict[str, Any], int] | None:
-    """The last object with every criterion and its end; tries a bounded number of beginnings.
+def parse_met(text: str, _: Rubric) -> tuple[CriterionScore, ...] | None:
+    """Read a judge's reply about one rubric item, with the same care as `parse_verdict`.
 
-    A verdict begins one object per criterion and one around them, so the bound is ample; it keeps
-    hostile nesting from costing quadratic time.
+    Returns:
+        The score `met`, 1 or 0, or None where `met` is neither true nor false.
     """
-    names = {criterion.name for criterion in rubric.criteria}
+    verdict = _last_verdict(text, [MET_KEY])
+    met = _MET.get(str(verdict[MET_KEY]).strip().lower()) if verdict else None
+    if verdict is None or met is None:
+        return None
+    return (CriterionScore(criterion=MET_KEY, score=met, explanation=_explanation(verdict)),)
+
+
+def _last_verdict(text: str, names: Sequence[str]) -> dict[str, Any] | None:
+    """The last object with every name, unless a broken one follows it.
+
+    A verdict begins one object per criterion and one around them, so the bound on how many
+    beginnings are tried is ample; it keeps hostile nesting from costing quadratic time.
+    """
     starts = [match.start() for match in _OBJECT_START.finditer(text)]
     for start in reversed(starts[-(4 * len(names) + 64) :]):
         try:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        if names <= value.keys():
-            return value, end
+        if value.keys() >= set(names):
+            return None if _names_a_criterion(text[end:], names) else value
     return None
 
 
-def _names_a_criterion(text: str, rubric: Rubric) -> bool:
-    names = "|".join(re.escape(criterion.name) for criterion in rubric.criteria)
-    return re.search(rf"[\"'](?:{names})[\"']\s*:", text) is not None
+def _names_a_criterion(text: str, names: Sequence[str]) -> bool:
+    named = "|".join(map(re.escape, names))
+    return re.search(rf"[\"'](?:{named})[\"']\s*:", text) is not None
+
+
+def _explanation(verdict: Mapping[str, Any]) -> str:
+    explanation = verdict.get(EXPLANATION_KEY)
+    return explanation if isinstance(explanation, str) else ""
 
 
 def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | None:
@@ -102,12 +121,7 @@ def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | No
     score = _number(value.get(SCORE_KEY))
     if score is None or not criterion.minimum <= score <= criterion.maximum:
         return None
-    explanation = value.get(EXPLANATION_KEY)
-    return CriterionScore(
-        criterion=criterion.name,
-        score=score,
-        explanation=explanation if isinstance(explanation, str) else "",
-    )
+    return CriterionScore(criterion=criterion.name, score=score, explanation=_explanation(value))
 
 
 def _number(value: object) -> float | None:

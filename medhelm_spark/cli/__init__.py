@@ -4,6 +4,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from medhelm_spark import plugins
 from medhelm_spark.cli.parser import parse
 from medhelm_spark.errors import MedhelmSparkError
 
@@ -15,6 +16,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     args = parse(sys.argv[1:] if argv is None else argv)
     try:
+        for plugin in plugins.activate(getattr(args, "plugins", ())):
+            sys.stderr.write(f"plug-in {plugin}\n")
         return int(args.command(args) or 0)
     except MedhelmSparkError as error:
         sys.stderr.write(f"medhelm-spark: {error}\n")

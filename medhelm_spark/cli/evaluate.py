@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
@@ -58,6 +59,8 @@ def check(runs: Sequence[ResolvedRun]) -> None:
             metric.preflight(params)
         for run_metric, params in run_metrics_for(run.metrics):
             run_metric.preflight(params)
+        for annotator in run.annotators:
+            kind_of(annotator.rubric)
 
 
 def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:

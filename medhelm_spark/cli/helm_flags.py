@@ -25,7 +25,6 @@ REPLACED: Mapping[str, tuple[str, int]] = {
     "--log-config": ("messages go to standard error; Spark logs as its platform says", 1),
     "--mongo-uri": ("every answer is kept in the lake's request_results table", 1),
     "--num-instances": ("use --max-eval-instances", 1),
-    "--plugins": ("scenarios, rubrics and deployments of your own stand in --local-path", MANY),
     "--project": ("the dashboard shows one lake and belongs to no portal", 1),
     "--run-specs": ("use --run-entries", MANY),
     "--runner-class-name": ("Spark runs everything; slots and wave_minutes are settings", 1),

@@ -37,6 +37,13 @@ def site(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="your site's configuration, read over the shipped one (default: %(default)s)",
     )
+    parser.add_argument(
+        "--plugins",
+        nargs="+",
+        default=[],
+        metavar="MODULE",
+        help="modules with your own parsers, metrics and so on; see docs/plugins.md",
+    )
 
 
 def entries(parser: ArgumentParser) -> None:

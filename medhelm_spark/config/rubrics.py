@@ -1,9 +1,10 @@
 """Rubrics: what a judge is told, and which criteria it must score.
 
 A shipped rubric is a markdown file, `conf/rubrics/NAME.md`: YAML between two `---` lines gives
-`criteria` and `max_tokens`, the rest is the prompt. A benchmark of a user's own has MedHELM's form
-instead: a text file with a `<rubric_criteria>` block that holds a JSON object, each criterion with
-the keys that a verdict must give.
+`criteria` and `max_tokens`, the rest is the prompt. With `kind: rubric` it has no criteria of its
+own: it is asked once per rubric item of each instance, which stands for {CRITERION}. A benchmark of
+a user's own has MedHELM's form instead: a text file with a `<rubric_criteria>` block that holds a
+JSON object, each criterion with the keys that a verdict must give.
 """
 
 import json
@@ -14,21 +15,23 @@ from pathlib import Path
 
 from medhelm_spark.config.loader import shown, validate
 from medhelm_spark.config.yaml_text import parse_yaml, read_text
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import JURY, PER_ITEM, Criterion, Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import ConfigError
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n(.*)\Z", re.DOTALL)
 BLOCK = re.compile(r"<rubric_criteria>(.*?)</rubric_criteria>", re.DOTALL)
 RESPONSE = "{RESPONSE}"
+CRITERION = "{CRITERION}"
 SCORE = "score"
 MAX_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FrontMatter:
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[Criterion, ...] = ()
     max_tokens: int = MAX_TOKENS
+    kind: str = JURY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +52,7 @@ def load_rubric(path: Path) -> Rubric:
     if not match:
         raise ConfigError(f"{path}: must begin with YAML between two lines of ---.")
     front = validate(parse_yaml(match[1], str(path)), _FrontMatter, str(path))
-    return build_rubric(
-        path.stem, match[2].strip("\n"), front.criteria, str(path), front.max_tokens
-    )
+    return build_rubric(path.stem, match[2].strip("\n"), front, str(path))
 
 
 def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX_TOKENS) -> Rubric:
@@ -71,7 +72,8 @@ def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX
     if not isinstance(parsed, Mapping):
         raise ConfigError(f"{path}: <rubric_criteria> is {shown(parsed)}; allowed: a JSON object.")
     criteria = tuple(_criterion(key, value, scale, path) for key, value in parsed.items())
-    return build_rubric(name, text, criteria, str(path), max_tokens)
+    front = _FrontMatter(criteria=criteria, max_tokens=max_tokens)
+    return build_rubric(name, text, front, str(path))
 
 
 def _criterion(name: str, keys: object, scale: Scale, path: Path) -> Criterion:
@@ -83,29 +85,42 @@ def _criterion(name: str, keys: object, scale: Scale, path: Path) -> Criterion:
     return Criterion(name=name, keys=names, minimum=scale.minimum, maximum=scale.maximum)
 
 
-def build_rubric(
-    name: str,
-    template: str,
-    criteria: tuple[Criterion, ...],
-    where: str,
-    max_tokens: int = MAX_TOKENS,
-) -> Rubric:
-    """A checked rubric; its version is the content id of template and criteria."""
-    if not criteria:
-        raise ConfigError(f"{where}: a rubric without criteria scores nothing; name at least one.")
+def build_rubric(name: str, template: str, front: _FrontMatter, where: str) -> Rubric:
+    """A checked rubric; its version is the content id of template, criteria and kind."""
+    _check_kind(front, template, where)
+    criteria = front.criteria
     names = [criterion.name for criterion in criteria]
     if len(set(names)) < len(names):
         raise ConfigError(f"{where}: a criterion is named twice (criteria: {', '.join(names)}).")
     for criterion in criteria:
         _check_criterion(criterion, where)
-    if max_tokens < 1:
-        raise ConfigError(f"{where}: max_tokens is {max_tokens}; allowed: 1 or more.")
+    if front.max_tokens < 1:
+        raise ConfigError(f"{where}: max_tokens is {front.max_tokens}; allowed: 1 or more.")
     if RESPONSE not in template:
         raise ConfigError(f"{where}: has no {RESPONSE}, so the judge would not see the answer.")
-    version = content_id(template, criteria)
+    kind = () if front.kind == JURY else (front.kind,)
     return Rubric(
-        name=name, template=template, criteria=criteria, version=version, max_tokens=max_tokens
+        name=name,
+        template=template,
+        criteria=criteria,
+        version=content_id(template, criteria, *kind),
+        max_tokens=front.max_tokens,
+        kind=front.kind,
     )
+
+
+def _check_kind(front: _FrontMatter, template: str, where: str) -> None:
+    """What the package's own kinds need; a plug-in's kind needs what it likes."""
+    if front.kind == JURY and not front.criteria:
+        raise ConfigError(
+            f"{where}: a rubric without criteria scores nothing; name at least one, or give "
+            f"`kind: {PER_ITEM}` where instances bring their own."
+        )
+    if front.kind == PER_ITEM and (front.criteria or CRITERION not in template):
+        raise ConfigError(
+            f"{where}: a rubric of kind {PER_ITEM} names no criteria, and its text holds "
+            f"{CRITERION}, which stands for an instance's own."
+        )
 
 
 def _check_criterion(criterion: Criterion, where: str) -> None:

@@ -1,6 +1,19 @@
-"""Rubric and Criterion: what a judge is asked to score."""
+"""Rubric, Criterion and RubricItem: what a judge is asked to score."""
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from medhelm_spark.domain.ids import canonical_json
+
+RUBRIC_ITEMS = "rubric_items"
+"""The key of `extra_data` that holds an instance's own rubric."""
+
+JURY, PER_ITEM = "jury", "rubric"
+"""The kinds of rubrics: with criteria of its own, or asked once per rubric item of an instance."""
+
+TAGS = "tags"
+"""The key of `extra_data` that holds what an instance is about, `theme:hedging` for example."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +28,12 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """A judge prompt with its criteria. `template` uses {QUESTION}, {RESPONSE}, {GOLD_RESPONSE}.
+    """A judge prompt with its criteria.
 
-    `version` is the content id of template and criteria.
+    `template` uses {CONVERSATION} or {QUESTION}, {RESPONSE}, {GOLD_RESPONSE}. `kind` names an entry
+    of `annotators.kinds.ANNOTATORS`; one that is `rubric` has no criteria of its own, and its
+    template uses {CRITERION}: a judge is asked once per rubric item of the instance whether the
+    answer meets it. `version` is the content id of template, criteria and kind.
     """
 
     name: str
@@ -25,3 +41,33 @@ class Rubric:
     criteria: tuple[Criterion, ...]
     version: str
     max_tokens: int = 4096
+    kind: str = JURY
+
+    @property
+    def is_per_item(self) -> bool:
+        return self.kind == PER_ITEM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RubricItem:
+    """What one instance's answer is looked at for; met, it earns its points, which may be negative.
+
+    `tags` group items, `axis:accuracy` for example.
+    """
+
+    criterion: str
+    points: float
+    tags: tuple[str, ...] = ()
+
+
+def items_text(items: Iterable[RubricItem]) -> str:
+    """Rubric items as they stand in `extra_data`, from where `rubric_items` reads them."""
+    return canonical_json(list(items))
+
+
+def rubric_items(extra_data: Mapping[str, str]) -> tuple[RubricItem, ...]:
+    """An instance's own rubric, in the order of the data; empty where it has none."""
+    return tuple(
+        RubricItem(criterion=one["criterion"], points=one["points"], tags=tuple(one["tags"]))
+        for one in json.loads(extra_data.get(RUBRIC_ITEMS, "[]"))
+    )

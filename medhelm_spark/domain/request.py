@@ -45,6 +45,7 @@ class Prompt:
     rendering (adapter, template, data version; for a judge its rubric) and `subject_id` the row it
     renders: an instance_id, or the request_id of the judged answer. Exactly one of `messages`
     and `text` is non-empty. `output_mapping` is the options shown: letter to reference text.
+    `rubric_item` is the place of the instance's rubric item that a judge is asked about.
     """
 
     prompt_id: str
@@ -59,6 +60,7 @@ class Prompt:
     num_train_instances: int = 0
     prompt_truncated: bool = False
     num_characters: int = 0
+    rubric_item: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,7 @@ class PlannedRequest:
 
     Rows with the same `request_id` share one result: equal work is asked and paid once. `annotator`
     and `judge` are empty for purpose `evaluate`; `judged_request_id` is the judged answer's request
-    for purpose `judge`.
+    for purpose `judge`, and `rubric_item` the place of the rubric item asked about, from 0.
     """
 
     run_spec_id: str
@@ -99,6 +101,7 @@ class PlannedRequest:
     annotator: str = ""
     judge: str = ""
     judged_request_id: str = ""
+    rubric_item: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,11 +199,16 @@ class AnnotationKey:
     annotator: str
     judge: str
     request_id: str
+    rubric_item: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """Row of `annotations`: one judge's verdict on one evaluated answer."""
+    """Row of `annotations`: one judge's verdict on one evaluated answer.
+
+    With `rubric_item` it is the verdict on that item of the instance's own rubric alone: one score,
+    1 where the answer meets the item and 0 where it does not.
+    """
 
     run_spec_id: str
     instance_id: str
@@ -213,6 +221,7 @@ class Annotation:
     access_level: AccessLevel
     scores: tuple[CriterionScore, ...] = ()
     request_id: str = ""
+    rubric_item: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +232,7 @@ class Verdict:
     judge: str
     status: VerdictStatus
     scores: tuple[CriterionScore, ...] = ()
+    rubric_item: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,6 +83,7 @@ class MetricInfo:
     """How a stat is read: its direction and its scale, used by boards and summaries.
 
     `has_mean` is false for a code that only stats of a whole run are made of.
+    With `clips_mean` single values may lie off the scale, and only their mean is brought onto it.
     """
 
     name: str
@@ -92,3 +93,4 @@ class MetricInfo:
     maximum: float | None = 1.0
     description: str = ""
     has_mean: bool = True
+    clips_mean: bool = False

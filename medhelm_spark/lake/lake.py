@@ -54,9 +54,10 @@ class Lake:
             if not _is(error, ABSENT):
                 raise
             return self._empty(self._ddl(table))
-        missing = [name for name in names if name not in present]
-        for name in missing:
-            df = df.withColumn(name, F.lit(None))
+        kinds = fields_of(TABLES[table].row)
+        for name in (name for name in names if name not in present):
+            # A column without a type would be dropped by the next append.
+            df = df.withColumn(name, F.lit(None).cast(kinds[name].ddl.replace(": ", ":")))
         return df.select(*names)
 
     def query(self, sql: str, **frames: DataFrame) -> DataFrame:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from medhelm_spark import errors
+from medhelm_spark import errors, plugins
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
 from medhelm_spark.lake.progress import Watched
 
@@ -46,7 +46,7 @@ def map_rows(
     Lazy, and evaluated once per action: give it to exactly one write where `fn` costs money.
     """
     columns = df.select(*(field.name for field in fields(in_type)))  # type: ignore[arg-type]
-    return columns.mapInArrow(_Partition(fn, in_type, out_type), ddl(out_type))
+    return columns.mapInArrow(_Partition(fn, in_type, out_type, plugins.active()), ddl(out_type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,12 @@ class _Partition:
     fn: Callable[[Iterable[Any]], Iterable[Any]]
     in_type: type
     out_type: type
+    loaded: tuple[plugins.Plugin, ...] = ()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         source = _Source(batches, self.in_type)
         try:
+            plugins.ensure(self.loaded)
             yield from _batched(self.fn(source), self.out_type)
         except errors.MedhelmSparkError as error:
             raise errors.StageError(_marked(type(error).__name__, str(error))) from None

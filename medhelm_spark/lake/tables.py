@@ -83,7 +83,7 @@ _ALL = (
     Table(
         name="prompts",
         row=Prompt,
-        key=("render_id", "subject_id", "perturbation", "train_trial_index"),
+        key=("render_id", "subject_id", "perturbation", "train_trial_index", "rubric_item"),
         indexed=("render_id",),
         has_text=True,
         description="Rendered text, once for all deployments that are asked it.",
@@ -91,7 +91,7 @@ _ALL = (
     Table(
         name="requests",
         row=PlannedRequest,
-        key=(*_EVALUATION_KEY, "purpose", "annotator", "judge"),
+        key=(*_EVALUATION_KEY, "purpose", "annotator", "judge", "rubric_item"),
         indexed=("run_spec_id", "model_deployment"),
         description="What each evaluation key of a RunSpec asks, without text.",
     ),
@@ -106,10 +106,10 @@ _ALL = (
     Table(
         name="annotations",
         row=Annotation,
-        key=(*_EVALUATION_KEY, "annotator", "judge"),
+        key=(*_EVALUATION_KEY, "annotator", "judge", "rubric_item"),
         indexed=("run_spec_id",),
         has_text=True,
-        description="One judge's verdict on one answer.",
+        description="One judge's verdict on one answer, or on one rubric item of it.",
     ),
     Table(
         name="per_instance_stats",

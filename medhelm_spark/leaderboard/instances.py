@@ -155,8 +155,13 @@ def instance_detail(reader: Reader, spec: RunSpec, key: InstanceKey) -> Instance
         request=request,
         result=_result(reader, request),
         stats=stats,
-        annotations=tuple(sorted(verdicts, key=lambda one: (one.annotator, one.judge))),
+        annotations=tuple(sorted(verdicts, key=_verdict_order)),
     )
+
+
+def _verdict_order(verdict: Annotation) -> tuple[str, int, str]:
+    place = -1 if verdict.rubric_item is None else verdict.rubric_item
+    return verdict.annotator, place, verdict.judge
 
 
 def _result(reader: Reader, request: PlannedRequest | None) -> RequestResult | None:

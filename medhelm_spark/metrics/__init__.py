@@ -14,6 +14,7 @@ from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
 from medhelm_spark.metrics.ehr_sql import EHR_SQL
 from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
 from medhelm_spark.metrics.general import EFFICIENCY, GENERAL_INFORMATION
+from medhelm_spark.metrics.health_bench import HEALTH_BENCH, HEALTH_BENCH_PROFESSIONAL
 from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
@@ -28,8 +29,9 @@ from medhelm_spark.metrics.text_match import (
     F1_SCORE,
     QUASI_LEAVE_ARTICLES_EXACT_MATCH,
 )
+from medhelm_spark.plugins import Registry
 
-METRICS: Mapping[str, Metric] = {
+_OWN: Mapping[str, Metric] = {
     "exact_match": EXACT_MATCH,
     "quasi_leave_articles_exact_match": QUASI_LEAVE_ARTICLES_EXACT_MATCH,
     "f1_score": F1_SCORE,
@@ -50,7 +52,10 @@ METRICS: Mapping[str, Metric] = {
     "language_model": LANGUAGE_MODEL,
     "classes": CLASSES,
     "answer_unreadable": ANSWER_UNREADABLE,
+    "health_bench": HEALTH_BENCH,
+    "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
 }
+METRICS: Mapping[str, Metric] = Registry("METRICS", Metric, _OWN)
 
 RUN_METRICS: Mapping[str, RunMetric] = {
     "classification": CLASSIFICATION,

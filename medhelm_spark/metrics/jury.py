@@ -22,7 +22,7 @@ from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import MEDHELM, Metric, Params, ScoreRow, unscored
 
-_COVERAGE = MetricInfo(
+COVERAGE = MetricInfo(
     name="jury_coverage",
     display_name="Jury coverage",
     description="Share of judges whose verdict could be used.",
@@ -61,7 +61,7 @@ def _info(name: str) -> MetricInfo:
 
 def _renamed(params: Params) -> tuple[MetricInfo, ...]:
     name = params.get("stat_name", "jury_score")
-    return (_info(name), _COVERAGE, _info(f"{name}{MEDHELM}"))
+    return (_info(name), COVERAGE, _info(f"{name}{MEDHELM}"))
 
 
 def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
@@ -75,8 +75,8 @@ def _default(params: Params) -> float | None:
 
 def _coverage(num_usable: int, verdicts: Sequence[Verdict], *, is_empty: bool) -> Score:
     if is_empty:
-        return Score(name=_COVERAGE.name, value=None, status=ScoreStatus.NOT_APPLICABLE)
-    return Score(name=_COVERAGE.name, value=num_usable / len(verdicts))
+        return Score(name=COVERAGE.name, value=None, status=ScoreStatus.NOT_APPLICABLE)
+    return Score(name=COVERAGE.name, value=num_usable / len(verdicts))
 
 
 def _row(verdicts: Sequence[Verdict], names: Sequence[str], default: float | None) -> ScoreRow:
@@ -129,7 +129,7 @@ _ALIASES = tuple(
 JURY_SCORE = Metric(
     fn=_score,
     needs=frozenset({"completions", "verdicts"}),
-    emits=(_rating("jury_score"), _COVERAGE, _rating(f"jury_score{MEDHELM}")),
+    emits=(_rating("jury_score"), COVERAGE, _rating(f"jury_score{MEDHELM}")),
     version="1",
     renamed=_renamed,
     aliases=_ALIASES,

@@ -4,7 +4,7 @@ from medhelm_spark.scenarios.fetch import fetch, localize
 from medhelm_spark.scenarios.hub import as_files
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, parse_records
-from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, required_columns
+from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
 from medhelm_spark.scenarios.readers import READERS, read_card, read_records
 from medhelm_spark.scenarios.records import (
     EXPLANATIONS,
@@ -35,6 +35,7 @@ __all__ = [
     "localize",
     "open_source",
     "parse_records",
+    "parser_of",
     "read_card",
     "read_records",
     "required_columns",

@@ -2,11 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.scenarios import free_text, multiple_choice, structured, tabular
+from medhelm_spark.plugins import Registry
+from medhelm_spark.scenarios import (
+    conversation,
+    free_text,
+    multiple_choice,
+    structured,
+    tabular,
+)
 from medhelm_spark.scenarios.records import ParsedInput, Record
 
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
@@ -23,7 +29,7 @@ class Parser:
     """A shape: its function, the roles and options of its cards, columns needed beyond roles.
 
     `parse` raises BadRecord for a bad row. Every shape knows the roles `id`, `split`, `sub_split`
-    and `extra.NAME` besides its own.
+    and `extra.NAME` besides its own. With a changed `version` data is read anew.
     """
 
     parse: Parse
@@ -32,37 +38,43 @@ class Parser:
     options: tuple[str, ...] = ()
     needed_options: tuple[str, ...] = ()
     columns: Callable[[ScenarioCard], tuple[str, ...]] = _no_columns
+    version: str = ""
 
 
-PARSERS: Mapping[str, Parser] = MappingProxyType(
-    {
-        "multiple_choice": Parser(
-            parse=multiple_choice.parse_multiple_choice,
-            required=multiple_choice.REQUIRED,
-            optional=multiple_choice.OPTIONAL,
-            options=multiple_choice.OPTIONS,
-        ),
-        "free_text": Parser(
-            parse=free_text.parse_free_text,
-            required=free_text.REQUIRED,
-            optional=free_text.OPTIONAL,
-            options=free_text.OPTIONS,
-        ),
-        "structured": Parser(
-            parse=structured.parse_structured,
-            required=structured.REQUIRED,
-            optional=structured.OPTIONAL,
-            options=structured.OPTIONS,
-        ),
-        "tabular": Parser(
-            parse=tabular.parse_tabular,
-            optional=tabular.OPTIONAL,
-            options=tabular.OPTIONS,
-            needed_options=("template",),
-            columns=tabular.tabular_columns,
-        ),
-    }
-)
+_OWN: Mapping[str, Parser] = {
+    "multiple_choice": Parser(
+        parse=multiple_choice.parse_multiple_choice,
+        required=multiple_choice.REQUIRED,
+        optional=multiple_choice.OPTIONAL,
+        options=multiple_choice.OPTIONS,
+    ),
+    "free_text": Parser(
+        parse=free_text.parse_free_text,
+        required=free_text.REQUIRED,
+        optional=free_text.OPTIONAL,
+        options=free_text.OPTIONS,
+    ),
+    "conversation": Parser(
+        parse=conversation.parse_conversation,
+        required=conversation.REQUIRED,
+        optional=conversation.OPTIONAL,
+        options=conversation.OPTIONS,
+    ),
+    "structured": Parser(
+        parse=structured.parse_structured,
+        required=structured.REQUIRED,
+        optional=structured.OPTIONAL,
+        options=structured.OPTIONS,
+    ),
+    "tabular": Parser(
+        parse=tabular.parse_tabular,
+        optional=tabular.OPTIONAL,
+        options=tabular.OPTIONS,
+        needed_options=("template",),
+        columns=tabular.tabular_columns,
+    ),
+}
+PARSERS: Mapping[str, Parser] = Registry("PARSERS", Parser, _OWN)
 
 
 def parser_of(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> Parser:

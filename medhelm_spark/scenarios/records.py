@@ -33,6 +33,8 @@ class BadReason(StrEnum):
     UNKNOWN_ANSWER = "unknown_answer"
     UNEVEN_LISTS = "uneven_lists"
     BROKEN_INCORRECT_ANSWERS = "broken_incorrect_answers"
+    BROKEN_CONVERSATION = "broken_conversation"
+    BROKEN_RUBRIC = "broken_rubric"
     UNKNOWN_SPLIT = "unknown_split"
 
 
@@ -51,6 +53,10 @@ EXPLANATIONS: Mapping[BadReason, str] = {
     BadReason.UNKNOWN_ANSWER: "the correct answer is not among the options",
     BadReason.UNEVEN_LISTS: "the lists of sections and of their labels differ in length",
     BadReason.BROKEN_INCORRECT_ANSWERS: "incorrect_answers is not a JSON list of texts",
+    BadReason.BROKEN_CONVERSATION: (
+        "the conversation is no list of turns (role and content) that ends with the user's"
+    ),
+    BadReason.BROKEN_RUBRIC: "the rubric is no list of criteria, each with its points",
     BadReason.UNKNOWN_SPLIT: "the split is none of train, valid, validation, dev and test",
 }
 

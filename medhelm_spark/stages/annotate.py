@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.adaptation.decoding import call_id
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION, spoken
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
+from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
@@ -46,7 +47,7 @@ VERSION = "1"
 
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
-              coalesce(q.request_id, '') AS request_id) AS key,
+              coalesce(q.request_id, '') AS request_id, q.rubric_item) AS key,
        a.access_level, a.completions AS answer, r.completions, r.failure
 FROM {{subjects}} s JOIN {{calls}} c
   ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
@@ -79,18 +80,19 @@ class ReadVerdicts:
     def __call__(self, tasks: Iterable[VerdictTask]) -> Iterator[Annotation]:
         for task in tasks:
             key = task.key
+            rubric = self.rubrics[key.run_spec_id, key.annotator]
             yield annotation_for(
                 key,
-                self.rubrics[key.run_spec_id, key.annotator],
+                rubric,
                 access_level=task.access_level
                 or AccessLevel(self.specs[key.run_spec_id].access_level),
                 completions=task.completions,
                 failure=task.failure,
-                skipped=self._skipped(task),
+                skipped=self._skipped(task, rubric),
             )
 
-    def _skipped(self, task: VerdictTask) -> VerdictStatus | None:
-        skipped = needs_judging(tuple(map(spoken, task.answer or ())))
+    def _skipped(self, task: VerdictTask, rubric: Rubric) -> VerdictStatus | None:
+        skipped = needs_judging(rubric, tuple(map(spoken, task.answer or ())))
         how = self.specs[task.key.run_spec_id].answer_extraction
         if skipped or task.key.request_id or how is None:
             return skipped
@@ -129,7 +131,7 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
 
 def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
-        (one.spec.name, one.rubric.version, one.jury.name, _call_ids(one)) for one in annotators
+        (one.spec.name, version_of(one.rubric), one.jury.name, _call_ids(one)) for one in annotators
     ]
     return content_id(STAGE, VERSION, EXTRACTION_VERSION, juries, answers)
 

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import estimate_text_tokens
+from medhelm_spark.domain.annotation import RUBRIC_ITEMS
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.engines.tokens import token_counter
@@ -30,13 +31,20 @@ FROM {pending} q
 JOIN (SELECT DISTINCT prompt_id, text, messages FROM {prompts}) k ON k.prompt_id = q.prompt_id
 """
 
-# The answer is not there yet: it is counted at its longest.
-TO_JUDGE = """
-SELECT c.model_deployment, concat_ws(' ', c.template, i.input, i.references[0].text) AS text,
+# The answer is not there yet: it is counted at its longest. A judge may be asked once per rubric
+# item of the instance.
+TO_JUDGE = f"""
+SELECT c.model_deployment,
+       concat_ws(' ', c.template, i.input, transform(i.messages, m -> m.content),
+                 get(i.references, 0).text, item.criterion) AS text,
        c.answer_tokens, c.decoding.max_tokens * c.decoding.num_completions AS output_tokens
-FROM {subjects} s JOIN {calls} c ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
-JOIN {instances_now} i ON i.data_version = s.data_version AND i.instance_id = s.instance_id
+FROM {{subjects}} s JOIN {{calls}} c ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
+JOIN {{instances_now}} i ON i.data_version = s.data_version AND i.instance_id = s.instance_id
  AND i.perturbation = s.perturbation
+LATERAL VIEW explode(
+    CASE WHEN c.is_per_item
+         THEN from_json(i.extra_data['{RUBRIC_ITEMS}'], 'ARRAY<STRUCT<criterion: STRING>>')
+         ELSE array(named_struct('criterion', '')) END) exploded AS item
 """
 
 SUMS = """
@@ -82,6 +90,7 @@ class JudgeCost(JudgeCall):
 
     template: str
     answer_tokens: int
+    is_per_item: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +152,11 @@ def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Itera
 def _judge_costs(judging: Judging, specs: Iterable[RunSpec]) -> Iterator[JudgeCost]:
     for spec in specs:
         annotators = judging.annotators[spec.run_spec_id]
-        templates = {one.spec.name: one.rubric.template for one in annotators}
+        rubrics = {one.spec.name: one.rubric for one in annotators}
         for call in judge_calls(judging, [spec]):
             yield JudgeCost(
                 **{field.name: getattr(call, field.name) for field in fields(call)},
-                template=templates[call.annotator],
+                template=rubrics[call.annotator].template,
                 answer_tokens=spec.adapter_spec.max_tokens,
+                is_per_item=rubrics[call.annotator].is_per_item,
             )

@@ -44,22 +44,27 @@ SELECT request_id, max(attempts) AS attempts, count(*) AS tries,
 FROM {{request_results}} GROUP BY request_id
 """
 
+# Judges' requests about one answer are kept `together`: they begin with the same text, which an
+# engine with a prefix cache then reads once. A prompt's id is a hash and would scatter them.
 PENDING = f"""
-SELECT DISTINCT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.access_level,
+SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.access_level,
        r.estimated_tokens, d.tokens_per_second,
        CASE WHEN {{retry}} THEN 0 ELSE coalesce(t.attempts, 0) END AS attempts,
-       coalesce(t.tries, 0) AS tries
+       coalesce(t.tries, 0) AS tries,
+       min(CASE WHEN r.judged_request_id = '' THEN r.request_id ELSE r.judged_request_id END)
+       AS together
 FROM {{planned}} r JOIN {{askable}} d ON d.name = r.model_deployment
 LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
 WHERE t.request_id IS NULL OR (NOT t.answered AND
       ({{retry}} OR (t.failures & d.given_up = 0 AND t.attempts < d.max_attempts)))
+GROUP BY ALL
 """
 
 SLICE = """
 SELECT * FROM (SELECT *,
         sum(estimated_tokens / tokens_per_second) OVER in_order AS seconds,
         row_number() OVER in_order AS place
-    FROM {pending} WINDOW in_order AS (ORDER BY model_deployment, prompt_id, request_id
+    FROM {pending} WINDOW in_order AS (ORDER BY model_deployment, together, request_id
                                        ROWS UNBOUNDED PRECEDING))
 WHERE place = 1 OR (place <= {rows} AND seconds <= {limit})
 """
@@ -213,8 +218,9 @@ def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
     """The wave's requests with their prompts, in one partition per slot, prefixes together."""
     prompts = ctx.lake.read("prompts").select("prompt_id", "messages", "text")
     rows = F.broadcast(wave).join(prompts, "prompt_id")
-    dealt = rows.repartition(slots, "request_id") if slots > 1 else rows.repartition(1)
-    ordered = dealt.sortWithinPartitions("model_deployment", "text", "prompt_id", "request_id")
+    dealt = rows.repartition(slots, "together") if slots > 1 else rows.repartition(1)
+    order = ("model_deployment", "text", "messages", "prompt_id", "request_id")
+    ordered = dealt.sortWithinPartitions(*order)
     return ordered.select(*Request.__dataclass_fields__)
 
 

@@ -17,6 +17,7 @@ from medhelm_spark.scenarios import (
     Record,
     fingerprint_records,
     parse_records,
+    parser_of,
 )
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.sources import located, read, size_of
@@ -195,7 +196,9 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
 
 def parse_hash(card: ScenarioCard) -> str:
     """Changes when the card would make other instances of the same records."""
-    return content_id(VERSION, card.shape, card.fields, card.options, card.access_level)
+    parts = (card.shape, card.fields, card.options, card.access_level)
+    version = parser_of(card).version
+    return content_id(VERSION, *parts, *([version] if version else []))
 
 
 def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:

@@ -13,7 +13,8 @@ from medhelm_spark.adaptation.decoding import (
     option_fields,
 )
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
-from medhelm_spark.annotators.jury import judge_decoding, judge_prompt, needs_judging
+from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
+from medhelm_spark.annotators.kinds import Shown, version_of
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
@@ -21,7 +22,7 @@ from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Completion, Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import AccessLevel, Reference
+from medhelm_spark.domain.scenario import AccessLevel, Message, Reference
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context, now
@@ -40,7 +41,8 @@ FROM {{answered}} q JOIN {{annotators}} a ON a.run_spec_id = q.run_spec_id
 """
 
 TASKS = """
-SELECT s.subject_id, s.render_id, i.input AS question, i.references, r.completions, i.access_level
+SELECT s.subject_id, s.render_id, i.input AS question, i.messages, i.references, i.extra_data,
+       r.completions, i.access_level
 FROM (SELECT subject_id, render_id, first(data_version) AS data_version,
              first(instance_id) AS instance_id, first(perturbation) AS perturbation,
              first(judged_request_id) AS judged_request_id
@@ -54,13 +56,13 @@ LEFT ANTI JOIN {known} k ON k.render_id = s.render_id AND k.subject_id = s.subje
 
 PLANNED = f"""
 SELECT {", ".join(f"s.{name}" for name in EVALUATION_KEY)},
-       s.judged_request_id, s.annotator, c.judge,
+       s.judged_request_id, s.annotator, c.judge, k.rubric_item,
        {REQUEST_ID_SQL} AS request_id, k.prompt_id, c.model_deployment,
        c.decoding, k.access_level, {ESTIMATED_TOKENS_SQL} AS estimated_tokens,
        '{Purpose.JUDGE.value}' AS purpose
 FROM {{subjects}} s JOIN {{calls}} c
   ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
-JOIN (SELECT DISTINCT render_id, subject_id, prompt_id, num_characters, access_level
+JOIN (SELECT DISTINCT render_id, subject_id, rubric_item, prompt_id, num_characters, access_level
       FROM {{known}}) k
   ON k.render_id = s.render_id AND k.subject_id = s.subject_id
 """
@@ -87,14 +89,16 @@ class JudgeTask:
     subject_id: str
     render_id: str
     question: str
+    messages: tuple[Message, ...]
     references: tuple[Reference, ...]
+    extra_data: Mapping[str, str]
     completions: tuple[Completion, ...] | None
     access_level: AccessLevel
 
 
 @dataclass(frozen=True, slots=True)
 class AskJudges:
-    """Answers in, judge prompts out; an empty answer is not put before a judge.
+    """Answers in, judge prompts out, one per answer or per rubric item of its instance.
 
     `specs` say by render_id how answers are read; RunSpecs that read alike share one.
     """
@@ -104,16 +108,20 @@ class AskJudges:
 
     def __call__(self, tasks: Iterable[JudgeTask]) -> Iterator[Prompt]:
         for stored in tasks:
-            spec = self.specs[stored.render_id]
+            spec, rubric = self.specs[stored.render_id], self.rubrics[stored.render_id]
             heard = hear(stored.completions, spec, stored.references, stored.question)
             task = replace(stored, completions=heard.completions)
-            if needs_judging(task.completions) is None and task.completions:
-                yield judge_prompt(
-                    self.rubrics[task.render_id],
-                    question=task.question,
-                    response=task.completions[0].text,
-                    gold=task.references[0].text if task.references else "",
-                    access_level=task.access_level,
+            if task.completions and needs_judging(rubric, task.completions) is None:
+                yield from judge_prompts(
+                    rubric,
+                    Shown(
+                        question=task.question,
+                        messages=task.messages,
+                        response=task.completions[0].text,
+                        gold=task.references[0].text if task.references else "",
+                        extra_data=task.extra_data,
+                        access_level=task.access_level,
+                    ),
                     judged_request_id=task.subject_id,
                     render_id=task.render_id,
                 )
@@ -140,7 +148,7 @@ class Judging:
 def _render_id(annotator: ResolvedAnnotator, spec: RunSpec) -> str:
     how = spec.answer_extraction
     reading = (how, option_fields(spec.adapter_spec)) if how else None
-    return content_id("judge", VERSION, EXTRACTION_VERSION, annotator.rubric.version, reading)
+    return content_id("judge", VERSION, EXTRACTION_VERSION, version_of(annotator.rubric), reading)
 
 
 def judge_calls(judging: Judging, specs: Iterable[RunSpec]) -> list[JudgeCall]:

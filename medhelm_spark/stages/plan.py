@@ -54,7 +54,8 @@ SELECT d.run_spec_id, i.instance_id, i.perturbation, d.train_trial_index, d.tria
             ELSE {REQUEST_ID_SQL} END AS request_id,
        k.prompt_id, d.model_deployment, d.decoding, d.access_level,
        {ESTIMATED_TOKENS_SQL} AS estimated_tokens,
-       '{Purpose.EVALUATE}' AS purpose, '' AS annotator, '' AS judge, '' AS judged_request_id
+       '{Purpose.EVALUATE}' AS purpose, '' AS annotator, '' AS judge, '' AS judged_request_id,
+       CAST(NULL AS BIGINT) AS rubric_item
 FROM (SELECT DISTINCT render_id, subject_id, perturbation, train_trial_index, prompt_id,
              num_characters
       FROM {{known}}) k

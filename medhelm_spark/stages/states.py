@@ -196,7 +196,7 @@ def hearing_needs(spec: RunSpec) -> frozenset[str]:
 
 
 def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
-    verdict = F.struct("annotator", "judge", "status", "scores")
+    verdict = F.struct("annotator", "judge", "rubric_item", "status", "scores")
     current = ctx.current("annotations", "annotate", run_spec_ids)
     return current.groupBy(*EVALUATION_KEY).agg(
         F.sort_array(F.collect_list(verdict)).alias("verdicts")

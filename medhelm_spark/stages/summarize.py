@@ -13,6 +13,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
+from medhelm_spark.statistics.summary import clipped
 from medhelm_spark.statistics.summary import summarize as summary_of
 
 STAGE = "summarize"
@@ -68,8 +69,10 @@ class Summarizer:
 
 def _stat(row: Histogram, scale: MetricInfo) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
-    proportion = (scale.minimum, scale.maximum) == (0.0, 1.0)
+    proportion = (scale.minimum, scale.maximum) == (0.0, 1.0) and not scale.clips_mean
     made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=proportion)
+    if scale.clips_mean:
+        made = clipped(made, scale.minimum, scale.maximum)
     return Stat(
         run_spec_id=row.run_spec_id,
         name=row.name,

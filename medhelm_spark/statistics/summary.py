@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.stats import Interval, IntervalMethod
 from medhelm_spark.statistics.intervals import bootstrap_mean, wilson
@@ -69,4 +69,24 @@ def summarize(
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         ci_method=interval.method if interval else IntervalMethod.NONE,
+    )
+
+
+def clipped(summary: Summary, low: float | None, high: float | None) -> Summary:
+    """The summary with mean and interval brought onto a scale that single values may leave.
+
+    Spread, minimum and maximum stay those of the values. None leaves that end open.
+    """
+
+    def onto_scale(value: float | None) -> float | None:
+        if value is None:
+            return None
+        value = value if low is None else max(low, value)
+        return value if high is None else min(high, value)
+
+    return replace(
+        summary,
+        mean=onto_scale(summary.mean),
+        ci_low=onto_scale(summary.ci_low),
+        ci_high=onto_scale(summary.ci_high),
     )

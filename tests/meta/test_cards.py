@@ -2,6 +2,7 @@
 
 import pytest
 
+from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
@@ -42,7 +43,7 @@ def test_metrics_exist_and_one_of_them_gives_the_main_metric(card: ScenarioCard)
 
 def test_annotators_find_their_rubric_and_jury(card: ScenarioCard, registry: Registry) -> None:
     for spec in card.annotators:
-        assert registry.rubrics[spec.rubric].criteria
+        assert kind_of(registry.rubrics[spec.rubric])
         assert registry.juries[spec.jury].judges
 
 

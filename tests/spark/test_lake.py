@@ -153,6 +153,7 @@ def test_a_column_that_an_older_lake_lacks_reads_as_null(lake: Lake) -> None:
     older = lake.frame([record("a", 1)], RunRecord).drop("schema_version")
     older.write.format("delta").save(lake.place.table("runs"))
     assert [row["schema_version"] for row in lake.read("runs").collect()] == [None]
+    assert dict(lake.read("runs").dtypes)["schema_version"] == "bigint"
     lake.append_rows("runs", [record("b", 2)], "w")
     assert lake.read("runs").count() == 2
 

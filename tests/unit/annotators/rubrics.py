@@ -24,3 +24,13 @@ def verdict(accuracy: object = 4, clarity: object = 7, **further: object) -> str
 
 def completion(text: str) -> Completion:
     return Completion(text=text, finish_reason=FinishReason.STOP)
+
+
+PER_ITEM = Rubric(
+    name="items",
+    template="Judge.\n{CONVERSATION}\n<answer>{RESPONSE}</answer>\nMet? {CRITERION}",
+    criteria=(),
+    version="v2",
+    max_tokens=128,
+    kind="rubric",
+)

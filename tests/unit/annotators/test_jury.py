@@ -7,9 +7,10 @@ import pytest
 from medhelm_spark.annotators.jury import (
     annotation_for,
     judge_decoding,
-    judge_prompt,
+    judge_prompts,
     needs_judging,
 )
+from medhelm_spark.annotators.kinds import Shown
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     Annotation,
@@ -35,15 +36,9 @@ KEY = AnnotationKey(
 
 
 def ask(question: str, response: str, gold: str) -> Prompt:
-    return judge_prompt(
-        TWO,
-        question=question,
-        response=response,
-        gold=gold,
-        access_level=AccessLevel.GATED,
-        judged_request_id="answer-request",
-        render_id="v1",
-    )
+    shown = Shown(question=question, response=response, gold=gold, access_level=AccessLevel.GATED)
+    (prompt,) = judge_prompts(TWO, shown, judged_request_id="answer-request", render_id="v1")
+    return prompt
 
 
 def test_values_stand_where_the_template_has_them() -> None:
@@ -51,6 +46,7 @@ def test_values_stand_where_the_template_has_them() -> None:
     text = "Costs $5, {keep}. Q: why?\nGold: gold\nA: because\nbecause"
     assert prompt.messages == (Message(role="user", content=text),)
     assert (prompt.subject_id, prompt.render_id) == ("answer-request", "v1")
+    assert prompt.rubric_item is None
     assert (prompt.access_level, prompt.num_characters) == (AccessLevel.GATED, len(text))
     assert prompt.prompt_id == content_id(prompt.messages, AccessLevel.GATED)
 
@@ -84,7 +80,7 @@ def test_which_answers_go_before_a_judge(
     texts: list[str] | None, status: VerdictStatus | None
 ) -> None:
     completions = None if texts is None else [completion(text) for text in texts]
-    assert needs_judging(completions) == status
+    assert needs_judging(TWO, completions) == status
 
 
 def annotate(

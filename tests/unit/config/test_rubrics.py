@@ -1,11 +1,13 @@
 """Rubrics in both forms."""
 
 import json
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import Scale, load_judge_prompt, load_rubric
 from medhelm_spark.domain.annotation import Criterion
 from medhelm_spark.errors import ConfigError
@@ -61,6 +63,30 @@ def test_bad_rubrics_name_the_file(write, old: str, new: str, message: str) -> N
         load_rubric(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
+
+
+def test_a_rubric_of_the_instances_own_has_no_criteria(write) -> None:
+    front = "---\nkind: rubric\nmax_tokens: 9\n---\n"
+    rubric = load_rubric(write("a.md", front + "{RESPONSE} by {CRITERION}"))
+    assert (rubric.criteria, rubric.is_per_item, rubric.max_tokens) == ((), True, 9)
+    for text in (front + "{RESPONSE}", MARKDOWN.replace("criteria:", "kind: rubric\ncriteria:")):
+        with pytest.raises(ConfigError, match="of kind rubric names no criteria, and its text"):
+            load_rubric(write("b.md", text))
+
+
+def test_a_plug_ins_kind_is_part_of_the_version_and_needs_no_criteria(write) -> None:
+    text = "---\nkind: own\n---\n{RESPONSE}"
+    own, other = (load_rubric(write("a.md", text.replace("own", kind))) for kind in ("own", "two"))
+    assert (own.kind, own.criteria) == ("own", ())
+    assert own.version != other.version
+
+
+@pytest.mark.parametrize("name", ["health_bench", "health_bench_comparison"])
+def test_shipped_health_bench_prompts_end_with_what_differs(name: str) -> None:
+    rubric = load_rubric(conf_path("rubrics", f"{name}.md"))
+    marks = re.findall(r"\{[A-Z_]+\}", rubric.template)
+    last = "{CRITERION}" if rubric.is_per_item else "{GOLD_RESPONSE}"
+    assert marks == ["{CONVERSATION}", "{RESPONSE}", last]
 
 
 def test_a_rubric_without_criteria_is_refused(write) -> None:

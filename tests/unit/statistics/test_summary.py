@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from medhelm_spark.domain.stats import IntervalMethod, Stat
 from medhelm_spark.statistics.intervals import wilson
-from medhelm_spark.statistics.summary import Summary, summarize
+from medhelm_spark.statistics.summary import Summary, clipped, summarize
 
 
 def test_binary_values_by_hand():
@@ -67,3 +67,22 @@ def test_order_and_partial_counts_make_no_difference(histogram, shuffler: random
 def test_field_names_are_those_of_a_stat():
     fields = set(Summary.__dataclass_fields__)
     assert fields <= set(Stat.__dataclass_fields__)
+
+
+def test_a_mean_brought_onto_its_scale_keeps_the_spread_of_the_values():
+    whole = summarize([(-1.0, 3), (0.5, 1)], num_unscored=1, seed=0)
+    found = clipped(whole, 0.0, 1.0)
+    assert (whole.mean, found.mean) == (-0.625, 0.0)
+    assert (found.minimum, found.maximum, found.stddev) == (-1.0, 0.5, whole.stddev)
+    assert (found.count, found.num_unscored) == (4, 1)
+    assert whole.ci_low == -1.0
+    assert found.ci_low == 0.0
+    assert found.ci_high == max(0.0, whole.ci_high)
+
+
+def test_what_lies_on_the_scale_or_is_absent_stays():
+    inside = summarize([(0.2, 2), (0.8, 2)], num_unscored=0, seed=0)
+    assert clipped(inside, 0.0, 1.0) == inside
+    assert clipped(inside, None, None) == inside
+    assert clipped(Summary(count=0, num_unscored=3), 0.0, 1.0).mean is None
+    assert clipped(summarize([(3.0, 2)], 0, seed=0), 0.0, 1.0).mean == 1.0

@@ -1,0 +1,107 @@
+"""The kinds of annotators: what judges are asked about an answer, and how a reply is read."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from medhelm_spark.annotators.verdict import met_schema, parse_met, parse_verdict, verdict_schema
+from medhelm_spark.domain.annotation import JURY, PER_ITEM, Rubric, rubric_items
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.request import CriterionScore
+from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.plugins import Registry
+
+Question = tuple[int | None, str]
+"""The place of the rubric item that a judge is asked about, or None, and what it is asked."""
+
+_PLACEHOLDER = re.compile(r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRITERION)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a judge may be shown of one answer.
+
+    `question` is the instance's input without adapter instructions, `messages` the conversation
+    that it ends (empty where there is none), `gold` the reference answer or empty. `access_level`
+    is the strictest of them all.
+    """
+
+    question: str
+    response: str
+    access_level: AccessLevel
+    gold: str = ""
+    messages: tuple[Message, ...] = ()
+    extra_data: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """One entry of `ANNOTATORS`, which a rubric names as its `kind`.
+
+    `ask` gives what each judge is asked about an answer, `schema` the JSON Schema of a reply, and
+    `read` the scores of a reply, or None where it holds none. An empty answer goes before the
+    judges only with `judges_empty`. With a changed `version` answers are judged anew.
+    """
+
+    ask: Callable[[Rubric, Shown], Iterable[Question]]
+    schema: Callable[[Rubric], str | None]
+    read: Callable[[str, Rubric], tuple[CriterionScore, ...] | None]
+    judges_empty: bool = False
+    version: str = ""
+
+
+def filled(rubric: Rubric, shown: Shown, criterion: str = "") -> str:
+    """The rubric's template for one answer.
+
+    All placeholders are replaced in one pass, so a placeholder, `$` or backslash inside a value
+    stays what it is, and the rest of the template is sent as its author wrote it (MedHELM reads
+    `$` in a template as a variable and stops at it).
+    """
+    values = {
+        "CONVERSATION": conversation_text(shown.messages, shown.question),
+        "QUESTION": shown.question,
+        "RESPONSE": shown.response,
+        "GOLD_RESPONSE": shown.gold,
+        "CRITERION": criterion,
+    }
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], rubric.template)
+
+
+def conversation_text(messages: Sequence[Message], question: str) -> str:
+    """All turns in order, each under its role; the question alone is a turn of the user's."""
+    turns = messages or (Message(role="user", content=question),)
+    return "\n\n".join(f"{turn.role.upper()}:\n{turn.content}" for turn in turns)
+
+
+def _ask_once(rubric: Rubric, shown: Shown) -> Iterable[Question]:
+    return [(None, filled(rubric, shown))]
+
+
+def _ask_per_item(rubric: Rubric, shown: Shown) -> Iterable[Question]:
+    for place, item in enumerate(rubric_items(shown.extra_data)):
+        yield place, filled(rubric, shown, item.criterion)
+
+
+_OWN: Mapping[str, Annotator] = {
+    JURY: Annotator(ask=_ask_once, schema=verdict_schema, read=parse_verdict),
+    PER_ITEM: Annotator(ask=_ask_per_item, schema=met_schema, read=parse_met, judges_empty=True),
+}
+ANNOTATORS: Mapping[str, Annotator] = Registry("ANNOTATORS", Annotator, _OWN)
+
+
+def kind_of(rubric: Rubric) -> Annotator:
+    """The annotator that applies a rubric.
+
+    Raises:
+        UnknownNameError: there is no annotator of the rubric's kind.
+    """
+    if rubric.kind not in ANNOTATORS:
+        raise UnknownNameError("kind", rubric.kind, ANNOTATORS, where=f"rubric {rubric.name!r}")
+    return ANNOTATORS[rubric.kind]
+
+
+def version_of(rubric: Rubric) -> str:
+    """Changes with the rubric and with the annotator that applies it."""
+    version = kind_of(rubric).version
+    return content_id(rubric.version, version) if version else rubric.version

@@ -1,0 +1,94 @@
+"""The points that an answer earns by its instance's own rubric, from the judges' verdicts.
+
+An item's share is the mean of the judges' usable verdicts on it, each 1 or 0; for complete verdicts
+this comes to the mean over judges. An item on which no verdict is usable is missing: its share is
+None. Verdicts name their item, so a failed one never moves another.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from medhelm_spark.domain.annotation import RubricItem
+from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
+from medhelm_spark.domain.stats import Score, ScoreStatus
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.metrics.jury import COVERAGE
+from medhelm_spark.metrics.metric import Params
+
+Shares = Sequence[float | None]
+
+UNSCORED, LOWEST = "unscored", "lowest"
+"""What an answer with a missing item gets: no value, or the lowest that it could have had."""
+
+
+def check_missing(params: Params) -> None:
+    """Refuse a policy for missing verdicts that is none."""
+    given = params.get("missing", UNSCORED)
+    if given not in (UNSCORED, LOWEST):
+        raise ConfigError(f"missing is {given!r}; allowed: {UNSCORED}, {LOWEST}.")
+
+
+def verdicts_of(state: RequestState, params: Params) -> list[Verdict]:
+    """The verdicts of the annotator that the params name, or all."""
+    annotator = params.get("annotator")
+    return [one for one in state.verdicts if annotator in (None, one.annotator)]
+
+
+def refusal(
+    state: RequestState, items: Sequence[RubricItem], verdicts: Sequence[Verdict]
+) -> ScoreStatus | None:
+    """Why an answer has no value at all, or None where it may have one."""
+    if not state.completions:
+        return ScoreStatus.NO_ANSWER
+    if not items:
+        return ScoreStatus.NO_REFERENCE
+    return None if verdicts else ScoreStatus.NO_VERDICT
+
+
+def usable(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, int, float]]:
+    """Judge, place of the item, and 1 or 0, of every verdict on an item that could be read."""
+    for one in verdicts:
+        if one.rubric_item is not None and one.status is VerdictStatus.OK and one.scores:
+            yield one.judge, one.rubric_item, one.scores[0].score
+
+
+def shares_of(items: Sequence[RubricItem], verdicts: Sequence[Verdict]) -> Shares:
+    """Per item the share of its usable verdicts that call it met; None where there is none."""
+    said: dict[int, list[float]] = defaultdict(list)
+    for _, place, met in usable(verdicts):
+        said[place].append(met)
+    return [sum(said[at]) / len(said[at]) if at in said else None for at in range(len(items))]
+
+
+def earned(items: Sequence[RubricItem], shares: Shares, params: Params) -> float | ScoreStatus:
+    """Points earned over the positive points possible, unclipped, or why there is no value.
+
+    Without positive points nothing can be earned (NOT_APPLICABLE). With a missing item there is no
+    value (NO_VERDICT), or by params["missing"] = "lowest" a missing positive item counts as not
+    met and a missing negative one as met.
+    """
+    possible = math.fsum(item.points for item in items if item.points > 0)
+    if not possible:
+        return ScoreStatus.NOT_APPLICABLE
+    if None in shares and params.get("missing") != LOWEST:
+        return ScoreStatus.NO_VERDICT
+    pairs = zip(items, shares, strict=True)
+    points = (
+        item.points * (float(item.points < 0) if share is None else share) for item, share in pairs
+    )
+    return math.fsum(points) / possible
+
+
+def score_of(name: str, value: float | ScoreStatus) -> Score:
+    """A value as a Score, or the reason why there is none."""
+    if isinstance(value, ScoreStatus):
+        return Score(name=name, value=None, status=value)
+    return Score(name=name, value=value)
+
+
+def coverage_of(items: Sequence[RubricItem], verdicts: Sequence[Verdict]) -> Score:
+    """The share of verdicts, one per judge and item, that could be used."""
+    judges = {one.judge for one in verdicts}
+    found = sum(1 for _ in usable(verdicts))
+    return Score(name=COVERAGE.name, value=found / (len(judges) * len(items)))
