@@ -7,7 +7,7 @@ working directory. Everything that can be wrong is refused here, before a model 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
@@ -17,7 +17,7 @@ from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
-from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec, PromptVariant
 from medhelm_spark.domain.scenario import (
     AccessLevel,
     DataSource,
@@ -53,6 +53,12 @@ class _MetricEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _VariantEntry:
+    name: str
+    prompt_file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _BenchmarkFile:
     name: str
     description: str
@@ -62,6 +68,7 @@ class _BenchmarkFile:
     max_tokens: int = 1024
     access_level: AccessLevel = AccessLevel.PRIVATE
     id_column: str | None = None
+    prompt_variants: tuple[_VariantEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +90,32 @@ def load_benchmark(path: Path) -> Benchmark:
     _check(file, path)
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
-    dataset = _dataset(file, path, template_columns(template, str(prompt)))
+    variants = _variants(file, path)
+    columns = dict.fromkeys(template_columns(template, str(prompt)))
+    for variant in variants.values():
+        columns |= dict.fromkeys(template_columns(variant, str(path)))
+    dataset = _dataset(file, path, tuple(columns))
     jury_entry = next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
     return Benchmark(
-        card=_card(file, template, dataset, jury_entry),
+        card=_with_variants(_card(file, template, dataset, jury_entry), variants),
         rubric=_rubric(file.name, jury_entry, path) if jury_entry else None,
         jury=_jury(file.name, jury_entry, path) if jury_entry and jury_entry.judges else None,
     )
+
+
+def _variants(file: _BenchmarkFile, path: Path) -> dict[str, str]:
+    """The templates of prompt variants by name."""
+    return {
+        one.name: read_text(find_file(one.prompt_file, path, f"prompt_file of {one.name!r}"))
+        for one in file.prompt_variants
+    }
+
+
+def _with_variants(card: ScenarioCard, templates: Mapping[str, str]) -> ScenarioCard:
+    """The card with the templates where its parser finds them."""
+    variants = tuple(PromptVariant(name=name) for name in templates)
+    options = {one.perturbation: templates[one.name] for one in variants}
+    return replace(card, prompt_variants=variants, options={**card.options, **options})
 
 
 def find_file(name: str, owner: Path, key: str) -> Path:

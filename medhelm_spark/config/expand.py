@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from medhelm_spark.config.augmentation import Perturbations, augmented, load_word_lists
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.expanders import EXPANDERS, apply_expander
 from medhelm_spark.config.juries import load_jury
@@ -60,14 +61,22 @@ def expand(
         _resolve(registry, name, None, "--models-to-run")
     runs: dict[str, ResolvedRun] = {}
     for entry in entries:
-        for run in _expand_entry(entry, registry, base_dir, selection):
-            _add(runs, run)
+        for one, perturbations in augmented(entry, f"{entry.where}: run entry {entry.name!r}"):
+            for run in _expand_entry(one, registry, base_dir, selection):
+                _add(runs, _perturbed(run, perturbations, registry))
     if entries and not runs:
         raise ConfigError(
             f"none of the {len(entries)} run entries is left to run: "
             "--models-to-run and --groups-to-run exclude them all."
         )
     return tuple(runs.values())
+
+
+def _perturbed(run: ResolvedRun, perturbations: Perturbations, registry: Registry) -> ResolvedRun:
+    if not perturbations:
+        return run
+    lists = load_word_lists(registry.word_list_files)
+    return replace(run, perturbations=perturbations, word_lists=lists)
 
 
 def _add(runs: dict[str, ResolvedRun], run: ResolvedRun) -> None:

@@ -76,6 +76,8 @@ EXPANDERS: Mapping[str, Expander] = {
     "eval_split": Expander(apply=_eval_split),
     "stop": Expander(apply=_stop, separator=","),
     "instructions": Expander(apply=_instructions, separator=","),
+    # It changes the instances and not the adapter: `augmentation` says how.
+    "data_augmentation": Expander(apply=lambda spec, _: spec, separator=","),
 }
 
 UNSUPPORTED = (
@@ -86,7 +88,6 @@ UNSUPPORTED = (
     "follow_format_instructions",
     "output_format_instructions",
     "global_prefix",
-    "data_augmentation",
     "tokenizer",
     "num_prompt_tokens",
     "increase_max_tokens",

@@ -77,6 +77,38 @@ class AnnotatorSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PerturbationSpec:
+    """A perturbation by its name in `adaptation.perturbations.PERTURBATIONS`, as HELM names it.
+
+    `args` are its arguments as text; `word_lists` gives the content id of every list it reads.
+    """
+
+    name: str
+    args: Mapping[str, str] = field(default_factory=dict)
+    word_lists: Mapping[str, str] = field(default_factory=dict)
+
+
+PROMPT = "prompt."
+"""What the `perturbation` of a prompt variant's rows begins with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptVariant:
+    """Another wording of a scenario's prompt, asked of the same instances.
+
+    `adapter_spec` replaces text fields of the adapter. Where the parser left a text under
+    `prompt.NAME` in `extra_data` (another template of a benchmark), it replaces the input.
+    """
+
+    name: str
+    adapter_spec: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def perturbation(self) -> str:
+        return PROMPT + self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
     """What a person asks for: `name:key=value,...` with HELM's priority and groups."""
 
@@ -92,7 +124,8 @@ class RunSpec:
     """One fully resolved scenario, adapter, deployment, metrics and annotators.
 
     `run_spec_id` is the content id of all other fields; `name` is HELM's run name. `data_version`
-    names exactly one ingested version of the scenario.
+    names exactly one version of the scenario: as ingested, or with its perturbed copies. None for
+    `perturbations` and `prompt_variants` means none.
     """
 
     run_spec_id: str
@@ -109,6 +142,8 @@ class RunSpec:
     access_level: str
     main_metric: str
     main_split: str
+    perturbations: tuple[PerturbationSpec, ...] | None = None
+    prompt_variants: tuple[PromptVariant, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec, PromptVariant
 
 CORRECT_TAG = "correct"
 
@@ -152,6 +152,7 @@ class ScenarioCard:
 
     `shape` names the parser (`scenarios.PARSERS`), `fields` maps its roles to source columns and
     `options` holds its remaining settings. `args` are the run-entry arguments it accepts.
+    `prompt_variants` are asked beside the adapter's own prompt.
     """
 
     name: str
@@ -178,3 +179,4 @@ class ScenarioCard:
     language: str = "English"
     licence: str = ""
     verified: Verified = Verified.NEVER
+    prompt_variants: tuple[PromptVariant, ...] = ()

@@ -125,7 +125,7 @@ def _struct(kind: type) -> Codec:
     make = constructor(kind)
 
     def decode(column: pa.Array) -> list[Any]:
-        columns = [codec.decode(column.field(name)) for name, codec in fields.items()]
+        columns = [codec.decode(_child(column, name, codec)) for name, codec in fields.items()]
         if not column.null_count:
             return list(map(make, *columns))
         valid = column.is_valid().to_pylist()
@@ -140,6 +140,13 @@ def _struct(kind: type) -> Codec:
 
     inner = ", ".join(f"{name}: {codec.ddl}" for name, codec in fields.items())
     return Codec(arrow, f"STRUCT<{inner}>", decode, encode)
+
+
+def _child(column: pa.Array, name: str, codec: Codec) -> pa.Array:
+    """A field of a struct column; nulls where an older lake's rows lack it."""
+    if column.type.get_field_index(name) < 0:
+        return pa.nulls(len(column), codec.arrow)
+    return column.field(name)
 
 
 def _getter(name: str) -> Callable[[Any], Any]:

@@ -8,12 +8,13 @@ from operator import attrgetter
 from medhelm_spark.adaptation.render import output_mapping
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Purpose, RequestState
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.run_specs import adapters_of
 from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, states
 
 STAGE = "score"
@@ -30,12 +31,14 @@ class Scorer:
     def __call__(self, states: Iterable[RequestState]) -> Iterator[PerInstanceStats]:
         for run_spec_id, group in groupby(states, key=attrgetter("run_spec_id")):
             spec = self.specs[run_spec_id]
-            while batch := [_with_options(state, spec) for state in islice(group, BATCH)]:
+            adapters = adapters_of(spec)
+            while batch := [_with_options(state, adapters) for state in islice(group, BATCH)]:
                 yield from score_batch(spec, batch)
 
 
-def _with_options(state: RequestState, spec: RunSpec) -> RequestState:
-    mapping = output_mapping(spec.adapter_spec, state.references)
+def _with_options(state: RequestState, adapters: Mapping[str, AdapterSpec]) -> RequestState:
+    adapter = adapters.get(state.perturbation, adapters[""])
+    mapping = output_mapping(adapter, state.references)
     return replace(state, output_mapping=mapping) if mapping else state
 
 

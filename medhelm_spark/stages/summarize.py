@@ -1,15 +1,23 @@
 """summarize: per_instance_stats -> stats, every mean with its counts and its interval."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import MetricSpec, RunSpec
-from medhelm_spark.domain.stats import MetricInfo, Stat
+from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
+from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.robustness import (
+    HIGHEST,
+    LOWEST,
+    LOWEST_SCORED,
+    PROMPT_VARIANTS,
+    compared,
+)
 from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.statistics.summary import summarize as summary_of
@@ -20,15 +28,12 @@ SEED = 0
 
 # Equal values are counted, so what reaches Python per stat is bounded by its distinct values.
 HISTOGRAMS = """
-SELECT run_spec_id, name, split, perturbation,
+SELECT run_spec_id, name, split, perturbation, computed_on,
        sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
        sort_array(collect_list(CASE WHEN value IS NOT NULL
                                     THEN named_struct('value', value, 'rows', rows) END))
        AS histogram
-FROM (SELECT run_spec_id, split, perturbation, stat.name, stat.value, count(*) AS rows
-      FROM (SELECT run_spec_id, split, perturbation, explode(stats) AS stat FROM {scored})
-      GROUP BY run_spec_id, split, perturbation, stat.name, stat.value)
-GROUP BY run_spec_id, name, split, perturbation
+FROM {compared} GROUP BY run_spec_id, name, split, perturbation, computed_on
 """
 
 
@@ -48,30 +53,55 @@ class Histogram:
     name: str
     split: str
     perturbation: str
+    computed_on: str | None
     num_unscored: int
     histogram: tuple[ValueRows, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """The function of this stage; each RunSpec's metrics say which stats are proportions."""
+    """The function of this stage; each RunSpec's metrics say how its stats are read."""
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
 
     def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
         for row in histograms:
-            yield _stat(row, info(row.name, self.metrics[row.run_spec_id]))
+            scale = info(row.name, self.metrics[row.run_spec_id])
+            read = _read_as(row, scale.lower_is_better)
+            if read:
+                yield _stat(row, *read, scale)
 
 
-def _stat(row: Histogram, scale: MetricInfo) -> Stat:
+def _read_as(row: Histogram, lower_is_better: bool | None) -> tuple[str, ComputedOn | None] | None:
+    """Name and meaning of what was computed; None for what says nothing of this stat.
+
+    The worst is the lowest value, where lower is better the highest, and there is none where
+    neither is better. MedHELM takes the lowest that was scored, whatever the stat: where that is
+    another rule it stands beside, as `NAME@medhelm-0.8`.
+    """
+    medhelm = row.name.endswith(MEDHELM)
+    if row.computed_on == LOWEST_SCORED:
+        name = row.name if medhelm else row.name + MEDHELM
+        return None if lower_is_better is False and not medhelm else (name, ComputedOn.WORST)
+    if row.computed_on in (LOWEST, HIGHEST):
+        worst = None if lower_is_better is None else HIGHEST if lower_is_better else LOWEST
+        return (row.name, ComputedOn.WORST) if row.computed_on == worst and not medhelm else None
+    return row.name, ComputedOn(row.computed_on) if row.computed_on else None
+
+
+def _stat(row: Histogram, name: str, computed_on: ComputedOn | None, scale: MetricInfo) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
     proportion = (scale.minimum, scale.maximum) == (0.0, 1.0)
-    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=proportion)
+    binary = proportion or computed_on is ComputedOn.INVARIANCE
+    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=binary)
+    if row.perturbation == PROMPT_VARIANTS and computed_on is not ComputedOn.INVARIANCE:
+        made = replace(made, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
     return Stat(
         run_spec_id=row.run_spec_id,
-        name=row.name,
+        name=name,
         split=row.split,
         perturbation=row.perturbation,
+        computed_on=computed_on,
         **{field.name: getattr(made, field.name) for field in fields(made)},
     )
 
@@ -89,7 +119,9 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
     }
     if todo:
         scores = ctx.current("per_instance_stats", SCORE, todo)
-        histograms = ctx.lake.query(HISTOGRAMS, scored=scores)
+        mine = {spec.run_spec_id: spec for spec in specs if spec.run_spec_id in todo}
+        values = compared(ctx, scores, mine.values())
+        histograms = ctx.lake.query(HISTOGRAMS, compared=values)
         summarizer = Summarizer({spec.run_spec_id: spec.metrics for spec in specs})
         made = map_rows(histograms, summarizer, Histogram, Stat)
         ctx.lake.append("stats", made.coalesce(1), write_id)

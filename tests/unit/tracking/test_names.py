@@ -110,6 +110,8 @@ def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
         "access_level": "public",
         "main_metric": "exact_match",
         "main_split": "test",
+        "perturbations": "null",
+        "prompt_variants": "null",
     }
 
 
