@@ -17,6 +17,8 @@ from medhelm_spark.errors import ConfigError, DataError
 
 NO_CORRECT_REFERENCE = "n/a"
 ANSWER_DELIMITER = ", "
+# "Choose A for yes": instructions that give a letter its meaning.
+LETTER_MEANS = re.compile(r"\b[A-H] ?(?:for|means|is|=|:) ?\w")
 
 
 def render(
@@ -121,6 +123,12 @@ def output_mapping(spec: AdapterSpec, references: Sequence[Reference]) -> dict[s
         return {}
     letters, _ = _options(spec, len(references))
     return {letter: reference.text for letter, reference in zip(letters, references, strict=True)}
+
+
+def shows_options(spec: AdapterSpec) -> bool:
+    """Whether prompts list the references as options that may stand in any order."""
+    listed = spec.method.startswith("multiple_choice")
+    return listed and not LETTER_MEANS.search(spec.instructions)
 
 
 def _options(spec: AdapterSpec, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.perturbations import SEED, Change, change_of, perturbation, perturbed
+from medhelm_spark.adaptation.render import shows_options
 from medhelm_spark.adaptation.variants import check_variants, copy_for
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
@@ -24,7 +25,6 @@ from medhelm_spark.stages.draws import DRAWN, Draw, draw_id, draws_of
 from medhelm_spark.stages.ingest import STAGE as INGEST
 
 VERSION = "1"
-MULTIPLE_CHOICE = "multiple_choice"
 
 TO_COPY = f"""
 SELECT struct({", ".join(f"i.{field.name}" for field in fields(Instance))}) AS instance,
@@ -79,16 +79,15 @@ def changes_of(run: ResolvedRun) -> list[tuple[PerturbationSpec, Change]]:
         ConfigError: None is left, or a perturbation or prompt variant cannot be made.
     """
     check_variants(run.card.prompt_variants, run.where or run.name)
-    method = run.adapter_spec.method
+    can_show = shows_options(run.adapter_spec)
     shown = [
-        spec
-        for spec in run.perturbations
-        if method.startswith(MULTIPLE_CHOICE) or not perturbation(spec.name).needs_options
+        spec for spec in run.perturbations if can_show or not perturbation(spec.name).needs_options
     ]
     if run.perturbations and not shown:
         raise ConfigError(
-            f"{run.where or run.name}: {run.perturbations[0].name} needs options to show, which "
-            f"the adapter method {method.value!r} has not; allowed: {MULTIPLE_CHOICE}_joint."
+            f"{run.where or run.name}: {run.perturbations[0].name} needs an adapter that shows "
+            f"options in any order; the method is {run.adapter_spec.method.value!r}, or the "
+            "instructions say which letter means what."
         )
     return [(spec, change_of(spec, run.word_lists)) for spec in shown]
 

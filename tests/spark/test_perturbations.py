@@ -1,13 +1,19 @@
 """Perturbed copies and prompt variants through the command line, down to their summaries."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from medhelm_spark.domain.run import PerturbationSpec
+from medhelm_spark.domain.stats import PerInstanceStats, Score
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.robustness import compared
 from tests.spark.conftest import Site, calls, questions
+from tests.unit.leaderboard.planted import ALPHA, run_spec
 
 Key = tuple[str, str | None]
 
@@ -62,7 +68,7 @@ def test_copies_are_asked_scored_and_compared(site: Site, log: Path) -> None:
     assert len(calls(log)) == 7
 
 
-def test_a_missing_answer_makes_the_worst_unknown(site: Site) -> None:
+def test_the_worst_is_taken_instance_by_instance(site: Site) -> None:
     replies = {"FEVER": "FEVER", "fever": "x", "Cough": "Cough", "cough": "Cough"}
     model = site.deploy("acme/some", mode="script", text="?", replies=replies)
     entry = site.benchmark("bench", QUESTIONS[:2], template="{question}")
@@ -152,3 +158,68 @@ def test_the_number_of_spark_jobs_does_not_grow_with_perturbed_run_specs(site: S
         return len(context.statusTracker().getJobIdsForGroup(f"perturbed{models}"))
 
     assert jobs(1) == jobs(5)
+
+
+def test_what_is_compared_with_what(site: Site) -> None:
+    """Two perturbations of robustness, one that changes meaning, an absent value, two trials."""
+    names = ("typos", "space", "negation", "gender")
+    spec = replace(
+        run_spec("r", ALPHA, "discharge_note"),
+        perturbations=tuple(PerturbationSpec(name=name) for name in names),
+    )
+    values: dict[tuple[str, str, int], float | None] = {
+        ("a", "", 0): 0.5,
+        ("a", "typos", 0): 0.25,
+        ("a", "space", 0): 0.75,
+        ("a", "negation", 0): 0.0,
+        ("b", "", 0): 1.0,
+        ("b", "typos", 0): 1.0,
+        ("b", "space", 0): None,
+        ("c", "", 0): 0.0,
+        ("a", "", 1): 0.5,
+        ("a", "typos", 1): 0.5,
+    }
+    rows = [
+        PerInstanceStats(
+            run_spec_id="r",
+            instance_id=instance,
+            perturbation=perturbation,
+            train_trial_index=0,
+            trial_index=trial,
+            split="test",
+            stats=(Score(name="m", value=value),),
+        )
+        for (instance, perturbation, trial), value in values.items()
+    ]
+    ctx = Context(lake=site.lake, suite="s")
+    scored = site.lake.frame(rows, PerInstanceStats)
+    found: dict[Key, list[float | None]] = {}
+    for row in compared(ctx, scored, [spec]).toArrow().to_pylist():
+        key = (row["perturbation"], row["computed_on"])
+        found.setdefault(key, []).extend([row["value"]] * row["rows"])
+    assert {key: sorted(map(str, held)) for key, held in found.items() if key[1]} == {
+        ("typos", "perturbed"): ["0.25", "0.5", "1.0"],
+        ("typos", "original"): ["0.5", "0.5", "1.0"],
+        ("typos", "lowest"): ["0.25", "0.5", "1.0"],
+        ("typos", "highest"): ["0.5", "0.5", "1.0"],
+        ("typos", "lowest_scored"): ["0.25", "0.5", "1.0"],
+        ("typos", "invariance"): ["0.0", "1.0", "1.0"],
+        ("space", "perturbed"): ["0.75", "None"],
+        ("space", "original"): ["0.5", "1.0"],
+        ("space", "lowest"): ["0.5", "None"],
+        ("space", "highest"): ["0.75", "None"],
+        ("space", "lowest_scored"): ["0.5", "1.0"],
+        ("space", "invariance"): ["0.0", "None"],
+        ("negation", "perturbed"): ["0.0"],
+        ("negation", "original"): ["0.5"],
+        ("negation", "lowest"): ["0.0"],
+        ("negation", "highest"): ["0.5"],
+        ("negation", "lowest_scored"): ["0.0"],
+        ("robustness", "lowest"): ["0.0", "0.25", "0.5", "None"],
+        ("robustness", "highest"): ["0.0", "0.5", "0.75", "None"],
+        ("robustness", "lowest_scored"): ["0.0", "0.25", "0.5", "1.0"],
+        ("robustness", "invariance"): ["0.0", "1.0", "None"],
+        ("fairness", "lowest"): ["0.0", "0.5", "0.5", "1.0"],
+        ("fairness", "highest"): ["0.0", "0.5", "0.5", "1.0"],
+        ("fairness", "lowest_scored"): ["0.0", "0.5", "0.5", "1.0"],
+    }

@@ -19,7 +19,7 @@ from medhelm_spark.adaptation.perturbations.perturbation import (
     texts_of,
     unless,
 )
-from medhelm_spark.adaptation.perturbations.surface import replacing
+from medhelm_spark.adaptation.perturbations.surface import renaming, replacing
 from medhelm_spark.adaptation.perturbations.units import amounts
 from medhelm_spark.adaptation.perturbations.words import (
     begins_sentence,
@@ -149,7 +149,7 @@ def drug_brand(args: Args, lists: WordLists) -> Change:
 
     The right answer is preserved, or rewritten the same way, as for `drug_generic`.
     """
-    brands = replacing(ready(lists["drug_names"]), 1.0, once=True)
+    brands = renaming(ready(lists["drug_names"]), 1.0)
     return unless(_asks(ABOUT_NAMES), on_text(brands, references=True))
 
 

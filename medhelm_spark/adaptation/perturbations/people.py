@@ -13,7 +13,7 @@ from medhelm_spark.adaptation.perturbations.perturbation import (
     texts_of,
     unless,
 )
-from medhelm_spark.adaptation.perturbations.surface import replacing
+from medhelm_spark.adaptation.perturbations.surface import renaming, replacing
 from medhelm_spark.adaptation.perturbations.words import holds_any, ready
 from medhelm_spark.domain.plan import WordList, WordLists
 from medhelm_spark.errors import ConfigError
@@ -46,13 +46,13 @@ def gender(args: Args, lists: WordLists) -> Change:
 def person_name(args: Args, lists: WordLists) -> Change:
     """Names of the group `source` by names of the group `target`, each name with `prob`.
 
-    A name becomes the same other name wherever it stands in the instance. Names are known by their
-    capital. `preserve_gender` keeps the gender of first names. The right answer is preserved:
-    references are rewritten alike.
+    A name becomes the same other name wherever it stands in the instance, and no two become one.
+    Names are known by their capital. `preserve_gender` keeps the gender of first names. The right
+    answer is preserved: references are rewritten alike.
     """
     prob, names = number(args, "prob"), lists[_one_of(args, "person_name_type", NAME_LISTS)]
     words = ready(_others(args, names), exact=True)
-    return on_text(replacing(words, prob, once=True), references=True)
+    return on_text(renaming(words, prob), references=True)
 
 
 def _others(args: Args, names: WordList) -> dict[str, tuple[str, ...]]:

@@ -119,20 +119,35 @@ def expansion(args: Args, lists: WordLists) -> Begin:
     return replacing(ready(inverted(lists["contractions"])), 1.0)
 
 
-def replacing(words: Words, prob: float, *, once: bool = False) -> Begin:
-    """Each listed word by one of its others, with a probability of its own.
+def replacing(words: Words, prob: float) -> Begin:
+    """Each listed word by one of its others, with a probability of its own."""
 
-    With `once` it is decided once per instance what becomes of a word, wherever it stands.
+    def begin(rng: Random) -> Rewrite:
+        def choose(word: str) -> str | None:
+            return pick(rng, words.others[word]) if rng.random() < prob else None
+
+        return lambda text: replace_words(text, words, choose)
+
+    return begin
+
+
+def renaming(words: Words, prob: float) -> Begin:
+    """Each listed name by one of its others, the same wherever it stands in the instance.
+
+    No two names become one: a name for which no other is left stays.
     """
 
     def begin(rng: Random) -> Rewrite:
         decided: dict[str, str | None] = {}
 
-        def choose(word: str) -> str | None:
-            if once and word in decided:
-                return decided[word]
-            decided[word] = pick(rng, words.others[word]) if rng.random() < prob else None
-            return decided[word]
+        def decide(name: str) -> str | None:
+            left = tuple(one for one in words.others[name] if one not in decided.values())
+            return pick(rng, left) if left and rng.random() < prob else None
+
+        def choose(name: str) -> str | None:
+            if name not in decided:
+                decided[name] = decide(name)
+            return decided[name]
 
         return lambda text: replace_words(text, words, choose)
 

@@ -4,28 +4,28 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-LEAST, MOST = Decimal("0.1"), Decimal(100_000)
+LEAST, MOST = Decimal("0.01"), Decimal(10_000)
 
 # By unit: what it may become, and how much of that it is; the first whose number reads well stands.
 FACTORS = {
     "kg": (("g", Decimal(1000)),),
-    "g": (("mg", Decimal(1000)), ("kg", Decimal("0.001"))),
+    "g": (("mg", Decimal(1000)),),
     "mg": (("g", Decimal("0.001")), ("mcg", Decimal(1000))),
     "mcg": (("mg", Decimal("0.001")),),
     "L": (("mL", Decimal(1000)),),
     "mL": (("L", Decimal("0.001")),),
-    "cm": (("mm", Decimal(10)),),
-    "mm": (("cm", Decimal("0.1")),),
+    "cm": (("mm", Decimal(10)),),  # not back: "PaO2 130mm" is a pressure
 }
 SPELLINGS = {"µg": "mcg", "μg": "mcg", "ml": "mL", "l": "L", "° C": "°C", "° F": "°F"}
 
 AMOUNT = re.compile(
     r"(?<![\w.,/–-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?( ?)"
-    r"(kg|mcg|µg|μg|mg|mL|ml|mm|cm|g|L|l|° ?C|° ?F)"
-    r"(?![\w/²³^·*]|[.-]\w)(?! ?(?:Hg|H2O|/|per\b))"
+    r"(kg|mcg|µg|μg|mg|mL|ml|cm|g|L|l|° ?C|° ?F)"
+    r"(?![\w/²³^·*]|[.-]\w)(?! ?(?:Hg|H2O|/|per\b|\(\s?\d))"
 )
-# A number that shares its unit with one before it: 5-10 mg, 5 to 10 mg, 2 x 3 cm.
-SHARED = re.compile(r"\d\s*(?:-|–|to|or|and|by|x|×|/|,|±|\+)\s*$")
+# A number that shares its unit with one before it (5-10 mg, 5 to 10 mg, 2 x 3 cm), or repeats it in
+# brackets; the pattern above leaves out what is repeated: 38°C (100.4°F).
+BOUND = re.compile(r"(?:\d\s*(?:-|–|to|or|and|by|x|×|/|,|±|\+)\s*|\(\s?)$")
 
 
 def amounts(text: str) -> Iterator[tuple[int, int, str]]:
@@ -35,7 +35,7 @@ def amounts(text: str) -> Iterator[tuple[int, int, str]]:
     ['500 mg', '100.4 °F']
     """
     for match in AMOUNT.finditer(text):
-        if SHARED.search(text, max(0, match.start() - 8), match.start()):
+        if BOUND.search(text, max(0, match.start() - 8), match.start()):
             continue
         value = Decimal(match[1].replace(",", "") + (match[2] or ""))
         found = _converted(value, SPELLINGS.get(match[4], match[4]))
