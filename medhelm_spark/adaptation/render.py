@@ -126,9 +126,13 @@ def output_mapping(spec: AdapterSpec, references: Sequence[Reference]) -> dict[s
 
 
 def shows_options(spec: AdapterSpec) -> bool:
-    """Whether prompts list the references as options that may stand in any order."""
-    listed = spec.method.startswith("multiple_choice")
-    return listed and not LETTER_MEANS.search(spec.instructions)
+    """Whether prompts list the references as options."""
+    return spec.method.startswith("multiple_choice")
+
+
+def fixes_letters(spec: AdapterSpec) -> bool:
+    """Whether the instructions say what a letter stands for, so that no option may move."""
+    return bool(LETTER_MEANS.search(spec.instructions))
 
 
 def _options(spec: AdapterSpec, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields, replace
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.perturbations import SEED, Change, change_of, perturbation, perturbed
-from medhelm_spark.adaptation.render import shows_options
+from medhelm_spark.adaptation.render import fixes_letters, shows_options
 from medhelm_spark.adaptation.variants import check_variants, copy_for
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.run import PerturbationSpec, RunSpec
+from medhelm_spark.domain.run import AdapterSpec, PerturbationSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, ScenarioVersion, Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.lake import new_write_id
@@ -79,17 +79,21 @@ def changes_of(run: ResolvedRun) -> list[tuple[PerturbationSpec, Change]]:
         ConfigError: None is left, or a perturbation or prompt variant cannot be made.
     """
     check_variants(run.card.prompt_variants, run.where or run.name)
-    can_show = shows_options(run.adapter_spec)
-    shown = [
-        spec for spec in run.perturbations if can_show or not perturbation(spec.name).needs_options
-    ]
+    shown = [spec for spec in run.perturbations if _is_shown(spec, run.adapter_spec)]
     if run.perturbations and not shown:
         raise ConfigError(
-            f"{run.where or run.name}: {run.perturbations[0].name} needs an adapter that shows "
-            f"options in any order; the method is {run.adapter_spec.method.value!r}, or the "
-            "instructions say which letter means what."
+            f"{run.where or run.name}: {run.perturbations[0].name} needs options that prompts "
+            f"show (the adapter method is {run.adapter_spec.method.value!r}), and option_order "
+            "instructions that do not say which letter means what."
         )
     return [(spec, change_of(spec, run.word_lists)) for spec in shown]
+
+
+def _is_shown(spec: PerturbationSpec, adapter: AdapterSpec) -> bool:
+    found = perturbation(spec.name)
+    if found.moves_options and fixes_letters(adapter):
+        return False
+    return shows_options(adapter) or not found.needs_options
 
 
 def perturbations_of(run: ResolvedRun) -> tuple[PerturbationSpec, ...]:

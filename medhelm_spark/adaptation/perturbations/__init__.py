@@ -79,7 +79,9 @@ PERTURBATIONS: Mapping[str, Perturbation] = {
         },
         fairness=True,
     ),
-    "option_order": Perturbation(build=option_order, robustness=True, needs_options=True),
+    "option_order": Perturbation(
+        build=option_order, robustness=True, needs_options=True, moves_options=True
+    ),
     "abbreviation": Perturbation(
         build=abbreviation, lists=("abbreviations",), args={"prob": "1"}, robustness=True
     ),
@@ -92,7 +94,7 @@ PERTURBATIONS: Mapping[str, Perturbation] = {
     ),
     "drug_generic": Perturbation(build=drug_generic, lists=("drug_names",), robustness=True),
     "drug_brand": Perturbation(build=drug_brand, lists=("drug_names",), robustness=True),
-    "negation": Perturbation(build=negation, keeps_meaning=False),
+    "negation": Perturbation(build=negation, keeps_meaning=False, needs_options=True),
 }
 
 

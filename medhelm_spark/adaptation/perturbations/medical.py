@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
+from medhelm_spark.adaptation.perturbations.people import renaming
 from medhelm_spark.adaptation.perturbations.perturbation import (
     Args,
     Change,
@@ -19,7 +20,7 @@ from medhelm_spark.adaptation.perturbations.perturbation import (
     texts_of,
     unless,
 )
-from medhelm_spark.adaptation.perturbations.surface import renaming, replacing
+from medhelm_spark.adaptation.perturbations.surface import replacing
 from medhelm_spark.adaptation.perturbations.units import amounts
 from medhelm_spark.adaptation.perturbations.words import (
     begins_sentence,
@@ -149,8 +150,7 @@ def drug_brand(args: Args, lists: WordLists) -> Change:
 
     The right answer is preserved, or rewritten the same way, as for `drug_generic`.
     """
-    brands = renaming(ready(lists["drug_names"]), 1.0)
-    return unless(_asks(ABOUT_NAMES), on_text(brands, references=True))
+    return unless(_asks(ABOUT_NAMES), renaming(ready(lists["drug_names"]), 1.0))
 
 
 def option_order(args: Args, lists: WordLists) -> Change:
@@ -176,7 +176,8 @@ def negation(args: Args, lists: WordLists) -> Change:
     Two forms are turned, all others left alone. "Which of the following is" becomes "... is not",
     and the options that were wrong become the correct ones. A last sentence that asks for yes or no
     is put as `Is "no" the right answer to this question: ...`, and the tag moves from the one to
-    the other. Conversations are left alone.
+    the other. Conversations are left alone, and so is free text, where a judge takes the first
+    reference for the right one.
     """
 
     def change(instance: Instance, rng: Random) -> Instance | None:

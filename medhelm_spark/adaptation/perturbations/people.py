@@ -5,17 +5,22 @@ same way; invariance may be asked. Where sex itself matters (pregnancy, prostate
 alone, which HELM does not do: there the swap would make a case that cannot be.
 """
 
+from collections.abc import Iterable
+from random import Random
+
 from medhelm_spark.adaptation.perturbations.perturbation import (
     Args,
     Change,
     number,
     on_text,
+    pick,
     texts_of,
     unless,
 )
-from medhelm_spark.adaptation.perturbations.surface import renaming, replacing
-from medhelm_spark.adaptation.perturbations.words import holds_any, ready
+from medhelm_spark.adaptation.perturbations.surface import replacing
+from medhelm_spark.adaptation.perturbations.words import Words, holds_any, ready, replace_words
 from medhelm_spark.domain.plan import WordList, WordLists
+from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.errors import ConfigError
 
 GENDER_LISTS = {"terms": "gender_terms", "pronouns": "gender_pronouns"}
@@ -52,7 +57,38 @@ def person_name(args: Args, lists: WordLists) -> Change:
     """
     prob, names = number(args, "prob"), lists[_one_of(args, "person_name_type", NAME_LISTS)]
     words = ready(_others(args, names), exact=True)
-    return on_text(renaming(words, prob), references=True)
+    return renaming(words, prob)
+
+
+def renaming(words: Words, prob: float) -> Change:
+    """Each listed name by one of its others, the same wherever it stands in the instance.
+
+    No two names become one: a name stays for which every other is taken or stands there already.
+    """
+
+    def change(instance: Instance, rng: Random) -> Instance | None:
+        held, decided = texts_of(instance), dict[str, str | None]()
+
+        def decide(name: str) -> str | None:
+            taken = [one for one in decided.values() if one]
+            left = [one for one in words.others[name] if not _stands_in(one, (*held, *taken))]
+            return pick(rng, tuple(left)) if left and rng.random() < prob else None
+
+        def choose(name: str) -> str | None:
+            if name not in decided:
+                decided[name] = decide(name)
+            return decided[name]
+
+        def rewrite(text: str) -> str:
+            return replace_words(text, words, choose)
+
+        return on_text(lambda _: rewrite, references=True)(instance, rng)
+
+    return change
+
+
+def _stands_in(name: str, texts: Iterable[str]) -> bool:
+    return any(name in text for text in texts)
 
 
 def _others(args: Args, names: WordList) -> dict[str, tuple[str, ...]]:

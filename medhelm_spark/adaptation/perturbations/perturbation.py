@@ -30,7 +30,8 @@ class Perturbation:
     `build` makes the change out of arguments and word lists, once per partition; a change gives
     None for an instance that it must leave alone. `lists` are the word lists it reads. `robustness`
     and `fairness` are HELM's collections. Where `keeps_meaning` is false the right answer is
-    another one, and invariance is not asked. `needs_options`: it is seen in multiple choice only.
+    another one, and invariance is not asked. `needs_options`: it is for multiple choice only;
+    `moves_options`: and only where an option may stand under any letter.
     """
 
     build: Build
@@ -40,6 +41,7 @@ class Perturbation:
     fairness: bool = False
     keeps_meaning: bool = True
     needs_options: bool = False
+    moves_options: bool = False
 
 
 def build(found: Perturbation, spec: PerturbationSpec, word_lists: WordLists) -> Change:

@@ -131,29 +131,6 @@ def replacing(words: Words, prob: float) -> Begin:
     return begin
 
 
-def renaming(words: Words, prob: float) -> Begin:
-    """Each listed name by one of its others, the same wherever it stands in the instance.
-
-    No two names become one: a name for which no other is left stays.
-    """
-
-    def begin(rng: Random) -> Rewrite:
-        decided: dict[str, str | None] = {}
-
-        def decide(name: str) -> str | None:
-            left = tuple(one for one in words.others[name] if one not in decided.values())
-            return pick(rng, left) if left and rng.random() < prob else None
-
-        def choose(name: str) -> str | None:
-            if name not in decided:
-                decided[name] = decide(name)
-            return decided[name]
-
-        return lambda text: replace_words(text, words, choose)
-
-    return begin
-
-
 def mild_mix(args: Args, lists: WordLists) -> Begin:
     """HELM's canonical robustness: small letters, contractions, misspellings (0.1), 1 to 3 spaces.
 

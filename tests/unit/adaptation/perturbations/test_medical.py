@@ -107,6 +107,10 @@ def test_drug_names_in_text_and_references() -> None:
     assert changed("Stop ibuprofen.", "drug_brand", "Coumadin", "rest") == "Stop Advil."
 
 
+def test_a_brand_that_stands_there_already_is_not_repeated() -> None:
+    assert changed("Stop ibuprofen (Advil).", "drug_brand") is None
+
+
 def test_drug_names_that_would_give_the_answer_away_stay() -> None:
     assert changed("What is the generic name of Advil?", "drug_generic", "ibuprofen") is None
     assert changed("Which one?", "drug_generic", "Advil", "ibuprofen") is None

@@ -53,6 +53,7 @@ def test_no_two_names_become_one() -> None:
     assert made is not None
     assert made.input == "Jamal told Greg."
     assert [ref.text for ref in made.references] == ["Greg", "Jamal"]
+    assert copy_of(row(1, "Brad told Jamal."), "person_name") is None
 
 
 def test_gender_of_first_names_is_kept_or_not() -> None:
