@@ -22,6 +22,7 @@ from medhelm_spark.stages.decide import NEVER_ASKED, decide, record
 from medhelm_spark.stages.infer import Asking, infer
 from medhelm_spark.stages.ingest import ingest, ingested
 from medhelm_spark.stages.judges import Judging
+from medhelm_spark.stages.perturb import changes_of
 from medhelm_spark.stages.plan import plan
 from medhelm_spark.stages.run_specs import check_splits
 from medhelm_spark.stages.score import score
@@ -55,6 +56,7 @@ def check(runs: Sequence[ResolvedRun]) -> None:
     for run in runs:
         check_card(run.card)
         fit_of(run)
+        changes_of(run)
         for metric, params in metrics_for(run.metrics):
             metric.preflight(params)
         for run_metric, params in run_metrics_for(run.metrics):

@@ -8,7 +8,7 @@ loaded.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
@@ -25,6 +25,7 @@ from medhelm_spark.domain.run import (
     AnnotatorSpec,
     AnswerExtraction,
     MetricSpec,
+    PromptVariant,
 )
 from medhelm_spark.domain.scenario import (
     AccessLevel,
@@ -61,6 +62,12 @@ class _MetricEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _VariantEntry:
+    name: str
+    prompt_file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _BenchmarkFile:
     name: str
     description: str
@@ -71,6 +78,7 @@ class _BenchmarkFile:
     access_level: AccessLevel = AccessLevel.PRIVATE
     id_column: str | None = None
     answer_extraction: AnswerExtraction = STRICT
+    prompt_variants: tuple[_VariantEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +100,32 @@ def load_benchmark(path: Path) -> Benchmark:
     _check(file, path)
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
-    dataset = _dataset(file, path, template_columns(template, str(prompt)))
+    variants = _variants(file, path)
+    columns = dict.fromkeys(template_columns(template, str(prompt)))
+    for variant in variants.values():
+        columns |= dict.fromkeys(template_columns(variant, str(path)))
+    dataset = _dataset(file, path, tuple(columns))
     jury_entry = next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
     return Benchmark(
-        card=_card(file, template, dataset, jury_entry),
+        card=_with_variants(_card(file, template, dataset, jury_entry), variants),
         rubric=_rubric(file.name, jury_entry, path) if jury_entry else None,
         jury=_jury(file.name, jury_entry, path) if jury_entry and jury_entry.judges else None,
     )
+
+
+def _variants(file: _BenchmarkFile, path: Path) -> dict[str, str]:
+    """The templates of prompt variants by name."""
+    return {
+        one.name: read_text(find_file(one.prompt_file, path, f"prompt_file of {one.name!r}"))
+        for one in file.prompt_variants
+    }
+
+
+def _with_variants(card: ScenarioCard, templates: Mapping[str, str]) -> ScenarioCard:
+    """The card with the templates where its parser finds them."""
+    variants = tuple(PromptVariant(name=name) for name in templates)
+    options = {one.perturbation: templates[one.name] for one in variants}
+    return replace(card, prompt_variants=variants, options={**card.options, **options})
 
 
 def find_file(name: str, owner: Path, key: str) -> Path:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from medhelm_spark.config.augmentation import augmented, load_word_lists
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.expanders import (
     EXPANDERS,
@@ -66,16 +67,24 @@ def expand(
     entries = [one for entry in entries for one in spread(entry)]
     for name in selection.models_to_run:
         _resolve(registry, name, None, "--models-to-run")
+    wanted = [pair for entry in entries for pair in augmented(entry, _where(entry))]
+    perturbs = any(perturbations for _, perturbations in wanted)
+    lists = load_word_lists(registry.word_list_files) if perturbs else {}
     runs: dict[str, ResolvedRun] = {}
-    for entry in entries:
+    for entry, perturbations in wanted:
         for run in _expand_entry(entry, registry, base_dir, selection):
-            _add(runs, run)
+            own = lists if perturbations else {}
+            _add(runs, replace(run, perturbations=perturbations, word_lists=own))
     if entries and not runs:
         raise ConfigError(
             f"none of the {len(entries)} run entries is left to run: "
             "--models-to-run and --groups-to-run exclude them all."
         )
     return tuple(runs.values())
+
+
+def _where(entry: RunEntry) -> str:
+    return f"{entry.where}: run entry {entry.name!r}"
 
 
 def _add(runs: dict[str, ResolvedRun], run: ResolvedRun) -> None:
@@ -89,7 +98,7 @@ def _add(runs: dict[str, ResolvedRun], run: ResolvedRun) -> None:
 def _expand_entry(
     entry: RunEntry, registry: Registry, base_dir: Path, selection: Selection
 ) -> Iterator[ResolvedRun]:
-    where = f"{entry.where}: run entry {entry.name!r}"
+    where = _where(entry)
     folders = [base_dir, *([folder] if (folder := conf_folder(entry)) else [])]
     scenario = find_scenario(entry, registry.cards, folders, where)
     card = with_args(scenario.card, entry, where)

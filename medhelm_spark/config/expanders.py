@@ -195,10 +195,11 @@ EXPANDERS: Mapping[str, Expander] = {
     "format_prompt": Expander(apply=_format_prompt),
     FOLLOW_FORMAT_KEY: Expander(apply=_follow_format),
     "output_format_instructions": Expander(apply=_output_format),
+    # It changes the instances and not the adapter: `augmentation` says how.
+    "data_augmentation": Expander(apply=lambda spec, _: spec, separator=","),
 }
 
 UNSUPPORTED = (
-    "data_augmentation",
     "tokenizer",
     "num_prompt_tokens",
     "chatml",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from medhelm_spark.config.augmentation import word_list_files
 from medhelm_spark.config.credentials import load_credentials
 from medhelm_spark.config.deployments import Refusal, load_deployments
 from medhelm_spark.config.extraction import check_extraction, spelled_out
@@ -30,7 +31,10 @@ from medhelm_spark.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """All that run entries can name. Deployments are in the order of their registration."""
+    """All that run entries can name. Deployments are in the order of their registration.
+
+    Word lists are files until a run perturbs its instances.
+    """
 
     cards: Mapping[str, ScenarioCard]
     deployments: Mapping[str, Deployment]
@@ -41,6 +45,7 @@ class Registry:
     taxonomy: Taxonomy
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     origins: tuple[Origin, ...] = ()
+    word_list_files: Mapping[str, Path] = field(default_factory=dict)
 
     def resolve_model(
         self, model: str | None = None, model_deployment: str | None = None
@@ -73,6 +78,7 @@ def load_registry(
     shelves = Shelves(local_path)
     taxonomy = load_taxonomy(conf_path("taxonomy.yaml"))
     usable, refused = _deployments(shelves, local_path)
+    word_lists = word_list_files(shelves)
     read_card, read_rubric = _card_reader(taxonomy), lambda path: [load_rubric(path)]
     return Registry(
         cards=shelves.read("scenario", shelves.folder("scenarios", "*.yaml"), read_card),
@@ -84,6 +90,7 @@ def load_registry(
         taxonomy=taxonomy,
         refusals=refused,
         origins=shelves.origins(),
+        word_list_files=word_lists,
     )
 
 

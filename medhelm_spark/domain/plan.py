@@ -1,10 +1,11 @@
 """What configuration hands to the stages: everything of a run but its data version."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment, Jury
-from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec, PerturbationSpec
 from medhelm_spark.domain.scenario import ScenarioCard
 
 
@@ -18,11 +19,19 @@ class ResolvedAnnotator:
     deployments: tuple[Deployment, ...]
 
 
+WordList = Mapping[str, tuple[str, ...]]
+"""What a perturbation replaces, or the name of a group, and the words for it."""
+
+WordLists = Mapping[str, WordList]
+"""Word lists by name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedRun:
     """A run entry after expansion: one scenario, one adapter, one deployment.
 
     `name` is HELM's run name; `where` says which entry of which file it comes from.
+    `word_lists` holds every list that its perturbations may read.
     """
 
     name: str
@@ -33,3 +42,5 @@ class ResolvedRun:
     annotators: tuple[ResolvedAnnotator, ...]
     groups: tuple[str, ...]
     where: str = ""
+    perturbations: tuple[PerturbationSpec, ...] = ()
+    word_lists: WordLists = field(default_factory=dict)

@@ -122,6 +122,38 @@ class AnnotatorSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PerturbationSpec:
+    """A perturbation by its name in `adaptation.perturbations.PERTURBATIONS`, as HELM names it.
+
+    `args` are its arguments as text; `word_lists` gives the content id of every list it reads.
+    """
+
+    name: str
+    args: Mapping[str, str] = field(default_factory=dict)
+    word_lists: Mapping[str, str] = field(default_factory=dict)
+
+
+PROMPT = "prompt."
+"""What the `perturbation` of a prompt variant's rows begins with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptVariant:
+    """Another wording of a scenario's prompt, asked of the same instances.
+
+    `adapter_spec` replaces text fields of the adapter. Where the parser left a text under
+    `prompt.NAME` in `extra_data` (another template of a benchmark), it replaces the input.
+    """
+
+    name: str
+    adapter_spec: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def perturbation(self) -> str:
+        return PROMPT + self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
     """What a person asks for: `name:key=value,...` with HELM's priority and groups."""
 
@@ -137,8 +169,9 @@ class RunSpec:
     """One fully resolved scenario, adapter, deployment, metrics and annotators.
 
     `run_spec_id` is the content id of all other fields; `name` is HELM's run name. `data_version`
-    names exactly one ingested version of the scenario. `answer_extraction` is None where it is
-    strict.
+    names exactly one version of the scenario: as ingested, or with its perturbed copies.
+    `answer_extraction` is None where it is strict; None for `perturbations` and `prompt_variants`
+    means none.
     """
 
     run_spec_id: str
@@ -156,6 +189,8 @@ class RunSpec:
     main_metric: str
     main_split: str
     answer_extraction: AnswerExtraction | None = None
+    perturbations: tuple[PerturbationSpec, ...] | None = None
+    prompt_variants: tuple[PromptVariant, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from medhelm_spark.domain.run import (
     AnnotatorSpec,
     AnswerExtraction,
     MetricSpec,
+    PromptVariant,
 )
 
 CORRECT_TAG = "correct"
@@ -158,6 +159,7 @@ class ScenarioCard:
 
     `shape` names the parser (`scenarios.PARSERS`), `fields` maps its roles to source columns and
     `options` holds its remaining settings. `args` are the run-entry arguments it accepts.
+    `prompt_variants` are asked beside the adapter's own prompt.
     """
 
     name: str
@@ -185,3 +187,4 @@ class ScenarioCard:
     language: str = "English"
     licence: str = ""
     verified: Verified = Verified.NEVER
+    prompt_variants: tuple[PromptVariant, ...] = ()

@@ -54,13 +54,30 @@ class Interval:
     method: IntervalMethod
 
 
+class ComputedOn(StrEnum):
+    """What a stat with a perturbation is computed on; the first three are HELM's.
+
+    ORIGINAL: the unperturbed instances of which there is a perturbed copy. PERTURBED: the copies.
+    WORST: the worst of both, instance by instance. INVARIANCE: the share of instances whose value
+    is the same on both. MEAN and SPREAD: mean, and largest less smallest, of the prompts' means.
+    """
+
+    ORIGINAL = "original"
+    PERTURBED = "perturbed"
+    WORST = "worst"
+    INVARIANCE = "invariance"
+    MEAN = "mean"
+    SPREAD = "spread"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stat:
     """Row of `stats`: the summary of one stat of one RunSpec on one split.
 
     `count` is the number of scored rows, `num_unscored` of those without a value; `mean`,
     `minimum`, `maximum` and the interval are None where count is 0. `stddev` is the population's,
-    as in HELM.
+    as in HELM. `perturbation` is empty, a perturbation, or one of the collections `robustness`,
+    `fairness` and `prompt_variants`; `computed_on` is None where it is empty.
     """
 
     run_spec_id: str
@@ -76,6 +93,7 @@ class Stat:
     ci_low: float | None
     ci_high: float | None
     ci_method: IntervalMethod
+    computed_on: ComputedOn | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

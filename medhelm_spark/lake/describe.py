@@ -39,8 +39,16 @@ ACCESS: Mapping[str, Access] = {
         writes=("scenarios", "instances", "quarantine", "runs"),
     ),
     "plan": Access(
-        reads=("instances", "run_specs", "policy_decisions", "prompts", "runs"),
-        writes=("run_specs", "policy_decisions", "prompts", "requests", "runs"),
+        reads=("scenarios", "instances", "run_specs", "policy_decisions", "prompts", "runs"),
+        writes=(
+            "scenarios",
+            "instances",
+            "run_specs",
+            "policy_decisions",
+            "prompts",
+            "requests",
+            "runs",
+        ),
     ),
     "infer": Access(
         reads=("prompts", "requests", "request_results", "runs", "leases"),

@@ -121,7 +121,7 @@ _ALL = (
     Table(
         name="stats",
         row=Stat,
-        key=("run_spec_id", "name", "split", "perturbation"),
+        key=("run_spec_id", "name", "split", "perturbation", "computed_on"),
         indexed=("run_spec_id", "name"),
         description="Means with counts, unscored counts and intervals.",
     ),

@@ -18,6 +18,7 @@ from medhelm_spark.scenarios.records import ParsedInput, Record
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
 COMMON_ROLES = ("id", "split", "sub_split")
 EXTRA = "extra."
+NAMED = ".NAME"
 
 
 def _no_columns(_: ScenarioCard) -> tuple[str, ...]:
@@ -109,13 +110,20 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
         if role not in roles and not role.startswith(EXTRA):
             raise UnknownNameError("field", role, (*roles, "extra.NAME"), where=where)
     for option in card.options:
-        if option not in parser.options:
+        if not any(map(_names(option), parser.options)):
             raise UnknownNameError("option", option, parser.options, where=where)
     missing = [role for role in parser.required if role not in card.fields]
     missing += [option for option in parser.needed_options if option not in card.options]
     if missing:
         raise ConfigError(f"{where}: {', '.join(missing)} is missing; the shape needs it.")
     _check_choice(card, where)
+
+
+def _names(option: str) -> Callable[[str], bool]:
+    """Whether a shape's option is this one; `prompt.NAME` is every option that begins so."""
+    return lambda known: (
+        option == known or (known.endswith(NAMED) and option.startswith(known.removesuffix("NAME")))
+    )
 
 
 def _check_choice(card: ScenarioCard, where: str) -> None:

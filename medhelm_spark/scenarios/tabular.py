@@ -1,5 +1,6 @@
 """Tabular: MedHELM's configurable benchmark, a prompt template filled from the columns of a row."""
 
+from medhelm_spark.domain.run import PROMPT
 from medhelm_spark.domain.scenario import Reference, ScenarioCard
 from medhelm_spark.scenarios.compose import correct
 from medhelm_spark.scenarios.json_files import loads
@@ -13,7 +14,7 @@ from medhelm_spark.scenarios.records import (
 )
 from medhelm_spark.scenarios.template import render, template_columns
 
-OPTIONS = ("template", "id_column")
+OPTIONS = ("template", "id_column", f"{PROMPT}NAME")
 OPTIONAL = ("reference", "incorrect")
 JURY_METRIC = "jury_score"
 
@@ -25,7 +26,9 @@ def needs_reference(card: ScenarioCard) -> bool:
 
 def tabular_columns(card: ScenarioCard) -> tuple[str, ...]:
     """The columns a data file must have: the template's, the id column, the right answer's."""
+    templates = [text for name, text in card.options.items() if name.startswith(PROMPT)]
     columns = list(template_columns(card.options["template"]))
+    columns += [column for text in templates for column in template_columns(text)]
     if "id_column" in card.options:
         columns.append(card.options["id_column"])
     if needs_reference(card):
@@ -34,7 +37,10 @@ def tabular_columns(card: ScenarioCard) -> tuple[str, ...]:
 
 
 def parse_tabular(record: Record, card: ScenarioCard) -> ParsedInput:
-    """The rendered template; `correct_answer` and then `incorrect_answers` as references."""
+    """The rendered template; `correct_answer` and then `incorrect_answers` as references.
+
+    Templates of prompt variants, options named `prompt.NAME`, are rendered into `extra_data`.
+    """
     fields = record.fields
     answer = as_text(fields.get(card.fields.get("reference", "correct_answer")))
     if (answer is None or not answer.strip()) and needs_reference(card):
@@ -45,6 +51,11 @@ def parse_tabular(record: Record, card: ScenarioCard) -> ParsedInput:
         input=render(card.options["template"], fields),
         references=(*right, *[Reference(text=text) for text in wrong]),
         source_id=as_text(fields.get(card.options.get("id_column", "id"))),
+        extra_data={
+            name: render(template, fields)
+            for name, template in card.options.items()
+            if name.startswith(PROMPT)
+        },
     )
 
 

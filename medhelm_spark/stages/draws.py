@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_specs import eval_splits
@@ -71,12 +71,17 @@ def draws_of(ctx: Context, instances: DataFrame, specs: Iterable[RunSpec]) -> di
     return {unit: replace(draw, last_key=ends.get(draw.draw_id)) for unit, draw in drawn.items()}
 
 
+def draw_id(adapter: AdapterSpec, data_version: str) -> str:
+    """What a draw is: its data version, seed, size and splits."""
+    return content_id(data_version, SEED, adapter.max_eval_instances, eval_splits(adapter))
+
+
 def _draw(spec: RunSpec) -> Draw:
-    size, splits = spec.adapter_spec.max_eval_instances, eval_splits(spec.adapter_spec)
+    adapter = spec.adapter_spec
     return Draw(
-        draw_id=content_id(spec.data_version, SEED, size, splits),
+        draw_id=draw_id(adapter, spec.data_version),
         data_version=spec.data_version,
         seed=str(SEED),
-        sample_size=size,
-        eval_splits=splits,
+        sample_size=adapter.max_eval_instances,
+        eval_splits=eval_splits(adapter),
     )

@@ -1,4 +1,4 @@
-"""plan: resolved runs -> run_specs, prompts, requests.
+"""plan: resolved runs -> run_specs, perturbed instances, prompts, requests.
 
 Text is rendered once per (adapter, instance) in Python and written; requests are then made in SQL
 from keys alone, so a hundred deployments share one rendering and no text moves twice.
@@ -7,6 +7,7 @@ from keys alone, so a hundred deployments share one rendering and no text moves 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import product
 from operator import attrgetter
 
 from pyspark.sql import DataFrame
@@ -22,6 +23,7 @@ from medhelm_spark.adaptation.decoding import (
 from medhelm_spark.adaptation.few_shot import select_train
 from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
+from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
@@ -32,16 +34,20 @@ from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.draws import DRAWN, Draw, draws_of
-from medhelm_spark.stages.run_specs import enter, run_spec_of
+from medhelm_spark.stages.perturb import perturb, perturbations_of, version_of
+from medhelm_spark.stages.run_specs import adapters_of, enter, run_spec_of
 from medhelm_spark.stages.windows import Fit, fit_of
 
 STAGE = "plan"
 VERSION = "1"
 
+# Whether a call's wording is the one that a row is asked by.
+WORDED = f"d.variant = CASE WHEN {IS_VARIANT_SQL} THEN i.perturbation ELSE '' END"
+
 TO_RENDER = f"""
 SELECT struct({", ".join(f"i.{field.name}" for field in fields(Instance))}) AS instance,
        d.render_id, d.train_trial_index
-FROM {{instances_now}} i JOIN {{renderings}} d ON {DRAWN}
+FROM {{instances_now}} i JOIN {{renderings}} d ON {DRAWN} AND {WORDED}
 LEFT ANTI JOIN {{known}} k
   ON k.render_id = d.render_id AND k.subject_id = i.instance_id
  AND k.perturbation = i.perturbation AND k.train_trial_index = d.train_trial_index
@@ -61,13 +67,13 @@ FROM (SELECT DISTINCT render_id, subject_id, perturbation, train_trial_index, pr
       FROM {{known}}) k
 JOIN {{instances_now}} i ON i.instance_id = k.subject_id AND i.perturbation = k.perturbation
 JOIN {{calls}} d ON k.render_id = d.render_id AND k.train_trial_index = d.train_trial_index
- AND {DRAWN}
+ AND {DRAWN} AND {WORDED}
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Draw):
-    """One way a RunSpec asks each of its instances (one per train trial and trial).
+    """One way a RunSpec asks its instances (one per prompt variant, train trial and trial).
 
     `by_instance` keeps requests of equal prompts apart: answers made elsewhere belong to an
     instance, and two that were asked the same may have been answered differently.
@@ -75,6 +81,7 @@ class Call(Draw):
 
     run_spec_id: str
     render_id: str
+    variant: str
     train_trial_index: int
     trial_index: int
     call_id: str
@@ -89,6 +96,7 @@ class Rendering(Draw):
     """The instances that one rendering must know, by one train trial's examples."""
 
     render_id: str
+    variant: str
     train_trial_index: int
 
 
@@ -132,7 +140,10 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
         versions: data version by scenario name, as `ingest` returned them.
     """
     started_at, write_id = now(), new_write_id()
-    specs = [run_spec_of(run, versions[run.card.name]) for run in runs]
+    specs = [
+        run_spec_of(run, version_of(run, versions[run.card.name]), perturbations_of(run))
+        for run in runs
+    ]
     enter(ctx, runs, specs, write_id, started_at)
     fingerprints = {
         spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id, *_fit_parts(run))
@@ -146,6 +157,7 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
         or done[spec.run_spec_id].fingerprint != fingerprints[spec.run_spec_id]
     }
     if todo:
+        perturb(ctx, list(todo.values()), versions)
         _write(ctx, list(todo.values()), write_id)
         ctx.record(STAGE, {unit: fingerprints[unit] for unit in todo}, write_id, started_at)
     ctx.say(f"plan: {len(todo)} of {len(specs)} run specs are new")
@@ -165,7 +177,12 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
         known=ctx.prompts(renders),
     )
     specs, train = _texts(todo, instances)
-    fits = {_render_id(run, spec): fit for run, spec in todo if (fit := fit_of(run))}
+    fits = {
+        _render_id(run, spec, adapter): fit
+        for run, spec in todo
+        if (fit := fit_of(run))
+        for adapter in adapters_of(spec).values()
+    }
     renderer = Renderer(specs, train, fits)
     with ctx.metered(f"{STAGE}: prompts") as watch:
         prompts = map_rows(tasks, watch(renderer), RenderTask, Prompt)
@@ -184,34 +201,35 @@ def _fit_parts(run: ResolvedRun) -> tuple[str, ...]:
     return fit.parts if fit else ()
 
 
-def _render_id(run: ResolvedRun, spec: RunSpec) -> str:
-    return render_id(spec.adapter_spec, spec.data_version, *_fit_parts(run))
+def _render_id(run: ResolvedRun, spec: RunSpec, adapter: AdapterSpec) -> str:
+    return render_id(adapter, spec.data_version, *_fit_parts(run))
 
 
 def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
     adapter = spec.adapter_spec
-    for trial in range(adapter.num_trials):
+    trials = product(range(adapter.num_trials), range(adapter.num_train_trials))
+    for (trial, train_trial), (variant, worded) in product(trials, adapters_of(spec).items()):
         decoding = decoding_for(adapter, trial_index=trial)
-        for train_trial in range(adapter.num_train_trials):
-            yield Call(
-                **{field.name: getattr(draw, field.name) for field in fields(Draw)},
-                run_spec_id=spec.run_spec_id,
-                render_id=_render_id(run, spec),
-                train_trial_index=train_trial,
-                trial_index=trial,
-                call_id=call_id(run.deployment, decoding),
-                model_deployment=spec.model_deployment,
-                decoding=decoding,
-                access_level=spec.access_level,
-                by_instance=run.deployment.engine == NEVER_ASKED,
-            )
+        yield Call(
+            **{field.name: getattr(draw, field.name) for field in fields(Draw)},
+            run_spec_id=spec.run_spec_id,
+            render_id=_render_id(run, spec, worded),
+            variant=variant,
+            train_trial_index=train_trial,
+            trial_index=trial,
+            call_id=call_id(run.deployment, decoding),
+            model_deployment=spec.model_deployment,
+            decoding=decoding,
+            access_level=spec.access_level,
+            by_instance=run.deployment.engine == NEVER_ASKED,
+        )
 
 
 def _renderings(calls: Iterable[Call]) -> list[Rendering]:
     """What must be rendered: once whatever asks for it, as much as the largest draw needs."""
-    found: dict[tuple[str, int, tuple[str, ...]], Rendering] = {}
+    found: dict[tuple[str, str, int, tuple[str, ...]], Rendering] = {}
     for call in calls:
-        key = (call.render_id, call.train_trial_index, call.eval_splits)
+        key = (call.render_id, call.variant, call.train_trial_index, call.eval_splits)
         mine = Rendering(**{field.name: getattr(call, field.name) for field in fields(Rendering)})
         found[key] = _larger(mine, found.get(key, mine))
     return list(found.values())
@@ -230,9 +248,9 @@ def _texts(
     specs: dict[str, AdapterSpec] = {}
     train: dict[tuple[str, int], tuple[Instance, ...]] = {}
     pools: dict[str, list[Instance]] = {}
-    for run, spec in todo:
-        adapter = spec.adapter_spec
-        key = _render_id(run, spec)
+    worded = [(run, spec, one) for run, spec in todo for one in adapters_of(spec).values()]
+    for run, spec, adapter in worded:
+        key = _render_id(run, spec, adapter)
         specs[key] = adapter
         if not adapter.max_train_instances:
             continue

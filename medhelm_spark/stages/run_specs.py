@@ -2,10 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
+from medhelm_spark.adaptation.variants import adapter_of
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.run import STRICT, AdapterSpec, RunSpec, SuiteRun
+from medhelm_spark.domain.run import (
+    STRICT,
+    AdapterSpec,
+    PerturbationSpec,
+    RunSpec,
+    SuiteRun,
+)
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
@@ -19,9 +27,11 @@ def eval_splits(spec: AdapterSpec) -> tuple[str, ...]:
     return spec.eval_splits or EVAL_SPLITS
 
 
-def run_spec_of(run: ResolvedRun, data_version: str) -> RunSpec:
+def run_spec_of(
+    run: ResolvedRun, data_version: str, perturbations: Sequence[PerturbationSpec] = ()
+) -> RunSpec:
     """Freeze a resolved run on one data version; its id covers everything else in it."""
-    facts = {
+    facts: dict[str, Any] = {
         "name": run.name,
         "scenario_name": run.card.name,
         "data_version": data_version,
@@ -36,9 +46,22 @@ def run_spec_of(run: ResolvedRun, data_version: str) -> RunSpec:
         "main_metric": run.card.main_metric,
         "main_split": run.card.main_split.value,
     }
-    if run.card.answer_extraction != STRICT:
-        facts["answer_extraction"] = run.card.answer_extraction
-    return RunSpec(run_spec_id=content_id(facts), **facts)  # type: ignore[arg-type]
+    # What a run has none of stays out of its id, which older lakes know.
+    how = run.card.answer_extraction
+    more: dict[str, Any] = {
+        "perturbations": tuple(perturbations),
+        "prompt_variants": run.card.prompt_variants,
+        "answer_extraction": how if how != STRICT else None,
+    }
+    facts |= {name: value for name, value in more.items() if value}
+    return RunSpec(run_spec_id=content_id(facts), **facts)
+
+
+def adapters_of(spec: RunSpec) -> dict[str, AdapterSpec]:
+    """The adapters of a RunSpec by prompt variant: its own as '', the others by their label."""
+    own = {"": spec.adapter_spec}
+    variants = spec.prompt_variants or ()
+    return own | {one.perturbation: adapter_of(spec.adapter_spec, one) for one in variants}
 
 
 def current_runs(ctx: Context) -> list[SuiteRun]:

@@ -14,6 +14,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.run_specs import adapters_of
 from medhelm_spark.stages.states import (
     EVALUATION_KEY,
     heard_state,
@@ -36,7 +37,11 @@ class Scorer:
     def __call__(self, states: Iterable[RequestState]) -> Iterator[PerInstanceStats]:
         for run_spec_id, group in groupby(states, key=attrgetter("run_spec_id")):
             spec = self.specs[run_spec_id]
-            while batch := [heard_state(state, spec) for state in islice(group, BATCH)]:
+            adapters = adapters_of(spec)
+            while batch := [
+                heard_state(state, spec, adapters.get(state.perturbation))
+                for state in islice(group, BATCH)
+            ]:
                 yield from score_batch(spec, batch)
 
 

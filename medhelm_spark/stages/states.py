@@ -9,7 +9,13 @@ from pyspark.sql import functions as F
 from medhelm_spark.adaptation.extraction import read_answer, spoken
 from medhelm_spark.adaptation.render import output_mapping
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
-from medhelm_spark.domain.run import STRICT, ExtractionMethod, RunSpec, Unreadable
+from medhelm_spark.domain.run import (
+    STRICT,
+    AdapterSpec,
+    ExtractionMethod,
+    RunSpec,
+    Unreadable,
+)
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
@@ -141,13 +147,14 @@ def hear(
     spec: RunSpec,
     references: Sequence[Reference],
     question: str,
+    adapter: AdapterSpec | None = None,
 ) -> Heard:
     """Stored completions without thinking, each text the answer that the RunSpec reads out of it.
 
     The one place where answers are extracted. An unreadable answer is an empty one, and no answer
-    at all where the RunSpec leaves it unscored.
+    at all where the RunSpec leaves it unscored. `adapter` is that of a prompt variant.
     """
-    shown = output_mapping(spec.adapter_spec, references)
+    shown = output_mapping(adapter or spec.adapter_spec, references)
     if not completions:
         return Heard(completions=None, output_mapping=shown)
     told, how = tuple(map(spoken, completions)), spec.answer_extraction or STRICT
@@ -172,9 +179,11 @@ def hear(
     return Heard(completions=None if is_left_out else read, output_mapping=shown, unreadable=unread)
 
 
-def heard_state(state: RequestState, spec: RunSpec) -> RequestState:
+def heard_state(
+    state: RequestState, spec: RunSpec, adapter: AdapterSpec | None = None
+) -> RequestState:
     """A state as metrics see it: with the options that were shown and the answer that was read."""
-    found = hear(state.completions, spec, state.references, state.input)
+    found = hear(state.completions, spec, state.references, state.input, adapter)
     if found.completions is state.completions and not found.output_mapping:
         return state
     return replace(

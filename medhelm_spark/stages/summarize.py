@@ -1,15 +1,23 @@
 """summarize: per_instance_stats -> stats, every mean with its counts and its interval."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import MetricSpec, RunSpec
-from medhelm_spark.domain.stats import MetricInfo, Stat
+from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
+from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.robustness import (
+    HIGHEST,
+    LOWEST,
+    LOWEST_SCORED,
+    PROMPT_VARIANTS,
+    compared,
+)
 from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
@@ -22,15 +30,12 @@ SEED = 0
 
 # Equal values are counted, so what reaches Python per stat is bounded by its distinct values.
 HISTOGRAMS = """
-SELECT run_spec_id, name, split, perturbation,
+SELECT run_spec_id, name, split, perturbation, computed_on,
        sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
        sort_array(collect_list(CASE WHEN value IS NOT NULL
                                     THEN named_struct('value', value, 'rows', rows) END))
        AS histogram
-FROM (SELECT run_spec_id, split, perturbation, stat.name, stat.value, count(*) AS rows
-      FROM (SELECT run_spec_id, split, perturbation, explode(stats) AS stat FROM {scored})
-      GROUP BY run_spec_id, split, perturbation, stat.name, stat.value)
-GROUP BY run_spec_id, name, split, perturbation
+FROM {compared} GROUP BY run_spec_id, name, split, perturbation, computed_on
 """
 
 
@@ -50,34 +55,57 @@ class Histogram:
     name: str
     split: str
     perturbation: str
+    computed_on: str | None
     num_unscored: int
     histogram: tuple[ValueRows, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """The function of this stage; each RunSpec's metrics say which stats are proportions."""
+    """The function of this stage; each RunSpec's metrics say how its stats are read."""
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
 
     def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
         for row in histograms:
             scale = info(row.name, self.metrics[row.run_spec_id])
-            if scale.has_mean:
-                yield _stat(row, scale)
+            read = _read_as(row, scale.lower_is_better) if scale.has_mean else None
+            if read:
+                yield _stat(row, *read, scale)
 
 
-def _stat(row: Histogram, scale: MetricInfo) -> Stat:
+def _read_as(row: Histogram, lower_is_better: bool | None) -> tuple[str, ComputedOn | None] | None:
+    """Name and meaning of what was computed; None for what says nothing of this stat.
+
+    The worst is the lowest value, where lower is better the highest, and there is none where
+    neither is better. MedHELM takes the lowest that was scored, whatever the stat: where that is
+    another rule it stands beside, as `NAME@medhelm-0.8`.
+    """
+    medhelm = row.name.endswith(MEDHELM)
+    if row.computed_on == LOWEST_SCORED:
+        name = row.name if medhelm else row.name + MEDHELM
+        return None if lower_is_better is False and not medhelm else (name, ComputedOn.WORST)
+    if row.computed_on in (LOWEST, HIGHEST):
+        worst = None if lower_is_better is None else HIGHEST if lower_is_better else LOWEST
+        return (row.name, ComputedOn.WORST) if row.computed_on == worst and not medhelm else None
+    return row.name, ComputedOn(row.computed_on) if row.computed_on else None
+
+
+def _stat(row: Histogram, name: str, computed_on: ComputedOn | None, scale: MetricInfo) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
     proportion = (scale.minimum, scale.maximum) == (0.0, 1.0) and not scale.clips_mean
-    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=proportion)
-    if scale.clips_mean:
+    binary = proportion or computed_on is ComputedOn.INVARIANCE
+    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=binary)
+    if scale.clips_mean and computed_on is not ComputedOn.INVARIANCE:
         made = clipped(made, scale.minimum, scale.maximum)
+    if row.perturbation == PROMPT_VARIANTS and computed_on is not ComputedOn.INVARIANCE:
+        made = replace(made, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
     return Stat(
         run_spec_id=row.run_spec_id,
-        name=row.name,
+        name=name,
         split=row.split,
         perturbation=row.perturbation,
+        computed_on=computed_on,
         **{field.name: getattr(made, field.name) for field in fields(made)},
     )
 
@@ -106,7 +134,7 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
 
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
     scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
-    histograms = ctx.lake.query(HISTOGRAMS, scored=scores)
+    histograms = ctx.lake.query(HISTOGRAMS, compared=compared(ctx, scores, specs))
     summarizer = Summarizer({spec.run_spec_id: spec.metrics for spec in specs})
     made = map_rows(histograms, summarizer, Histogram, Stat)
     of_runs = run_stats(ctx, scores, specs, SEED)

@@ -6,15 +6,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from medhelm_spark.domain.annotation import Criterion
 from medhelm_spark.domain.request import Completion, FinishReason, RequestResult, TokenLogprob
-from medhelm_spark.domain.run import RunRecord, SuiteRun
+from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import LakeError, SetupError
-from medhelm_spark.lake.columnar import encode_batch
+from medhelm_spark.lake.columnar import codec_of, encode_batch
 from medhelm_spark.lake.reader import Reader, decode, named_tables, open_reader, table_schema
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES
 from medhelm_spark.lake.views import (
@@ -97,6 +98,24 @@ def test_a_column_that_an_older_lake_lacks_is_null(tmp_path: Path, empty: Reader
     write_deltalake(str(tmp_path / "runs"), older, mode="overwrite", schema_mode="overwrite")
     (found,) = empty.rows(CURRENT_RUNS, RunRecord)
     assert (found.unit_id, found.counts) == ("u", None)
+
+
+def test_a_field_of_a_struct_that_an_older_lake_lacks_is_none(
+    tmp_path: Path, empty: Reader
+) -> None:
+    row = planned(run_spec("r", ALPHA, "discharge_note"))
+    table = pa.Table.from_batches([encode_batch(SuiteRun, [row])])
+    table = table.append_column("write_id", pa.array(["w"]))
+    older = [field for field in table.schema.field("run_spec").type if field.name[:4] != "pert"]
+    at = table.schema.get_field_index("run_spec")
+    kept = [pc.struct_field(table.column(at), field.name).combine_chunks() for field in older]
+    struct = pa.StructArray.from_arrays(kept, fields=older)
+    table = table.set_column(at, "run_spec", struct)
+    assert codec_of(RunSpec).decode(struct) == [row.run_spec]
+    write_deltalake(str(tmp_path / "run_specs"), table)
+    (found,) = empty.rows(CURRENT_RUN_SPECS, SuiteRun)
+    assert found == row
+    assert found.run_spec.perturbations is None
 
 
 def test_only_named_tables_are_opened(tmp_path: Path, empty: Reader) -> None:

@@ -113,6 +113,8 @@ def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
         "main_metric": "exact_match",
         "main_split": "test",
         "answer_extraction": "null",
+        "perturbations": "null",
+        "prompt_variants": "null",
     }
 
 

@@ -1,0 +1,163 @@
+"""Perturbation: a pure function from an Instance to its copy, and what may be asked of the copy.
+
+Chance comes only from a generator seeded by (seed, perturbation, instance id), and only through
+`Random.random`, whose sequence no Python release changes: a copy is the same on every machine.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from medhelm_spark.domain.ids import digest
+from medhelm_spark.domain.plan import WordLists
+from medhelm_spark.domain.run import PerturbationSpec
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.errors import ConfigError
+
+SEED = 0
+
+Args = Mapping[str, str]
+Change = Callable[[Instance, Random], Instance | None]
+Rewrite = Callable[[str], str]
+Begin = Callable[[Random], Rewrite]
+Build = Callable[[Args, WordLists], Change]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perturbation:
+    """One entry of `PERTURBATIONS`.
+
+    `build` makes the change out of arguments and word lists, once per partition; a change gives
+    None for an instance that it must leave alone. `lists` are the word lists it reads. `robustness`
+    and `fairness` are HELM's collections. Where `keeps_meaning` is false the right answer is
+    another one, and invariance is not asked. `needs_options`: it is for multiple choice only;
+    `moves_options`: and only where an option may stand under any letter.
+    """
+
+    build: Build
+    lists: tuple[str, ...] = ()
+    args: Mapping[str, str] = field(default_factory=dict)
+    robustness: bool = False
+    fairness: bool = False
+    keeps_meaning: bool = True
+    needs_options: bool = False
+    moves_options: bool = False
+
+
+def build(found: Perturbation, spec: PerturbationSpec, word_lists: WordLists) -> Change:
+    """The change that a spec asks for.
+
+    Raises:
+        ConfigError: An argument or a word list is unknown, missing or wrong.
+    """
+    for key in spec.args:
+        if key not in found.args:
+            allowed = ", ".join(found.args) or "none"
+            raise ConfigError(
+                f"perturbation {spec.name!r} has the argument {key!r}; allowed: {allowed}."
+            )
+    for name in found.lists:
+        if not word_lists.get(name):
+            raise ConfigError(
+                f"perturbation {spec.name!r} reads the word list {name!r}, which is absent or "
+                f"empty; put one at perturbations/{name}.yaml in the folder of --local-path."
+            )
+    return found.build({**found.args, **spec.args}, word_lists)
+
+
+def perturbed(
+    instance: Instance, name: str, change: Change, *, label: str = "", seed: int = SEED
+) -> Instance | None:
+    """The instance's perturbed copy, None where there is none to ask.
+
+    There is none where the change leaves input, messages and references as they are, or would
+    make a wrong option read like a right one.
+    """
+    made = change(instance, random_for(seed, name, instance.instance_id))
+    if made is None or made == instance or _is_ambiguous(made) > _is_ambiguous(instance):
+        return None
+    return replace(made, perturbation=label or name)
+
+
+def random_for(seed: int, name: str, instance_id: str) -> Random:
+    """The generator of one instance's copy."""
+    return Random(int(digest(f"{seed}|{name}|{instance_id}"), 16))
+
+
+def _is_ambiguous(instance: Instance) -> bool:
+    right = {ref.text.strip().casefold() for ref in instance.references if ref.is_correct}
+    return any(
+        ref.text.strip().casefold() in right for ref in instance.references if not ref.is_correct
+    )
+
+
+def on_text(begin: Begin, *, references: bool = False) -> Change:
+    """A change of the text that a person wrote: the input, or all user turns of a conversation.
+
+    With `references` it speaks of the world and not of how a person writes: then the references
+    and the assistant's turns are rewritten too, by the same choices. System turns stay.
+    """
+    roles = ("user", "assistant") if references else ("user",)
+
+    def change(instance: Instance, rng: Random) -> Instance:
+        rewrite = begin(rng)
+        if not instance.messages:
+            return _with_references(
+                replace(instance, input=rewrite(instance.input)), rewrite, references
+            )
+        turns = tuple(
+            replace(turn, content=rewrite(turn.content)) if turn.role in roles else turn
+            for turn in instance.messages
+        )
+        last = max((at for at, turn in enumerate(turns) if turn.role == "user"), default=None)
+        shown = last is not None and instance.messages[last].content == instance.input
+        text = turns[last].content if shown and last is not None else rewrite(instance.input)
+        made = replace(instance, input=text, messages=turns)
+        return _with_references(made, rewrite, references)
+
+    return change
+
+
+def _with_references(instance: Instance, rewrite: Rewrite, references: bool) -> Instance:
+    if not references:
+        return instance
+    return replace(
+        instance,
+        references=tuple(replace(ref, text=rewrite(ref.text)) for ref in instance.references),
+    )
+
+
+def texts_of(instance: Instance) -> list[str]:
+    """Every text of an instance that a perturbation may have to look at."""
+    return [
+        instance.input,
+        *(turn.content for turn in instance.messages),
+        *(ref.text for ref in instance.references),
+    ]
+
+
+def unless(found: Callable[[Instance], bool], change: Change) -> Change:
+    """The change, for all instances but those for which `found` holds."""
+    return lambda instance, rng: None if found(instance) else change(instance, rng)
+
+
+def number(args: Args, name: str, *, least: float = 0.0, most: float = 1.0) -> float:
+    """A numeric argument.
+
+    Raises:
+        ConfigError: It is no number, or out of range.
+    """
+    try:
+        value = float(args[name])
+    except ValueError:
+        value = most + 1
+    if not least <= value <= most:
+        raise ConfigError(
+            f"a perturbation's {name} is {args[name]!r}; allowed: {least:g} to {most:g}."
+        )
+    return value
+
+
+def pick(rng: Random, items: tuple[str, ...]) -> str:
+    """One of the items."""
+    return items[int(rng.random() * len(items))]

@@ -1,0 +1,130 @@
+"""Words and phrases replaced in running text: whole words only, in the case of what they replace.
+
+Text is only scanned and joined, never used as a pattern, so that whatever a note holds stays text.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from medhelm_spark.domain.plan import WordList
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+SUFFIXES = ("'s", "'ll", "'d", "'ve")
+# Where a phrase may end: before no letter, digit or contraction but the endings above.
+END = re.compile(r"(?:'(?:s|ll|d|ve))?(?!\w|'\w)")
+SENTENCE_END = ".!?\n"
+
+Index = Mapping[str, tuple[str, ...]]
+Choose = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A word list made ready: its phrases by their first word, the longest first, and the others.
+
+    Phrases are found in any case unless `exact`.
+    """
+
+    index: Index
+    others: WordList
+    exact: bool = False
+
+
+def ready(words: WordList, *, exact: bool = False) -> Words:
+    """A list made ready for `replace_words`.
+
+    >>> ready({"chest pain": ("CP",), "Chest": ("thorax",)}).index
+    {'chest': ('chest pain', 'chest')}
+    """
+    others = {(one if exact else one.lower()): found for one, found in words.items()}
+    found: dict[str, list[str]] = {}
+    for phrase in others:
+        first = WORD.match(phrase)
+        if first:
+            found.setdefault(first[0], []).append(phrase)
+    index = {
+        word: tuple(sorted(kept, key=lambda one: (-len(one), one))) for word, kept in found.items()
+    }
+    return Words(index, others, exact)
+
+
+def inverted(words: WordList) -> dict[str, tuple[str, ...]]:
+    """Each of the others with what it stands for; one that stands for two is left out.
+
+    >>> inverted({"do not": ("don't",), "he is": ("he's",), "he has": ("he's",)})
+    {"don't": ('do not',)}
+    """
+    found: dict[str, list[str]] = {}
+    for word, others in words.items():
+        for other in others:
+            found.setdefault(other, []).append(word)
+    return {other: tuple(owners) for other, owners in found.items() if len(owners) == 1}
+
+
+def replace_words(text: str, words: Words, choose: Choose) -> str:
+    """The text with the list's phrases replaced by what `choose` gives; None keeps one.
+
+    A phrase stands between word boundaries; of several that begin at a word the longest counts. A
+    possessive or contracted word is its stem and an ending: `Anna's` holds `Anna`.
+
+    >>> replace_words("He's here, then.", ready({"he": ("she",)}), {"he": "she"}.get)
+    "She's here, then."
+    """
+    parts: list[str] = []
+    done = 0
+    for at, phrase in find(text, words):
+        target = choose(phrase) if at >= done else None
+        if target is not None:
+            end = at + len(phrase)
+            parts += (text[done:at], target if words.exact else like(text[at:end], target))
+            done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def find(text: str, words: Words) -> Iterator[tuple[int, str]]:
+    """Where phrases of the list stand, in order; they may overlap."""
+    plain = text.replace("’", "'")
+    if not words.exact:
+        lower = plain.lower()
+        plain = lower if len(lower) == len(plain) else plain  # a few letters grow in lower case
+    for match in WORD.finditer(plain):
+        at = match.start()
+        for phrase in words.index.get(match[0]) or words.index.get(_stem(match[0])) or ():
+            if plain.startswith(phrase, at) and END.match(plain, at + len(phrase)):
+                yield at, phrase
+                break
+
+
+def _stem(word: str) -> str:
+    if "'" not in word:
+        return word
+    return next((word.removesuffix(end) for end in SUFFIXES if word.endswith(end)), word)
+
+
+def like(source: str, target: str) -> str:
+    """The target in the case of the source; a target with capitals of its own keeps them.
+
+    >>> like("Father", "mother"), like("FATHER", "mother"), like("hypertension", "HTN")
+    ('Mother', 'MOTHER', 'HTN')
+    """
+    if sum(map(str.isalpha, source)) > 1 and source.isupper():
+        return target.upper()
+    if source[:1].isupper():
+        return target[:1].upper() + target[1:]
+    return target
+
+
+def begins_sentence(text: str, at: int) -> bool:
+    """Whether what stands at this place opens a sentence.
+
+    >>> begins_sentence("No pain. HTN since 2010.", 9), begins_sentence("has HTN", 4)
+    (True, False)
+    """
+    before = text[:at].rstrip(" \t")
+    return not before or before[-1] in SENTENCE_END
+
+
+def holds_any(texts: Iterable[str], words: Words) -> bool:
+    """Whether one of the texts holds a phrase of the list."""
+    return any(next(find(text, words), None) for text in texts)

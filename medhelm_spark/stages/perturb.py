@@ -1,0 +1,175 @@
+"""perturb: the first part of plan, where a run asks more than its instances as they are.
+
+A RunSpec with perturbations or prompt variants evaluates a data version of its own: the instances
+drawn, the train rows it needs, and a copy for every perturbation that changes something. Whatever
+follows reads that version like any other.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+
+from pyspark.sql import functions as F
+
+from medhelm_spark.adaptation.perturbations import SEED, Change, change_of, perturbation, perturbed
+from medhelm_spark.adaptation.render import fixes_letters, shows_options
+from medhelm_spark.adaptation.variants import check_variants, copy_for
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.run import AdapterSpec, PerturbationSpec, RunSpec
+from medhelm_spark.domain.scenario import Instance, ScenarioVersion, Split
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.draws import DRAWN, Draw, draw_id, draws_of
+from medhelm_spark.stages.ingest import STAGE as INGEST
+
+VERSION = "1"
+
+TO_COPY = f"""
+SELECT struct({", ".join(f"i.{field.name}" for field in fields(Instance))}) AS instance,
+       d.target, {DRAWN} AS evaluated
+FROM {{instances_now}} i JOIN {{copies}} d ON d.data_version = i.data_version
+ AND ({DRAWN} OR (d.with_train AND i.split = '{Split.TRAIN}'))
+WHERE i.perturbation = ''
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy(Draw):
+    """What a derived data version is made of."""
+
+    target: str
+    with_train: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyTask:
+    """An instance for a derived data version; only an evaluated one gets perturbed copies."""
+
+    instance: Instance
+    target: str
+    evaluated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Copier:
+    """The pure function of this stage: instances in, the same and their perturbed copies out."""
+
+    runs: Mapping[str, ResolvedRun]
+
+    def __call__(self, tasks: Iterable[CopyTask]) -> Iterator[Instance]:
+        changes: dict[str, list[tuple[PerturbationSpec, Change]]] = {}
+        for task in tasks:
+            run = self.runs[task.target]
+            if task.target not in changes:
+                changes[task.target] = changes_of(run)
+            instance = replace(task.instance, data_version=task.target)
+            yield instance
+            if task.evaluated:
+                made = (perturbed(instance, s.name, change) for s, change in changes[task.target])
+                yield from filter(None, made)
+                yield from (copy_for(one, instance) for one in run.card.prompt_variants)
+
+
+def changes_of(run: ResolvedRun) -> list[tuple[PerturbationSpec, Change]]:
+    """The perturbations of a run with their changes; those that its adapter cannot show left out.
+
+    Raises:
+        ConfigError: None is left, or a perturbation or prompt variant cannot be made.
+    """
+    check_variants(run.card.prompt_variants, run.where or run.name)
+    shown = [spec for spec in run.perturbations if _is_shown(spec, run.adapter_spec)]
+    if run.perturbations and not shown:
+        raise ConfigError(
+            f"{run.where or run.name}: {run.perturbations[0].name} needs options that prompts "
+            f"show (the adapter method is {run.adapter_spec.method.value!r}), and option_order "
+            "instructions that do not say which letter means what."
+        )
+    return [(spec, change_of(spec, run.word_lists)) for spec in shown]
+
+
+def _is_shown(spec: PerturbationSpec, adapter: AdapterSpec) -> bool:
+    found = perturbation(spec.name)
+    if found.moves_options and fixes_letters(adapter):
+        return False
+    return shows_options(adapter) or not found.needs_options
+
+
+def perturbations_of(run: ResolvedRun) -> tuple[PerturbationSpec, ...]:
+    """The perturbations of a run as its RunSpec names them, with the ids of their word lists."""
+    return tuple(
+        replace(
+            spec,
+            word_lists={
+                name: content_id(run.word_lists[name]) for name in perturbation(spec.name).lists
+            },
+        )
+        for spec, _ in changes_of(run)
+    )
+
+
+def version_of(run: ResolvedRun, data_version: str) -> str:
+    """The data version that a run evaluates: the given one, where it asks nothing else."""
+    variants = [one.name for one in run.card.prompt_variants]
+    if not run.perturbations and not variants:
+        return data_version
+    return content_id(
+        "perturb",
+        VERSION,
+        SEED,
+        draw_id(run.adapter_spec, data_version),
+        bool(run.adapter_spec.max_train_instances),
+        perturbations_of(run),
+        variants,
+    )
+
+
+def perturb(
+    ctx: Context, planned: Iterable[tuple[ResolvedRun, RunSpec]], versions: Mapping[str, str]
+) -> None:
+    """Write the derived data versions of these RunSpecs that the lake does not hold.
+
+    `versions` are the ingested data versions by scenario name.
+    """
+    derived = {
+        spec.data_version: (run, replace(spec, data_version=versions[run.card.name]))
+        for run, spec in planned
+        if spec.data_version != versions[run.card.name]
+    }
+    done = ctx.finished(INGEST, derived)
+    todo = {target: pair for target, pair in derived.items() if target not in done}
+    if not todo:
+        return
+    started_at, write_id = now(), new_write_id()
+    bases = {target: spec.data_version for target, (_, spec) in todo.items()}
+    instances = ctx.current("instances", INGEST, set(bases.values()), "data_version")
+    draws = draws_of(ctx, instances, [spec for _, spec in todo.values()])
+    copies = [
+        Copy(
+            **{field.name: getattr(draws[spec.run_spec_id], field.name) for field in fields(Draw)},
+            target=target,
+            with_train=bool(spec.adapter_spec.max_train_instances),
+        )
+        for target, (_, spec) in todo.items()
+    ]
+    frame = F.broadcast(ctx.lake.frame(copies, Copy))
+    tasks = ctx.lake.query(TO_COPY, instances_now=instances, copies=frame)
+    copier = Copier({target: run for target, (run, _) in todo.items()})
+    with ctx.metered("plan: perturbed instances") as watch:
+        ctx.lake.append("instances", map_rows(tasks, watch(copier), CopyTask, Instance), write_id)
+    _enter(ctx, bases, write_id)
+    ctx.record(INGEST, {target: target for target in todo}, write_id, started_at)
+
+
+def _enter(ctx: Context, bases: Mapping[str, str], write_id: str) -> None:
+    """Describe derived versions as what they come from; no card parses into them."""
+    known = {
+        row.data_version: row for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    }
+    rows = [
+        replace(known[base], data_version=target, card_hash=target, source=f"perturbed {base}")
+        for target, base in bases.items()
+        if base in known
+    ]
+    ctx.lake.append_rows("scenarios", rows, write_id)

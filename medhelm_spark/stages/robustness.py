@@ -1,0 +1,134 @@
+"""What perturbed copies say together with their originals, as values to be summarised in SQL.
+
+Per instance (and trial): the original's value, the lowest and highest of original and copies, and
+whether all are equal. Which of lowest and highest is the worst is for the summary to say, which
+knows each stat's direction. HELM's rule (facts section 11) is the lowest, whatever the stat.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.adaptation.perturbations import perturbation
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stats import ComputedOn
+from medhelm_spark.stages.context import Context
+
+PROMPT_VARIANTS = "prompt_variants"
+LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
+
+VALUES = """
+SELECT run_spec_id, instance_id, train_trial_index, trial_index, split, perturbation,
+       stat.name, stat.value
+FROM (SELECT *, explode(stats) AS stat FROM {scored})
+"""
+
+AS_SCORED = f"""
+SELECT run_spec_id, name, split, perturbation,
+       CASE WHEN perturbation <> '' THEN '{ComputedOn.PERTURBED}' END AS computed_on,
+       value, count(*) AS rows
+FROM {{values}} GROUP BY run_spec_id, name, split, perturbation, value
+"""
+
+# A value that is absent among them makes the worst, and whether they are equal, unknown.
+COMPARED = f"""
+SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, count(*) AS rows
+FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, m.single, m.prompts,
+             min(v.value) AS lowest, max(v.value) AS highest,
+             count(v.value) = count(*) AS complete,
+             max(CASE WHEN v.perturbation = '' THEN v.value END) AS original,
+             count_if(v.perturbation <> '') AS copies,
+             count_if(v.perturbation <> '' AND m.keeps_meaning) > 0 AS asked,
+             count_if(m.keeps_meaning AND v.value IS NULL) = 0 AS known,
+             min(CASE WHEN m.keeps_meaning THEN v.value END)
+               = max(CASE WHEN m.keeps_meaning THEN v.value END) AS equal
+      FROM {{values}} v JOIN {{members}} m
+        ON m.run_spec_id = v.run_spec_id AND m.perturbation = v.perturbation
+      GROUP BY v.run_spec_id, v.name, v.split, v.instance_id, v.train_trial_index, v.trial_index,
+               m.collection, m.single, m.prompts)
+LATERAL VIEW stack(5,
+  '{ComputedOn.ORIGINAL}', original, single,
+  '{LOWEST}', CASE WHEN complete THEN lowest END, NOT prompts,
+  '{HIGHEST}', CASE WHEN complete THEN highest END, NOT prompts,
+  '{LOWEST_SCORED}', lowest, NOT prompts,
+  '{ComputedOn.INVARIANCE}', CASE WHEN known THEN CAST(equal AS DOUBLE) END, asked
+) AS computed_on, value, wanted
+WHERE wanted AND (copies > 0 OR NOT single)
+GROUP BY run_spec_id, name, split, collection, computed_on, value
+"""
+
+# Sums of floats depend on their order, which Spark does not keep: hence the rounding.
+PROMPTS = f"""
+SELECT run_spec_id, name, split, '{PROMPT_VARIANTS}' AS perturbation, computed_on, value, rows
+FROM (SELECT run_spec_id, name, split, count(mean) AS rows, round(avg(mean), 12) AS mean,
+             min(mean) AS lowest, max(mean) AS highest
+      FROM (SELECT v.run_spec_id, v.name, v.split, v.perturbation, round(avg(v.value), 12) AS mean
+            FROM {{values}} v JOIN {{members}} m
+              ON m.run_spec_id = v.run_spec_id AND m.perturbation = v.perturbation
+            WHERE m.prompts GROUP BY v.run_spec_id, v.name, v.split, v.perturbation)
+      GROUP BY run_spec_id, name, split HAVING count(mean) > 0)
+LATERAL VIEW stack(5,
+  '{ComputedOn.MEAN}', mean,
+  '{LOWEST}', lowest,
+  '{HIGHEST}', highest,
+  '{LOWEST_SCORED}', lowest,
+  '{ComputedOn.SPREAD}', highest - lowest
+) AS computed_on, value
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """Which rows of a RunSpec are compared with each other under a name.
+
+    `single` compares one perturbation with the originals it applies to; a collection all originals
+    with whatever copies there are. `prompts` marks the prompt variants.
+    """
+
+    run_spec_id: str
+    collection: str
+    perturbation: str
+    single: bool
+    keeps_meaning: bool = True
+    prompts: bool = False
+
+
+def members_of(specs: Iterable[RunSpec]) -> list[Member]:
+    """What is to be compared in these RunSpecs; nothing where nothing is perturbed."""
+    return [member for spec in specs for member in _members(spec)]
+
+
+def _members(spec: RunSpec) -> Iterator[Member]:
+    copies = {one.name: perturbation(one.name) for one in spec.perturbations or ()}
+    variants = [one.perturbation for one in spec.prompt_variants or ()]
+    collections: dict[str, list[str]] = {
+        "robustness": [name for name, one in copies.items() if one.robustness],
+        "fairness": [name for name, one in copies.items() if one.fairness],
+        PROMPT_VARIANTS: variants,
+        **{name: [name] for name in (*copies, *variants)},
+    }
+    for collection, names in collections.items():
+        for name in ("", *names) if names else ():
+            yield Member(
+                run_spec_id=spec.run_spec_id,
+                collection=collection,
+                perturbation=name,
+                single=collection in copies or collection in variants,
+                keeps_meaning=name not in copies or copies[name].keeps_meaning,
+                prompts=collection == PROMPT_VARIANTS,
+            )
+
+
+def compared(ctx: Context, scored: DataFrame, specs: Iterable[RunSpec]) -> DataFrame:
+    """The values of these RunSpecs to summarise, each with how often it occurs; no job is run."""
+    values = ctx.lake.query(VALUES, scored=scored)
+    found = ctx.lake.query(AS_SCORED, values=values)
+    members = members_of(specs)
+    if not members:
+        return found
+    frame = F.broadcast(ctx.lake.frame(members, Member))
+    for sql in (COMPARED, PROMPTS):
+        found = found.unionByName(ctx.lake.query(sql, values=values, members=frame))
+    return found

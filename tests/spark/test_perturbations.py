@@ -1,0 +1,225 @@
+"""Perturbed copies and prompt variants through the command line, down to their summaries."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from medhelm_spark.domain.run import PerturbationSpec
+from medhelm_spark.domain.stats import PerInstanceStats, Score
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.robustness import compared
+from tests.spark.conftest import Site, calls, questions
+from tests.unit.leaderboard.planted import ALPHA, run_spec
+
+Key = tuple[str, str | None]
+
+QUESTIONS = [
+    {"id": "1", "question": "FEVER", "correct_answer": "FEVER"},
+    {"id": "2", "question": "Cough", "correct_answer": "Cough"},
+    {"id": "3", "question": "pain", "correct_answer": "pain"},
+    {"id": "4", "question": "Rash", "correct_answer": "wrong"},
+]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "calls.log"
+
+
+def summaries(site: Site, name: str = "exact_match") -> dict[Key, tuple[float | None, int, int]]:
+    """Mean, count and unscored count of a stat by (perturbation, what it is computed on)."""
+    return {
+        (row["perturbation"], row["computed_on"]): (row["mean"], row["count"], row["num_unscored"])
+        for row in site.rows("stats")
+        if row["name"] == name
+    }
+
+
+def test_copies_are_asked_scored_and_compared(site: Site, log: Path) -> None:
+    model = site.deploy("acme/echo", mode="echo", log_file=str(log))
+    entry = site.benchmark("bench", QUESTIONS, template="{question}")
+    assert site.run("-r", f"{entry},model={model},data_augmentation=lower") == 0
+    assert len(calls(log)) == 4 + 3, "the copy of a text in small letters would be equal"
+    assert summaries(site) == {
+        ("", None): (0.75, 4, 0),
+        ("lowercase", "perturbed"): (0.0, 3, 0),
+        ("lowercase", "original"): (pytest.approx(2 / 3), 3, 0),
+        ("lowercase", "worst"): (0.0, 3, 0),
+        ("lowercase", "invariance"): (pytest.approx(1 / 3), 3, 0),
+        ("robustness", "worst"): (0.25, 4, 0),
+        ("robustness", "invariance"): (pytest.approx(1 / 3), 3, 0),
+    }
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"]) == (0.75, 4)
+
+    plain = f"{entry},model={model}"
+    assert site.run("-r", plain, suite="plain") == 0
+    assert len(calls(log)) == 7, "originals are asked once, whoever perturbs them"
+    rows, asked = site.rows("instances"), site.rows("requests")
+    assert len({row["data_version"] for row in rows}) == 2
+    assert {row["access_level"] for row in rows + asked} == {"public"}
+    before = len(rows)
+    assert site.run("-r", f"{plain},data_augmentation=lower") == 0
+    assert len(site.rows("instances")) == before
+    assert len(calls(log)) == 7
+
+
+def test_the_worst_is_taken_instance_by_instance(site: Site) -> None:
+    replies = {"FEVER": "FEVER", "fever": "x", "Cough": "Cough", "cough": "Cough"}
+    model = site.deploy("acme/some", mode="script", text="?", replies=replies)
+    entry = site.benchmark("bench", QUESTIONS[:2], template="{question}")
+    assert site.run("-r", f"{entry},model={model},data_augmentation=lower") == 0
+    found = summaries(site)
+    assert found["lowercase", "worst"] == (0.5, 2, 0)
+    assert found["lowercase", "invariance"] == (0.5, 2, 0)
+
+
+def test_prompt_variants_give_mean_worst_and_spread(site: Site, log: Path) -> None:
+    model = site.deploy("acme/echo", mode="echo", log_file=str(log))
+    variants = [{"name": "loud", "prompt_file": "loud.txt"}]
+    (site.folder / "bench").mkdir()
+    (site.folder / "bench" / "loud.txt").write_text("{question}!")
+    entry = site.benchmark("bench", QUESTIONS, template="{question}", prompt_variants=variants)
+    assert site.run("-r", f"{entry},model={model}") == 0
+    assert len(calls(log)) == 8
+    found = summaries(site)
+    assert found["", None] == (0.75, 4, 0)
+    assert found["prompt.loud", "perturbed"] == (0.0, 4, 0)
+    of_prompts = {on: row for (name, on), row in found.items() if name == "prompt_variants"}
+    assert of_prompts == {
+        "mean": (0.375, 2, 0),
+        "worst": (0.0, 2, 0),
+        "spread": (0.75, 2, 0),
+        "invariance": (0.25, 4, 0),
+    }
+
+
+def card(site: Site, **keys: Any) -> str:
+    """A multiple-choice scenario of the site's own."""
+    folder = site.folder / "prod_env" / "scenarios"
+    folder.mkdir(parents=True, exist_ok=True)
+    data = site.folder / "options.csv"
+    with data.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["id", "question", "options", "answer"])
+        for i in range(4):
+            rows.writerow([i, f"Which of these is {i}?", "one|two|three", "two"])
+    made = {
+        "name": "mine",
+        "display_name": "Mine",
+        "description": "Made for a test.",
+        "access_level": "gated",
+        "source": {"files": [{"path": str(data), "split": "test"}]},
+        "shape": "multiple_choice",
+        "fields": {"id": "id", "question": "question", "answer": "answer"},
+        "options": {"choices": "one|two|three", "answer_form": "text"},
+        "adapter_spec": {"method": "multiple_choice_joint", "max_tokens": 1, "num_outputs": 1},
+        "metrics": [{"name": "exact_match"}],
+        "main_metric": "exact_match",
+        **keys,
+    }
+    (folder / "mine.yaml").write_text(yaml.safe_dump(made))
+    return "mine"
+
+
+def test_options_move_with_the_letter_that_is_right(site: Site, log: Path) -> None:
+    numbers = {"name": "numbers", "adapter_spec": {"reference_prefix": "1. "}}
+    entry = card(site, prompt_variants=[numbers])
+    model = site.deploy("acme/b", text="B", log_file=str(log))
+    asked = f"{entry}:model={model},data_augmentation=option_order"
+    assert site.run("-r", asked, "-m", "3") == 0
+    found = summaries(site)
+    assert found["", None] == (1.0, 3, 0)
+    assert found["option_order", "perturbed"] == (0.0, 3, 0), "every option has moved"
+    assert found["option_order", "invariance"] == (0.0, 3, 0)
+    assert found["prompt.numbers", "perturbed"] == (0.0, 3, 0), "B is no option of 1, 2, 3"
+    copies = [row for row in site.rows("instances") if row["perturbation"] == "option_order"]
+    assert len(copies) == 3, "only what is drawn is copied"
+    assert {row["access_level"] for row in copies} == {"gated"}
+    for row in copies:
+        right = [one["text"] for one in row["references"] if "correct" in one["tags"]]
+        assert right == ["two"]
+
+
+def test_the_number_of_spark_jobs_does_not_grow_with_perturbed_run_specs(site: Site) -> None:
+    def jobs(models: int) -> int:
+        fresh = Site(site.folder / str(models), site.spark)
+        fresh.folder.mkdir()
+        names = [fresh.deploy(f"acme/model{i}", text="yes") for i in range(models)]
+        entry = fresh.benchmark("bench", questions(3))
+        context = site.spark.sparkContext
+        context.setJobGroup(f"perturbed{models}", "counted")
+        asked = f"{entry},data_augmentation=robustness_all"
+        assert fresh.run("-r", asked, "--models-to-run", *names) == 0
+        return len(context.statusTracker().getJobIdsForGroup(f"perturbed{models}"))
+
+    assert jobs(1) == jobs(5)
+
+
+def test_what_is_compared_with_what(site: Site) -> None:
+    """Two perturbations of robustness, one that changes meaning, an absent value, two trials."""
+    names = ("typos", "space", "negation", "gender")
+    spec = replace(
+        run_spec("r", ALPHA, "discharge_note"),
+        perturbations=tuple(PerturbationSpec(name=name) for name in names),
+    )
+    values: dict[tuple[str, str, int], float | None] = {
+        ("a", "", 0): 0.5,
+        ("a", "typos", 0): 0.25,
+        ("a", "space", 0): 0.75,
+        ("a", "negation", 0): 0.0,
+        ("b", "", 0): 1.0,
+        ("b", "typos", 0): 1.0,
+        ("b", "space", 0): None,
+        ("c", "", 0): 0.0,
+        ("a", "", 1): 0.5,
+        ("a", "typos", 1): 0.5,
+    }
+    rows = [
+        PerInstanceStats(
+            run_spec_id="r",
+            instance_id=instance,
+            perturbation=perturbation,
+            train_trial_index=0,
+            trial_index=trial,
+            split="test",
+            stats=(Score(name="m", value=value),),
+        )
+        for (instance, perturbation, trial), value in values.items()
+    ]
+    ctx = Context(lake=site.lake, suite="s")
+    scored = site.lake.frame(rows, PerInstanceStats)
+    found: dict[Key, list[float | None]] = {}
+    for row in compared(ctx, scored, [spec]).toArrow().to_pylist():
+        key = (row["perturbation"], row["computed_on"])
+        found.setdefault(key, []).extend([row["value"]] * row["rows"])
+    assert {key: sorted(map(str, held)) for key, held in found.items() if key[1]} == {
+        ("typos", "perturbed"): ["0.25", "0.5", "1.0"],
+        ("typos", "original"): ["0.5", "0.5", "1.0"],
+        ("typos", "lowest"): ["0.25", "0.5", "1.0"],
+        ("typos", "highest"): ["0.5", "0.5", "1.0"],
+        ("typos", "lowest_scored"): ["0.25", "0.5", "1.0"],
+        ("typos", "invariance"): ["0.0", "1.0", "1.0"],
+        ("space", "perturbed"): ["0.75", "None"],
+        ("space", "original"): ["0.5", "1.0"],
+        ("space", "lowest"): ["0.5", "None"],
+        ("space", "highest"): ["0.75", "None"],
+        ("space", "lowest_scored"): ["0.5", "1.0"],
+        ("space", "invariance"): ["0.0", "None"],
+        ("negation", "perturbed"): ["0.0"],
+        ("negation", "original"): ["0.5"],
+        ("negation", "lowest"): ["0.0"],
+        ("negation", "highest"): ["0.5"],
+        ("negation", "lowest_scored"): ["0.0"],
+        ("robustness", "lowest"): ["0.0", "0.25", "0.5", "None"],
+        ("robustness", "highest"): ["0.0", "0.5", "0.75", "None"],
+        ("robustness", "lowest_scored"): ["0.0", "0.25", "0.5", "1.0"],
+        ("robustness", "invariance"): ["0.0", "1.0", "None"],
+        ("fairness", "lowest"): ["0.0", "0.5", "0.5", "1.0"],
+        ("fairness", "highest"): ["0.0", "0.5", "0.5", "1.0"],
+        ("fairness", "lowest_scored"): ["0.0", "0.5", "0.5", "1.0"],
+    }
