@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.decoding import render_id
 from medhelm_spark.domain.request import Purpose, RequestState
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.lake.columnar import fields_of
@@ -16,7 +15,6 @@ from medhelm_spark.stages.context import Context
 EVALUATION_KEY = ("run_spec_id", "instance_id", "perturbation", "train_trial_index", "trial_index")
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
 FROM_INSTANCE = ("input", "references", "extra_data")
-RENDER_KEY = ("render_id", "instance_id", "perturbation", "train_trial_index")
 FROM_PROMPT = ("num_train_instances", "prompt_truncated")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
 
@@ -55,11 +53,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataOf:
-    """Which data version a RunSpec evaluates, and which rendering of it."""
+    """Which data version a RunSpec evaluates."""
 
     run_spec_id: str
     data_version: str
-    render_id: str
 
 
 def requests_of(
@@ -94,22 +91,15 @@ def inputs_of(
 def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> DataFrame:
     """RequestState rows of these RunSpecs, carrying only the fields in `needs`."""
     units = [spec.run_spec_id for spec in specs]
-    data = [
-        DataOf(
-            run_spec_id=spec.run_spec_id,
-            data_version=spec.data_version,
-            render_id=render_id(spec.adapter_spec, spec.data_version),
-        )
-        for spec in specs
-    ]
+    versions = [DataOf(run_spec_id=s.run_spec_id, data_version=s.data_version) for s in specs]
     results = ctx.results({spec.model_deployment for spec in specs})
     instances = ctx.current(
         "instances", "ingest", {spec.data_version for spec in specs}, "data_version"
     )
     joined = (
         requests_of(ctx, units, "plan", Purpose.EVALUATE)
-        .select("request_id", *EVALUATION_KEY)
-        .join(F.broadcast(ctx.lake.frame(data, DataOf)), "run_spec_id")
+        .select("request_id", "prompt_id", *EVALUATION_KEY)
+        .join(F.broadcast(ctx.lake.frame(versions, DataOf)), "run_spec_id")
         .join(
             instances.select(*INSTANCE_KEY, "split", *(needs & {*FROM_INSTANCE})),
             list(INSTANCE_KEY),
@@ -117,7 +107,7 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
         .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
     )
     if needs & {*FROM_PROMPT}:
-        joined = joined.join(_prompts(ctx, {one.render_id for one in data}), list(RENDER_KEY))
+        joined = joined.join(_prompts(ctx), "prompt_id")
     if "verdicts" in needs:
         joined = joined.join(_verdicts(ctx, units), list(EVALUATION_KEY), "left")
     kept = {*EVALUATION_KEY, "split", "failure", "completions", *needs} & set(joined.columns)
@@ -125,10 +115,10 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
     return joined.select(*columns)
 
 
-def _prompts(ctx: Context, renders: Iterable[str]) -> DataFrame:
-    """What is known of the prompts without their text; equal rows of two drivers are one."""
-    named = ctx.prompts(renders).withColumnRenamed("subject_id", "instance_id")
-    return named.select(*RENDER_KEY, *FROM_PROMPT).distinct()
+def _prompts(ctx: Context) -> DataFrame:
+    """What is known of each prompt without its text; several renderings may share one."""
+    known = (F.max(name).alias(name) for name in FROM_PROMPT)
+    return ctx.lake.read("prompts").groupBy("prompt_id").agg(*known)
 
 
 def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
