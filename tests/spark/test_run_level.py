@@ -15,11 +15,19 @@ CARD = {
     "display_name": "Triage",
     "description": "Whether a complaint is an emergency; made for a test.",
     "access_level": "public",
-    "source": {"format": "csv", "files": [{"path": "triage.csv", "split": "test"}]},
+    "source": {
+        "format": "csv",
+        "files": [{"path": f"{split}.csv", "split": split} for split in ("train", "test")],
+    },
     "shape": "multiple_choice",
     "fields": {"id": "id", "question": "question", "answer": "answer"},
     "options": {"choices": "yes|no|maybe"},
-    "adapter_spec": {"method": "multiple_choice_joint", "num_outputs": 5, "max_tokens": 1},
+    "adapter_spec": {
+        "method": "multiple_choice_joint",
+        "num_outputs": 5,
+        "max_tokens": 1,
+        "max_train_instances": 2,
+    },
     "metrics": [
         {"name": "classification", "args": {"labels": "yes|no|maybe"}},
         {"name": "calibration"},
@@ -40,8 +48,10 @@ def declare(site: Site) -> str:
     folder = site.folder / "prod_env" / "scenarios"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "triage.yaml").write_text(yaml.safe_dump(CARD))
-    lines = [f"{i},case {i} of chest pain?,{answer}" for i, answer in enumerate(ANSWERS)]
-    (site.folder / "triage.csv").write_text("\n".join(["id,question,answer", *lines]) + "\n")
+    for split, word in (("train", "example"), ("test", "case")):
+        lines = [f"{i},{word} {i} of chest pain?,{answer}" for i, answer in enumerate(ANSWERS)]
+        path = site.folder / f"{split}.csv"
+        path.write_text("\n".join(["id,question,answer", *lines]) + "\n")
     return "triage"
 
 
@@ -78,7 +88,7 @@ def test_a_run_is_classified_calibrated_and_summarised_again_without_a_call(
         "perplexity": math.exp(0.1),
         "bits_per_byte": 0.1 / math.log(2),
         "num_references": 3.0,
-        "num_train_instances": 0.0,
+        "num_train_instances": 2.0,
         "finish_reason_stop": 1.0,
         "num_completion_tokens": 1.0,
     }
