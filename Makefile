@@ -16,6 +16,8 @@ PYTEST = $(BIN)/python -m pytest -q
 export UV_PYTHON_DOWNLOADS := never
 export UV_HTTP_TIMEOUT := 180
 export UV_SYSTEM_CERTS ?= true
+# Where Python may not write, every process would compile every package anew: seconds each.
+export UV_COMPILE_BYTECODE := 1
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
-from medhelm_spark.domain.scenario import Instance, Reference, strictest
+from medhelm_spark.domain.scenario import AccessLevel, Instance, Reference, strictest
 from medhelm_spark.errors import ConfigError, DataError
 
 NO_CORRECT_REFERENCE = "n/a"
@@ -50,7 +50,7 @@ def render(
     text = _compose(spec, instance, train)
     level = strictest({instance.access_level, *(row.access_level for row in train)})
     return Prompt(
-        prompt_id=content_id(digest(text), level),
+        prompt_id=prompt_id(text, level),
         render_id=render_id,
         subject_id=instance.instance_id,
         access_level=level,
@@ -61,6 +61,11 @@ def render(
         num_train_instances=len(train),
         num_characters=len(text),
     )
+
+
+def prompt_id(text: str, level: AccessLevel) -> str:
+    """The id of a plain text of this access level."""
+    return content_id(digest(text), level)
 
 
 def _render_chat(instance: Instance, render_id: str, train_trial_index: int) -> Prompt:

@@ -25,6 +25,7 @@ from medhelm_spark.stages.plan import plan
 from medhelm_spark.stages.run_specs import check_splits
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.stages.windows import fit_of
 
 STAGES = ("plan", "infer", "annotate", "score", "run")
 TABLE = "table:"
@@ -52,6 +53,7 @@ def check(runs: Sequence[ResolvedRun]) -> None:
     """Refuse what can be seen to be wrong before Spark, data or a model is touched."""
     for run in runs:
         check_card(run.card)
+        fit_of(run)
         for metric, params in metrics_for(run.metrics):
             metric.preflight(params)
 

@@ -8,6 +8,7 @@ DEFAULT_OUTPUT = "benchmark_output"
 DEFAULT_LOCAL_PATH = "prod_env"
 DEFAULT_PORT = 8000
 DEFAULT_HOST = "127.0.0.1"
+MEDHELM_08 = "medhelm-0.8"
 
 
 def _at_least_one(text: str) -> int:
@@ -137,6 +138,12 @@ def running(parser: ArgumentParser) -> None:
         metavar="N",
         help="requests open at once to a model's server, judges aside "
         "(default: the deployment's max_concurrency)",
+    )
+    add(
+        "--compat",
+        choices=(MEDHELM_08,),
+        help="drop few-shot examples from prompts that exceed the deployment's window and cut what "
+        "is still too long at its end, as MedHELM 0.8 does",
     )
     add(
         "--skip-completed-runs",

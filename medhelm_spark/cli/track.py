@@ -13,7 +13,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.stages.summarize import STAGE as SUMMARIZE
-from medhelm_spark.stages.waves import Throughput, throughput
+from medhelm_spark.stages.waves import Throughput, by_executor, throughput
 from medhelm_spark.tracking import TrackedRun, TrackedSuite, default_uri, track_release, track_suite
 
 DATA = ("instances", "request_results", "per_instance_stats", "stats")
@@ -101,7 +101,7 @@ def _tracked(
     return [
         TrackedSuite(
             suite=suite,
-            work=_work(asked.get(name)),
+            work=_work(asked.get(name), by_executor(ctx.ledger.values(), name, suite)),
             model_deployment=name,
             runs=tuple(runs),
             mean_win_rate=rates.get(name),
@@ -112,18 +112,29 @@ def _tracked(
     ]
 
 
-def _work(asked: Throughput | None) -> dict[str, float]:
+def _work(asked: Throughput | None, executors: Sequence[Throughput]) -> dict[str, float]:
+    """What asking came to in all, and for each executor; executors are numbered, not named."""
     if asked is None:
         return {}
-    work: dict[str, float] = {
+    parts = {"": asked, **{f"executor_{place}/": one for place, one in enumerate(executors)}}
+    return {
+        prefix + name: value for prefix, one in parts.items() for name, value in _rates(one).items()
+    }
+
+
+def _rates(asked: Throughput) -> dict[str, float]:
+    found: dict[str, float | None] = {
         "requests": asked.requests,
         "prompt_tokens": asked.prompt_tokens,
         "completion_tokens": asked.completion_tokens,
         "seconds": asked.seconds,
         **{f"failed_{kind}": count for kind, count in asked.failures.items()},
+        "tokens_per_second": asked.tokens_per_second,
+        "busy_share": asked.busy_share,
+        "prefix_hit_rate": asked.prefix_hit_rate,
+        "engine_start_seconds": asked.mean_start,
     }
-    speed = asked.tokens_per_second
-    return work if speed is None else work | {"tokens_per_second": speed}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:

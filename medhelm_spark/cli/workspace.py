@@ -3,17 +3,19 @@
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from medhelm_spark.config.expand import Selection, expand
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import load_confs, parse_flags, up_to_priority
 from medhelm_spark.config.settings import Platform, Settings, load_settings
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.deployment import Deployment, OnFailure
 from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.lake import Lake
@@ -114,9 +116,21 @@ class Entries:
             num_train_trials=args.num_train_trials,
         )
         runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)
-        threads = getattr(args, "num_threads", None)
-        return tuple(_with_threads(run, threads) for run in runs) if threads else runs
+        changes = _changes(args)
+        return tuple(_with(run, changes) for run in runs)
 
 
-def _with_threads(run: ResolvedRun, threads: int) -> ResolvedRun:
-    return replace(run, deployment=replace(run.deployment, max_concurrency=threads))
+def _changes(args: Namespace) -> dict[str, Any]:
+    """What flags change about every evaluated deployment."""
+    changes: dict[str, Any] = {}
+    if threads := getattr(args, "num_threads", None):
+        changes["max_concurrency"] = threads
+    if getattr(args, "compat", None):
+        changes["on_failure"] = {FailureKind.TOO_LONG: OnFailure.TRUNCATE}
+    return changes
+
+
+def _with(run: ResolvedRun, changes: Mapping[str, Any]) -> ResolvedRun:
+    given = run.deployment
+    kinds = {**given.on_failure, **changes.get("on_failure", {})}
+    return replace(run, deployment=replace(given, **{**changes, "on_failure": kinds}))

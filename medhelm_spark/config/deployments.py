@@ -13,7 +13,8 @@ from typing import Any
 
 from medhelm_spark.config.addresses import check_secrets, check_url, locality_of
 from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.domain.deployment import Deployment, Locality, Prices
+from medhelm_spark.domain.deployment import CHOICES, Deployment, Locality, OnFailure, Prices
+from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 ENGINE_NAMES = ("llama_cpp", "openai", "vllm", "canned", "imported")
@@ -45,6 +46,7 @@ class DeploymentEntry:
     locality: Locality | None = None
     max_concurrency: int = 16
     max_attempts: int = 5
+    on_failure: Mapping[FailureKind, OnFailure] = field(default_factory=dict)
     tokens_per_second: float | None = None
     prices: Prices | None = None
     demo: bool = False
@@ -115,6 +117,8 @@ def _built(entry: DeploymentEntry, engine: str, args: Mapping[str, Any], path: P
         tokenizer_name=entry.tokenizer_name,
         max_sequence_length=entry.max_sequence_length,
         max_request_length=entry.max_request_length or entry.max_sequence_length,
+        max_sequence_and_generated_tokens_length=entry.max_sequence_and_generated_tokens_length,
+        on_failure=entry.on_failure,
         max_concurrency=entry.max_concurrency,
         max_attempts=entry.max_attempts,
         tokens_per_second=entry.tokens_per_second,
@@ -131,6 +135,12 @@ def _check_limits(entry: DeploymentEntry, where: str) -> None:
         value = getattr(entry, key)
         if value is not None and value <= 0:
             raise ConfigError(f"{where}: {key} is {value}; allowed: a number above 0.")
+    for kind, action in entry.on_failure.items():
+        if action not in CHOICES[kind]:
+            raise ConfigError(
+                f"{where}: on_failure.{kind} is {action.value!r}; allowed: "
+                f"{', '.join(CHOICES[kind])}."
+            )
     if entry.prices and min(entry.prices.prompt, entry.prices.completion) < 0:
         raise ConfigError(f"{where}: prices are {entry.prices}; allowed: numbers from 0.")
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.request import FailureKind
 
 # Arguments of where and how fast, not of what is answered: a moved server asks nothing again.
 SERVING = frozenset(
@@ -44,6 +45,27 @@ SERVING = frozenset(
         "timeout",
     }
 )
+
+
+class OnFailure(StrEnum):
+    """What a failure of one kind leads to.
+
+    retry: asked again within `max_attempts`, in this run and in later ones; give_up: settled at
+    once; truncate: a prompt is made to fit beforehand, as MedHELM does (`adaptation.fit`).
+    """
+
+    RETRY = "retry"
+    GIVE_UP = "give_up"
+    TRUNCATE = "truncate"
+
+
+CHOICES: Mapping[FailureKind, tuple[OnFailure, ...]] = {
+    FailureKind.TOO_LONG: (OnFailure.GIVE_UP, OnFailure.TRUNCATE),
+    FailureKind.DENIED: (OnFailure.GIVE_UP,),
+    FailureKind.ENGINE_ERROR: (OnFailure.RETRY, OnFailure.GIVE_UP),
+    FailureKind.TIMEOUT: (OnFailure.RETRY, OnFailure.GIVE_UP),
+}
+"""What may be done about each kind of failure; what is done unless configured comes first."""
 
 
 class Locality(StrEnum):
@@ -87,6 +109,7 @@ class Deployment:
 
     `args` never hold a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`).
     `tokens_per_second` is an estimate per slot, used for wave sizes and time left only.
+    `on_failure` holds what differs from the first of `CHOICES`.
     """
 
     name: str
@@ -97,6 +120,8 @@ class Deployment:
     tokenizer_name: str | None = None
     max_sequence_length: int | None = None
     max_request_length: int | None = None
+    max_sequence_and_generated_tokens_length: int | None = None
+    on_failure: Mapping[FailureKind, OnFailure] = field(default_factory=dict)
     max_concurrency: int = 16
     max_attempts: int = 5
     tokens_per_second: float | None = None
@@ -104,6 +129,21 @@ class Deployment:
     demo: bool = False
     deprecated: bool = False
     origin: str = ""
+
+    def action(self, kind: FailureKind) -> OnFailure:
+        """What a failure of this kind leads to."""
+        return self.on_failure.get(kind, CHOICES[kind][0])
+
+    @property
+    def given_up(self) -> frozenset[FailureKind]:
+        """The kinds of failure after which a request is not asked again."""
+        return frozenset(kind for kind in FailureKind if self.action(kind) is not OnFailure.RETRY)
+
+    def window(self, max_tokens: int) -> int | None:
+        """Tokens that a prompt may have beside an answer of `max_tokens`; None without a limit."""
+        total = (self.max_request_length, self.max_sequence_and_generated_tokens_length)
+        limits = [self.max_sequence_length, *(limit and limit - max_tokens for limit in total)]
+        return min((limit for limit in limits if limit is not None), default=None)
 
     @property
     def identity(self) -> str:

@@ -26,17 +26,15 @@ class FinishReason(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Why there is no answer. A failure carries no text and is never scored."""
+    """Why there is no answer. A failure carries no text and is never scored.
+
+    What each kind leads to is its deployment's business (`domain.deployment.OnFailure`).
+    """
 
     TOO_LONG = "too_long"
     DENIED = "denied"
     ENGINE_ERROR = "engine_error"
     TIMEOUT = "timeout"
-
-    @property
-    def is_permanent(self) -> bool:
-        """Whether asking again cannot help without a changed request, policy or deployment."""
-        return self in (FailureKind.TOO_LONG, FailureKind.DENIED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +138,10 @@ class RequestResult:
     """Row of `request_results`: the outcome of asking once (with the engine's own retries).
 
     An answer has completions and no failure; a failure has a kind and no completions. `attempts`
-    counts all tries so far. `request_time` is in seconds.
+    counts all tries so far. `request_time` is in seconds. `cached_tokens` are those of the prompt
+    that the engine had from its prefix cache. `executor` names the process group that asked;
+    `engine_start` stands on the first result of an engine that was started for it: the seconds
+    that the start took.
     """
 
     request_id: str
@@ -154,6 +155,9 @@ class RequestResult:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     request_time: float | None = None
+    cached_tokens: int | None = None
+    executor: str | None = None
+    engine_start: float | None = None
 
     @property
     def is_answer(self) -> bool:

@@ -2,7 +2,9 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
@@ -17,14 +19,18 @@ from medhelm_spark.errors import EngineError, SetupError
 class _Resident:
     """An exclusive engine: its slot is busy while it answers, and idle between two calls."""
 
-    def __init__(self, engine: Engine, held: Claim) -> None:
+    def __init__(self, engine: Engine, held: Claim, start: float) -> None:
         self.fingerprint = engine.fingerprint
-        self._engine, self._held = engine, held
+        self._engine, self._held, self._start = engine, held, start
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
-        """See Engine."""
+        """See Engine; the first result tells how long the engine took to start."""
         with self._held.at_work():
-            yield from self._engine.answer(requests, gate)
+            results = self._engine.answer(requests, gate)
+            if self._start and (first := next(results, None)):
+                yield replace(first, engine_start=self._start)
+                self._start = 0.0
+            yield from results
 
     def close(self) -> None:
         self._engine.close()
@@ -57,12 +63,14 @@ class _Host:
             return self.resident[1]
         replaced = self._end_resident()
         with held.at_work():
+            started = time.perf_counter()
             try:
-                engine = _Resident(factory.build(deployment, limit), held)
+                built = factory.build(deployment, limit)
             except EngineError as error:
                 if replaced:
                     _leave_to_another(error)  # what the first engine left may be in the way
                 raise
+        engine = _Resident(built, held, time.perf_counter() - started)
         self.resident = (key, engine)
         return engine
 

@@ -113,6 +113,7 @@ class LlamaCppEngine:
             self.fingerprint,
             prompt_tokens=replies[0].prompt_tokens,
             completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
+            cached_tokens=replies[0].cached_tokens,
             request_time=time.perf_counter() - started,
         )
 

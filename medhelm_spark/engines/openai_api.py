@@ -21,7 +21,14 @@ from medhelm_spark.engines.engine import Gate
 from medhelm_spark.engines.loop import LoopThread
 from medhelm_spark.engines.openai_client import Connection, OpenAISettings, check_keys
 from medhelm_spark.engines.outcome import answered, completion, failed
-from medhelm_spark.engines.retry import Action, RetryPolicy, Trouble, delay, tries_left
+from medhelm_spark.engines.retry import (
+    Action,
+    RetryPolicy,
+    Trouble,
+    delay,
+    is_settled,
+    tries_left,
+)
 from medhelm_spark.engines.settings import read_settings
 from medhelm_spark.engines.stream import stream
 from medhelm_spark.errors import EngineError
@@ -44,7 +51,9 @@ class OpenAIEngine:
     ) -> None:
         self._name = deployment.name
         self._settings = settings
-        self._policy = policy or RetryPolicy(max_attempts=deployment.max_attempts)
+        self._policy = policy or RetryPolicy(
+            max_attempts=deployment.max_attempts, given_up=deployment.given_up
+        )
         self._limit = max_in_flight
         self._shown = _shown(deployment, settings)
         self.fingerprint = canonical_json(self._shown)
@@ -78,7 +87,7 @@ class OpenAIEngine:
             seconds = time.perf_counter() - started
             if isinstance(outcome, wire.Reply):
                 return self._answered(request, outcome, tries, seconds)
-            if outcome.action is not Action.RETRY or tries >= budget:
+            if is_settled(self._policy, outcome, tries, budget):
                 return self._settled(request, outcome, tries, seconds)
             await asyncio.sleep(delay(self._policy, tries, outcome.retry_after, request.request_id))
 
@@ -93,6 +102,7 @@ class OpenAIEngine:
             tries=tries,
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
+            cached_tokens=reply.cached_tokens,
             request_time=seconds,
         )
 

@@ -12,6 +12,7 @@ from medhelm_spark.domain.request import (
     TokenLogprob,
 )
 from medhelm_spark.domain.thinking import split_thinking
+from medhelm_spark.engines.slots import this_executor
 
 FINISH_REASONS = {
     "stop": FinishReason.STOP,
@@ -66,6 +67,7 @@ def answered(
     tries: int = 1,
     prompt_tokens: int | None = None,
     completion_tokens: int | None = None,
+    cached_tokens: int | None = None,
     request_time: float | None = None,
 ) -> RequestResult:
     """The row of an answer; `tries` counts this call's own, `request_time` is in seconds."""
@@ -80,6 +82,8 @@ def answered(
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         request_time=request_time,
+        cached_tokens=cached_tokens,
+        executor=this_executor(),
     )
 
 
@@ -101,6 +105,7 @@ def failed(
         failure=kind,
         attempts=request.attempts + tries,
         request_time=request_time,
+        executor=this_executor(),
     )
 
 

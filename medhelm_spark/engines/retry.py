@@ -55,10 +55,12 @@ class Trouble:
 class RetryPolicy:
     """How often and how patiently to ask again; delays in seconds.
 
-    A server may ask for more patience than `longest_delay`, up to `longest_retry_after`.
+    A server may ask for more patience than `longest_delay`, up to `longest_retry_after`. A failure
+    of a kind in `given_up` is not tried again.
     """
 
     max_attempts: int
+    given_up: frozenset[FailureKind] = frozenset()
     first_delay: float = 1.0
     longest_delay: float = 60.0
     longest_retry_after: float = 300.0
@@ -67,6 +69,11 @@ class RetryPolicy:
 def tries_left(policy: RetryPolicy, attempts: int) -> int:
     """Tries for a request that was already asked `attempts` times; a reopened one has one."""
     return max(1, policy.max_attempts - attempts)
+
+
+def is_settled(policy: RetryPolicy, trouble: Trouble, tries: int, budget: int) -> bool:
+    """Whether a failed try was a request's last in this run."""
+    return trouble.action is not Action.RETRY or trouble.kind in policy.given_up or tries >= budget
 
 
 def delay(policy: RetryPolicy, tries: int, retry_after: float | None, seed: str) -> float:

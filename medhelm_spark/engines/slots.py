@@ -7,8 +7,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from platform import node
 from typing import Any
 
+from medhelm_spark.domain.ids import digest
 from medhelm_spark.errors import SetupError
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -91,6 +93,16 @@ def executor_folder(environ: Mapping[str, str]) -> str:
     """
     folder = environ.get("SPARK_LOCAL_DIRS", "").split(",")[0].rstrip("/")
     return folder if folder and Path(folder).is_dir() else ""
+
+
+@lru_cache(maxsize=1)
+def this_executor() -> str:
+    """A name for the executor whose worker this process is: its machine and its own folder's hash.
+
+    Outside Spark it is the machine's name.
+    """
+    folder = executor_folder(os.environ)
+    return f"{node()}-{digest(folder)[:6]}" if folder else node()
 
 
 def task_context() -> Any:

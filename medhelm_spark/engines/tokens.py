@@ -1,10 +1,11 @@
 """A deployment's own tokenizer, where its file is at hand: for counting before anything is asked.
 
-The file is `tokenizer.json` in the folder of the weights, in a folder that `args.tokenizer` names,
-or in the Hugging Face cache of this machine. Nothing is downloaded.
+The file is `tokenizer.json` in the folder of the weights, in a folder that `args.tokenizer` or
+`tokenizer_name` names, or in the Hugging Face cache of this machine. Nothing is downloaded.
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,27 +16,40 @@ FILE = "tokenizer.json"
 PLACES = ("tokenizer", "model", "path")
 
 
+def tokenizer_file(deployment: Deployment) -> Path | None:
+    """The file, None where there is none or no package to read it."""
+    return next(_files(deployment), None) if find_spec("tokenizers") else None
+
+
 def token_counter(deployment: Deployment) -> Callable[[str], int] | None:
     """How many tokens a text is to this deployment, special tokens aside; None where unknown."""
-    found = next(_files(deployment), None)
-    if found is None or find_spec("tokenizers") is None:
-        return None
+    found = tokenizer_file(deployment)
+    return (lambda text: len(token_spans(str(found), text))) if found else None
+
+
+def token_spans(file: str, text: str) -> list[tuple[int, int]]:
+    """Where each token of a text begins and ends in it, by the tokenizer in this file."""
+    spans: list[tuple[int, int]] = _tokenizer(file).encode(text, add_special_tokens=False).offsets
+    return spans
+
+
+@lru_cache(maxsize=4)
+def _tokenizer(file: str) -> Any:
     from tokenizers import Tokenizer
 
-    tokenizer: Any = Tokenizer.from_file(str(found))
-    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+    return Tokenizer.from_file(file)
 
 
 def _files(deployment: Deployment) -> Iterator[Path]:
     names = [deployment.args.get(place) for place in PLACES]
-    named = [name for name in names if isinstance(name, str)]
+    named = [name for name in (*names, deployment.tokenizer_name) if isinstance(name, str)]
     for name in named:
         path = Path(name).expanduser()
         path = path if path.name == FILE else path / FILE
         if path.is_file():
             yield path
-    for repository in (*named, deployment.tokenizer_name):
-        cached = _cached(repository) if repository else None
+    for repository in named:
+        cached = _cached(repository)
         if cached:
             yield cached
 

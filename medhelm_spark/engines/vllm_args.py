@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.engines import wire
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
-# Arguments of ours beside vLLM's: variables of its environment, the chat template (a text or a
-# file), and the hash that the weights must have.
-OWN = frozenset({"chat_template", "env", "weights_sha256"})
+# Arguments of ours beside vLLM's: how a plain text is sent, variables of its environment, the chat
+# template (a text or a file), and the hash that the weights must have.
+OWN = frozenset({"api", "chat_template", "env", "weights_sha256"})
 FREE_VARIABLES = re.compile(r"(VLLM|NCCL|OMP|GOMP|KMP|TORCH|TORCHINDUCTOR)_\w+")
 
 DEFAULTS: Mapping[str, Any] = {"enable_prefix_caching": True, "disable_log_stats": True}
+
+# Compiling a graph takes a minute at every start and gains nothing on CPUs (docs/decisions/0007).
+DEFAULTS_ON_CPU: Mapping[str, Any] = {"enforce_eager": True}
 
 # In this process, so that a killed task frees the GPU; silent, because a log may quote a prompt.
 ENVIRONMENT: Mapping[str, str] = {
@@ -37,12 +41,17 @@ OFFLINE: Mapping[str, str] = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VllmPlan:
-    """What vLLM is started with: keyword arguments of its `LLM`, and environment variables."""
+    """What vLLM is started with: keyword arguments of its `LLM`, and environment variables.
+
+    `api` says whether a plain text is a turn of a conversation or continued as it is; None leaves
+    it to the model: a turn where it has a chat template, as in HELM.
+    """
 
     model: str
     engine: Mapping[str, Any]
     env: Mapping[str, str] = field(default_factory=dict)
     weights_sha256: str = ""
+    api: str | None = None
 
     @property
     def folder(self) -> Path | None:
@@ -51,7 +60,7 @@ class VllmPlan:
 
 
 def plan(deployment: Deployment, known: Collection[str], gpus: int = 1) -> VllmPlan:
-    """The start of an engine on so many GPUs; `known` are the arguments that vLLM has.
+    """The start of an engine on so many GPUs (0: a CPU); `known` are the arguments vLLM has.
 
     Raises:
         UnknownNameError: an argument that vLLM does not have.
@@ -68,17 +77,21 @@ def plan(deployment: Deployment, known: Collection[str], gpus: int = 1) -> VllmP
     if isinstance(args.get("hf_token"), str):
         raise ConfigError(f"{where}: args.hf_token is written out; set HF_TOKEN on the executors.")
     own = {name: args.pop(name) for name in OWN & args.keys()}
+    if own.get("api") not in (None, *wire.APIS):
+        raise ConfigError(f"{where}: args.api is {own['api']!r}; allowed: {', '.join(wire.APIS)}.")
     sizes = {"tensor_parallel_size": max(1, gpus // args.get("pipeline_parallel_size", 1))}
     if deployment.max_sequence_length:
         sizes["max_model_len"] = deployment.max_sequence_length
     if "chat_template" in own:
         args["chat_template"] = own["chat_template"]
+    defaults = {**DEFAULTS, **DEFAULTS_ON_CPU} if gpus == 0 else DEFAULTS
     offline = OFFLINE if is_path(model) else {}
     return VllmPlan(
         model=model,
-        engine={**DEFAULTS, **sizes, **args},
+        engine={**defaults, **sizes, **args},
         env={**ENVIRONMENT, **TUNING, **offline, **_variables(own.get("env") or {}, where)},
         weights_sha256=own.get("weights_sha256", ""),
+        api=own.get("api"),
     )
 
 

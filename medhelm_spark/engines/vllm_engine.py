@@ -23,7 +23,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines import slots, vllm_args
+from medhelm_spark.engines import slots, vllm_args, wire
 from medhelm_spark.engines.engine import Gate
 from medhelm_spark.engines.last_words import end_process
 from medhelm_spark.engines.outcome import answered, completion, failed
@@ -48,6 +48,7 @@ class VllmEngine:
         self.fingerprint = _fingerprint(self._llm, weights)
         sequences = self._llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
         self._limit = in_flight(sequences)
+        self._api = plan.api or (wire.CHAT if _template(self._llm) else wire.COMPLETIONS)
         self._seen_errors: set[str] = set()
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
@@ -69,10 +70,12 @@ class VllmEngine:
 
     def add(self, request: Request) -> str:
         """See Stepped; vLLM renders a conversation as its own `LLM.chat` would."""
+        turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+        if not turns and self._api == wire.CHAT:
+            turns = [{"role": "user", "content": request.text}]
         try:
             params = _sampling(request.decoding)
-            if request.messages:
-                turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+            if turns:
                 keys = self._llm.enqueue_chat([turns], params, use_tqdm=False)
             else:
                 keys = self._llm.enqueue(request.text, params, use_tqdm=False)
@@ -113,6 +116,7 @@ class VllmEngine:
             self.fingerprint,
             prompt_tokens=len(output.prompt_token_ids or ()),
             completion_tokens=sum(len(one.token_ids) for one in output.outputs),
+            cached_tokens=output.num_cached_tokens,
             request_time=seconds,
         )
 
@@ -190,13 +194,17 @@ def _load(deployment: Deployment, plan: VllmPlan) -> Any:
         ) from None
 
 
+def _template(llm: Any) -> str | None:
+    """The chat template, the given one before the tokenizer's own."""
+    return llm.chat_template or getattr(llm.get_tokenizer(), "chat_template", None)
+
+
 def _fingerprint(llm: Any, weights: str) -> str:
     import vllm
     from vllm.platforms import current_platform
 
     config = llm.llm_engine.vllm_config
-    model, tokenizer = config.model_config, llm.get_tokenizer()
-    template = llm.chat_template or getattr(tokenizer, "chat_template", None)
+    model, template = config.model_config, _template(llm)
     shown = {
         "engine": "vllm",
         "version": vllm.__version__,
@@ -253,4 +261,5 @@ def check(deployment: Deployment) -> None:
 def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
     """Loads the model; how much is in flight follows from `max_num_seqs` instead."""
     known = _known(deployment)
-    return VllmEngine(deployment, vllm_args.plan(deployment, known, len(slots.bound() or ()) or 1))
+    devices = 0 if vllm_args.is_cpu_build() else len(slots.bound() or ()) or 1
+    return VllmEngine(deployment, vllm_args.plan(deployment, known, devices))

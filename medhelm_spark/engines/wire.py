@@ -25,6 +25,7 @@ class Reply:
     completions: tuple[Completion, ...]
     prompt_tokens: int | None
     completion_tokens: int | None
+    cached_tokens: int | None
     served_model: str
     system_fingerprint: str
 
@@ -95,6 +96,7 @@ def parse_reply(body: Any) -> Reply:
             completions=completions,
             prompt_tokens=usage.get("prompt_tokens"),
             completion_tokens=usage.get("completion_tokens"),
+            cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
             served_model=str(body.get("model") or ""),
             system_fingerprint=str(body.get("system_fingerprint") or ""),
         )

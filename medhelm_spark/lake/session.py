@@ -97,7 +97,7 @@ def expect_rows(spark: SparkSession, rows: int) -> None:
     Generated code is compiled anew by every process: below some ten thousand rows that costs more
     than it saves, at a hundred thousand it saves a third of the JVM's work.
     """
-    if spark.conf.get(CODEGEN, "") == "NO_CODEGEN" and rows >= ROWS_WORTH_CODE:
+    if spark.conf.get(CODEGEN, None) == "NO_CODEGEN" and rows >= ROWS_WORTH_CODE:
         spark.conf.set(CODEGEN, "FALLBACK")
         spark.conf.set("spark.sql.codegen.wholeStage", "true")
 
@@ -124,6 +124,6 @@ def _configured(builder: "SparkSession.Builder", conf: Mapping[str, str]) -> "Sp
 
 
 def _check_delta(spark: SparkSession) -> None:
-    extensions = spark.conf.get("spark.sql.extensions", "") or ""
+    extensions = spark.conf.get("spark.sql.extensions", None) or ""
     if DELTA_EXTENSION not in extensions and "databricks" not in spark.version:
         LOG.warning("spark.sql.extensions lacks %s: set it in spark-defaults.conf", DELTA_EXTENSION)

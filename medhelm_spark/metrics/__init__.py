@@ -7,10 +7,14 @@ from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.answer import ANSWER_UNREADABLE
 from medhelm_spark.metrics.bertscore import BERTSCORE
+from medhelm_spark.metrics.billing_code import MIMICIV_BILLING_CODE
+from medhelm_spark.metrics.ehr_sql import EHR_SQL
 from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
+from medhelm_spark.metrics.medec import MEDEC
 from medhelm_spark.metrics.metric import Metric, Params
 from medhelm_spark.metrics.rouge import ROUGE
+from medhelm_spark.metrics.sct import SCT
 from medhelm_spark.metrics.text_match import (
     EXACT_MATCH,
     F1_SCORE,
@@ -24,6 +28,10 @@ METRICS: Mapping[str, Metric] = {
     "rouge": ROUGE,
     "bertscore": BERTSCORE,
     "medcalc_bench_accuracy": MEDCALC_BENCH_ACCURACY,
+    "medec": MEDEC,
+    "ehr_sql": EHR_SQL,
+    "sct": SCT,
+    "mimiciv_billing_code": MIMICIV_BILLING_CODE,
     "jury_score": JURY_SCORE,
     "answer_unreadable": ANSWER_UNREADABLE,
 }

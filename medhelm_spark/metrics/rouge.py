@@ -80,6 +80,17 @@ def _compare(reference: _Profile, prediction: _Profile) -> tuple[float, float, f
     )
 
 
+def rouge_1(reference: str, prediction: str) -> float:
+    """F-measure of the stems that two texts share; 0 where either has none.
+
+    >>> rouge_1("The cause is hepatitis A.", "the causes: Hepatitis B")
+    0.6666666666666666
+    """
+    wanted, given = _profile(reference), _profile(prediction)
+    hits = _overlap(wanted.unigrams, given.unigrams)
+    return _f_measure(hits, len(wanted.tokens), len(given.tokens))
+
+
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
     profile = lru_cache(maxsize=_KEPT_PROFILES)(_profile)
 

@@ -32,13 +32,15 @@ from medhelm_spark.stages.waves import STAGE, record_wave
 
 MAX_WAVE_ROWS = 200_000
 
-PERMANENT = ", ".join(f"'{kind.value}'" for kind in FailureKind if kind.is_permanent)
+# A set of kinds as a number: SQL has no cheap aggregate that gathers a set of texts.
+BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
+_CASES = " ".join(f"WHEN '{kind.value}' THEN {bit}" for kind, bit in BITS.items())
 
 # What has been tried per request, whatever became of it. No text is read.
 TRIED = f"""
 SELECT request_id, max(attempts) AS attempts, count(*) AS tries,
        bool_or(failure IS NULL) AS answered,
-       bool_or(failure IN ({PERMANENT})) AS given_up
+       bit_or(CASE failure {_CASES} ELSE 0 END) AS failures
 FROM {{request_results}} GROUP BY request_id
 """
 
@@ -50,7 +52,7 @@ SELECT DISTINCT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.acc
 FROM {{planned}} r JOIN {{askable}} d ON d.name = r.model_deployment
 LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
 WHERE t.request_id IS NULL OR (NOT t.answered AND
-      ({{retry}} OR (NOT t.given_up AND t.attempts < d.max_attempts)))
+      ({{retry}} OR (t.failures & d.given_up = 0 AND t.attempts < d.max_attempts)))
 """
 
 SLICE = """
@@ -73,10 +75,14 @@ FROM {wave} GROUP BY model_deployment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Askable:
-    """A deployment that pending requests may be sent to, as a row to join with."""
+    """A deployment that pending requests may be sent to, as a row to join with.
+
+    `given_up` are the kinds of failure that settle a request, as a sum of `BITS`.
+    """
 
     name: str
     max_attempts: int
+    given_up: int
     tokens_per_second: float
 
 
@@ -200,7 +206,7 @@ def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], wa
     ctx.say(f"{asking.label}: requests {count:,}, asked of {', '.join(deployments)}")
     started_at, write_id = now(), new_write_id()
     ctx.lake.append("request_results", results, write_id, txn=(name, 1))
-    record_wave(ctx, write_id, started_at, name)
+    record_wave(ctx, write_id, started_at, name, slots)
 
 
 def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
@@ -232,6 +238,7 @@ def pending_of(
         Askable(
             name=deployment.name,
             max_attempts=deployment.max_attempts,
+            given_up=sum(BITS[kind] for kind in deployment.given_up),
             tokens_per_second=deployment.tokens_per_second or math.inf,
         )
         for deployment in askable

@@ -6,6 +6,7 @@ from keys alone, so a hundred deployments share one rendering and no text moves 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from operator import attrgetter
 
 from pyspark.sql import DataFrame
@@ -19,6 +20,7 @@ from medhelm_spark.adaptation.decoding import (
     render_id,
 )
 from medhelm_spark.adaptation.few_shot import select_train
+from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
@@ -31,6 +33,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.draws import DRAWN, Draw, draws_of
 from medhelm_spark.stages.run_specs import enter, run_spec_of
+from medhelm_spark.stages.windows import Fit, fit_of
 
 STAGE = "plan"
 VERSION = "1"
@@ -103,10 +106,14 @@ class Renderer:
 
     specs: Mapping[str, AdapterSpec]
     train: Mapping[tuple[str, int], tuple[Instance, ...]]
+    fits: Mapping[str, Fit]
 
     def __call__(self, tasks: Iterable[RenderTask]) -> Iterator[Prompt]:
+        composers = {
+            key: partial(render_fitting, window=fit.window()) for key, fit in self.fits.items()
+        }
         for task in tasks:
-            yield render(
+            yield composers.get(task.render_id, render)(
                 self.specs[task.render_id],
                 task.instance,
                 self.train.get((task.render_id, task.train_trial_index), ()),
@@ -127,7 +134,8 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
     specs = [run_spec_of(run, versions[run.card.name]) for run in runs]
     enter(ctx, runs, specs, write_id, started_at)
     fingerprints = {
-        spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id) for spec in specs
+        spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id, *_fit_parts(run))
+        for run, spec in zip(runs, specs, strict=True)
     }
     done = ctx.finished(STAGE, list(fingerprints))
     todo = {
@@ -155,7 +163,9 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
         renderings=F.broadcast(ctx.lake.frame(_renderings(calls), Rendering)),
         known=ctx.prompts(renders),
     )
-    renderer = Renderer(*_texts(ctx, todo, instances))
+    specs, train = _texts(todo, instances)
+    fits = {_render_id(run, spec): fit for run, spec in todo if (fit := fit_of(run))}
+    renderer = Renderer(specs, train, fits)
     with ctx.metered(f"{STAGE}: prompts") as watch:
         prompts = map_rows(tasks, watch(renderer), RenderTask, Prompt)
         ctx.lake.append("prompts", prompts, write_id)
@@ -168,6 +178,15 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
 
 
+def _fit_parts(run: ResolvedRun) -> tuple[str, ...]:
+    fit = fit_of(run)
+    return fit.parts if fit else ()
+
+
+def _render_id(run: ResolvedRun, spec: RunSpec) -> str:
+    return render_id(spec.adapter_spec, spec.data_version, *_fit_parts(run))
+
+
 def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
     adapter = spec.adapter_spec
     for trial in range(adapter.num_trials):
@@ -176,7 +195,7 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
             yield Call(
                 **{field.name: getattr(draw, field.name) for field in fields(Draw)},
                 run_spec_id=spec.run_spec_id,
-                render_id=render_id(adapter, spec.data_version),
+                render_id=_render_id(run, spec),
                 train_trial_index=train_trial,
                 trial_index=trial,
                 call_id=call_id(run.deployment, decoding),
@@ -204,15 +223,15 @@ def _larger(one: Rendering, other: Rendering) -> Rendering:
 
 
 def _texts(
-    ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], instances: DataFrame
+    todo: Sequence[tuple[ResolvedRun, RunSpec]], instances: DataFrame
 ) -> tuple[dict[str, AdapterSpec], dict[tuple[str, int], tuple[Instance, ...]]]:
     """Adapter spec by render_id, and the few-shot examples by (render_id, train trial)."""
     specs: dict[str, AdapterSpec] = {}
     train: dict[tuple[str, int], tuple[Instance, ...]] = {}
     pools: dict[str, list[Instance]] = {}
-    for _, spec in todo:
+    for run, spec in todo:
         adapter = spec.adapter_spec
-        key = render_id(adapter, spec.data_version)
+        key = _render_id(run, spec)
         specs[key] = adapter
         if not adapter.max_train_instances:
             continue

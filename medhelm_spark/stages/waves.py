@@ -1,52 +1,75 @@
-"""What each wave of inference came to, kept in `runs`: requests, failures by kind, tokens, time.
+"""What each wave of inference came to, kept in `runs`: for a deployment, and for each executor.
 
-A wave's record has the stage `infer` and a unit of its own, so all waves stay readable: tokens per
-second of a deployment are summed over them, for MLflow and for the next estimate.
+Such a record has a unit of its own, so all waves stay readable: tokens per second, busy share and
+the like are made from sums over them, for MLflow and for the next estimate.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.context import Context, now
 
 STAGE = "infer"
+EXECUTOR_STAGE = "infer/executor"
+FAILED = "failed:"
 
 OUTCOMES = """
-SELECT model_deployment, failure, count(*) AS requests,
+SELECT model_deployment, coalesce(executor, '') AS executor, failure, count(*) AS requests,
        CAST(coalesce(sum(prompt_tokens), 0) AS BIGINT) AS prompt_tokens,
+       CAST(coalesce(sum(cached_tokens), 0) AS BIGINT) AS cached_tokens,
        CAST(coalesce(sum(completion_tokens), 0) AS BIGINT) AS completion_tokens,
        min(completed_at) AS first_at, max(completed_at) AS last_at,
-       coalesce(avg(request_time), 0.0) AS request_time
-FROM {request_results} WHERE write_id = 'WRITE_ID' GROUP BY model_deployment, failure
+       coalesce(avg(request_time), 0.0) AS request_time,
+       count(engine_start) AS starts, coalesce(sum(engine_start), 0.0) AS start_time
+FROM {request_results} WHERE write_id = 'WRITE_ID' GROUP BY model_deployment, executor, failure
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The results of one deployment in a wave that ended alike; `request_time` is a mean, in s."""
+    """Results of one deployment and executor in a wave that ended alike.
+
+    `request_time` is a mean and `start_time` a sum over `starts` engines, both in seconds.
+    """
 
     model_deployment: str
+    executor: str
     failure: str | None
     requests: int
     prompt_tokens: int
+    cached_tokens: int
     completion_tokens: int
     first_at: datetime
     last_at: datetime
     request_time: float
+    starts: int
+    start_time: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throughput:
-    """What a deployment was asked in a suite so far, and how long that took, in seconds."""
+    """What a deployment (or one of its executors) was asked so far, and how long that took.
+
+    Times are in seconds. `seconds` runs from a wave's first request to its last answer,
+    `busy_seconds` is the same summed over executors, and `slot_seconds` what all slots had from
+    the waves' beginnings to their commits.
+    """
 
     requests: int = 0
     failures: Mapping[str, int]
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+    busy_seconds: float = 0.0
+    slot_seconds: float = 0.0
+    starts: int = 0
+    start_seconds: float = 0.0
 
     @property
     def tokens_per_second(self) -> float | None:
@@ -54,56 +77,129 @@ class Throughput:
         tokens = self.prompt_tokens + self.completion_tokens
         return tokens / self.seconds if tokens and self.seconds else None
 
+    @property
+    def busy_share(self) -> float | None:
+        """The part of its slots' time that an engine had requests; the rest is starts and ends."""
+        return self.busy_seconds / self.slot_seconds if self.slot_seconds else None
 
-def counts_of(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """The outcomes of one deployment's wave, as they stand in its record.
+    @property
+    def prefix_hit_rate(self) -> float | None:
+        """The part of the prompt tokens that the engine had from its cache."""
+        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else None
+
+    @property
+    def mean_start(self) -> float | None:
+        """How long an engine took to start."""
+        return self.start_seconds / self.starts if self.starts else None
+
+
+def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """The outcomes of one deployment's wave or of one executor in it, as they stand in `runs`.
 
     The time runs from the first answer to the last and a mean request more: what an engine needed
     to start is not in it.
     """
-    rows = list(outcomes)
-    first, last = min(row.first_at for row in rows), max(row.last_at for row in rows)
-    mean = sum(row.request_time * row.requests for row in rows) / sum(row.requests for row in rows)
+    requests = sum(row.requests for row in outcomes)
+    first = min(row.first_at for row in outcomes)
+    last = max(row.last_at for row in outcomes)
+    mean = sum(row.request_time * row.requests for row in outcomes) / requests
+    failures: Counter[str] = Counter()
+    for row in outcomes:
+        if row.failure:
+            failures[FAILED + row.failure] += row.requests
     return {
-        "requests": sum(row.requests for row in rows),
-        **{f"failed:{row.failure}": row.requests for row in rows if row.failure},
-        "prompt_tokens": sum(row.prompt_tokens for row in rows),
-        "completion_tokens": sum(row.completion_tokens for row in rows),
+        "requests": requests,
+        **failures,
+        "prompt_tokens": sum(row.prompt_tokens for row in outcomes),
+        "cached_tokens": sum(row.cached_tokens for row in outcomes),
+        "completion_tokens": sum(row.completion_tokens for row in outcomes),
         "milliseconds": round(1000 * ((last - first).total_seconds() + mean)),
+        "starts": sum(row.starts for row in outcomes),
+        "start_milliseconds": round(1000 * sum(row.start_time for row in outcomes)),
     }
 
 
-def record_wave(ctx: Context, write_id: str, started_at: datetime, fingerprint: str) -> None:
+def wave_counts(
+    outcomes: Iterable[Outcome], slots: int, wall: float
+) -> dict[tuple[str, str], dict[str, int]]:
+    """Counts by (deployment, executor), and of a deployment in all by (deployment, '').
+
+    `wall` is how long the wave took with its commit, in seconds.
+    """
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    order = attrgetter("model_deployment", "executor")
+    rows = sorted(outcomes, key=order)
+    slot = round(1000 * wall)
+    for (name, executor), group in groupby(rows, key=order):
+        counts = counts_of(list(group))
+        busy = {"busy_milliseconds": counts["milliseconds"], "slot_milliseconds": slot}
+        found[name, executor or "unknown"] = counts | busy
+    for name, group in groupby(rows, key=attrgetter("model_deployment")):
+        busy_ms = sum(one["milliseconds"] for (of, _), one in found.items() if of == name)
+        busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slots * slot}
+        found[name, ""] = counts_of(list(group)) | busy
+    return found
+
+
+def record_wave(
+    ctx: Context, write_id: str, started_at: datetime, fingerprint: str, slots: int
+) -> None:
     """Note what the rows of a write came to; nothing where another driver had written them."""
+    wall = (now() - started_at).total_seconds()
     found = ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
-    names = sorted({row.model_deployment for row in found})
-    units = {name: f"{name}|{write_id}" for name in names}
-    if units:
-        counts = {
-            unit: counts_of(row for row in found if row.model_deployment == name)
-            for name, unit in units.items()
+    counts = wave_counts(found, slots, wall)
+    for stage, is_whole in ((STAGE, True), (EXECUTOR_STAGE, False)):
+        units = {
+            "|".join(filter(None, (name, write_id, executor))): one
+            for (name, executor), one in counts.items()
+            if (executor == "") == is_whole
         }
-        ctx.record(STAGE, dict.fromkeys(counts, fingerprint), write_id, started_at, counts)
+        if units:
+            ctx.record(stage, dict.fromkeys(units, fingerprint), write_id, started_at, units)
 
 
 def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[str, Throughput]:
     """What waves came to, by deployment; of one suite, or of all."""
+    return _sums(
+        (record.unit_id.rpartition("|")[0], record.counts)
+        for record in records
+        if record.stage == STAGE and suite in (None, record.suite)
+    )
+
+
+def by_executor(records: Iterable[RunRecord], deployment: str, suite: str) -> list[Throughput]:
+    """What each executor of a deployment came to in a suite, in the order of their names."""
+    found = _sums(
+        (record.unit_id.rpartition("|")[2], record.counts)
+        for record in records
+        if record.stage == EXECUTOR_STAGE
+        and record.suite == suite
+        and record.unit_id.split("|")[:-2] == deployment.split("|")
+    )
+    return [found[name] for name in sorted(found)]
+
+
+def _sums(records: Iterable[tuple[str, Mapping[str, int]]]) -> dict[str, Throughput]:
     sums: dict[str, Counter[str]] = {}
-    for record in records:
-        if record.stage == STAGE and suite in (None, record.suite):
-            name = record.unit_id.rpartition("|")[0]
-            sums.setdefault(name, Counter()).update(record.counts)
-    return {
-        name: Throughput(
-            requests=counts["requests"],
-            failures={
-                key.removeprefix("failed:"): value
-                for key, value in counts.items()
-                if key.startswith("failed:")
-            },
-            prompt_tokens=counts["prompt_tokens"],
-            completion_tokens=counts["completion_tokens"],
-            seconds=counts["milliseconds"] / 1000,
-        )
-        for name, counts in sums.items()
-    }
+    for name, counts in records:
+        sums.setdefault(name, Counter()).update(counts)
+    return {name: _throughput(counts) for name, counts in sums.items()}
+
+
+def _throughput(counts: Mapping[str, int]) -> Throughput:
+    return Throughput(
+        requests=counts["requests"],
+        failures={
+            key.removeprefix(FAILED): value
+            for key, value in counts.items()
+            if key.startswith(FAILED)
+        },
+        prompt_tokens=counts["prompt_tokens"],
+        cached_tokens=counts["cached_tokens"],
+        completion_tokens=counts["completion_tokens"],
+        seconds=counts["milliseconds"] / 1000,
+        busy_seconds=counts["busy_milliseconds"] / 1000,
+        slot_seconds=counts["slot_milliseconds"] / 1000,
+        starts=counts["starts"],
+        start_seconds=counts["start_milliseconds"] / 1000,
+    )

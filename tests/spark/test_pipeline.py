@@ -6,6 +6,7 @@ import pytest
 
 from medhelm_spark.metrics import METRICS
 from tests.spark.conftest import Site, calls, questions
+from tests.tokenizers import word_tokenizer
 
 
 @pytest.fixture
@@ -155,3 +156,35 @@ def test_a_jury_scores_and_an_unvalidated_one_is_marked(site: Site, log: Path) -
     assert len(site.rows("annotations")) == 6
     assert site.run("-r", f"{entry},model={model}") == 0
     assert len(site.rows("annotations")) == 6
+
+
+def test_a_failure_that_is_given_up_is_not_asked_again_by_itself(site: Site, log: Path) -> None:
+    flaky = {"fail_every": 2, "failure": "timeout", "log_file": str(log)}
+    model = site.deploy("acme/flaky", text="yes", on_failure={"timeout": "give_up"}, **flaky)
+    entry = site.benchmark("bench", questions(6))
+    for _ in range(2):
+        assert site.run("-r", f"{entry},model={model}") == 0
+    assert len(calls(log)) == 6
+    assert site.board()[0]["num_unscored"] > 0
+
+
+def test_prompts_are_cut_to_the_window_for_who_asks_for_it(site: Site, log: Path) -> None:
+    """A word is a token here: of 12 in the window 4 are the answer's, so 8 are the prompt's."""
+    folder = word_tokenizer(site.folder / "tokenizer")
+    model = site.deploy(
+        "acme/narrow",
+        text="yes",
+        log_file=str(log),
+        tokenizer_name=str(folder),
+        max_request_length=12,
+    )
+    rows = [{"id": "a", "question": "one " * 20, "correct_answer": "yes"}]
+    rows.append({"id": "b", "question": "one two", "correct_answer": "yes"})
+    entry = f"{site.benchmark('bench', rows, max_tokens=4)},model={model}"
+    site.run("-r", entry)
+    assert sorted(len(row["text"].split()) for row in site.rows("prompts")) == [3, 21]
+    site.run("-r", entry, "--compat", "medhelm-0.8")
+    cut = {row["text"]: row["prompt_truncated"] for row in site.rows("prompts")}
+    assert [text for text, is_cut in cut.items() if is_cut] == ["one " * 8]
+    assert len(calls(log)) == 3, "the prompt that fits is not asked again"
+    assert site.board()[0]["count"] == 2

@@ -16,8 +16,6 @@ SMALL = {
     "max_num_seqs": 4,
     "kv_cache_memory_bytes": 256 << 20,
     "dtype": "bfloat16",
-    # Compiling takes a minute and is none of our code.
-    "enforce_eager": True,
 }
 
 

@@ -25,8 +25,8 @@ SCORE = {
 
 @pytest.fixture(scope="module")
 def engine(model):
-    preflight(small(model))
-    built = build_engine(small(model))
+    preflight(small(model, api="completions"))
+    built = build_engine(small(model, api="completions"))
     yield built
     built.close()
 
@@ -66,6 +66,14 @@ def test_a_plain_text_is_continued_without_a_template(engine):
     (found,) = ask(engine, request("The capital of France is"))
     assert "Paris" in text(found)
     assert found.prompt_tokens == 5
+
+
+def test_a_plain_text_is_a_turn_where_the_deployment_says_chat(engine, monkeypatch):
+    monkeypatch.setattr(engine, "_api", "chat")
+    turn = conversation(("user", "The capital of France is"))
+    plain, chat = ask(engine, request("The capital of France is"), replace(turn, request_id="turn"))
+    assert text(plain) == text(chat)
+    assert plain.prompt_tokens == chat.prompt_tokens > 5
 
 
 def test_how_an_answer_ends(engine):
@@ -165,11 +173,8 @@ def test_a_prefix_is_computed_once(engine):
     shared = "The patient is a woman of sixty years. " * 20
     one, two = (request(f"{shared}{end}", name=end) for end in ("Fever?", "Cough?"))
     ask(engine, one)
-    engine.add(two)
-    cached = []
-    while not cached:
-        cached = [output.num_cached_tokens for _, output in engine.step()]
-    assert cached[0] >= 100
+    (found,) = ask(engine, two)
+    assert found.prompt_tokens > found.cached_tokens >= 100
 
 
 def test_what_cannot_start_is_one_sentence(model, tmp_path):

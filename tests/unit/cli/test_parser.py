@@ -22,6 +22,7 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
     ("--output-path", [*RUN, "--output-path", "s3://b/l"], {"output_path": "s3://b/l"}),
     ("no -o", RUN, {"output_path": "benchmark_output"}),
     ("-n", [*RUN, "-n", "4"], {"num_threads": 4}),
+    ("--compat", [*RUN, "--compat", "medhelm-0.8"], {"compat": "medhelm-0.8"}),
     ("--num-threads", [*RUN, "--num-threads", "8"], {"num_threads": 8}),
     ("-t", [*RUN, "-t", "3"], {"num_train_trials": 3}),
     ("--num-train-trials", [*RUN, "--num-train-trials", "2"], {"num_train_trials": 2}),

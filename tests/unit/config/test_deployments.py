@@ -3,7 +3,8 @@
 import pytest
 
 from medhelm_spark.config.registry import load_registry
-from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.deployment import Locality, OnFailure
+from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.errors import ConfigError
 
 
@@ -250,3 +251,31 @@ def test_engine_wins_over_a_client_class(write) -> None:
     spec = "{class_name: helm.clients.anthropic_client.AnthropicClient, args: {mode: echo}}"
     site = _site(write, f"  - {{name: a/b, engine: canned, client_spec: {spec}}}")
     assert load_registry(site).deployments["a/b"].args == {"mode": "echo"}
+
+
+def test_what_a_failure_leads_to_is_configured_by_kind(write) -> None:
+    site = _site(
+        write,
+        "  - {name: a/b, engine: canned, on_failure: {too_long: truncate, timeout: give_up},"
+        " max_sequence_and_generated_tokens_length: 900}\n",
+    )
+    found = load_registry(site).deployments["a/b"]
+    assert found.action(FailureKind.TOO_LONG) is OnFailure.TRUNCATE
+    assert found.action(FailureKind.TIMEOUT) is OnFailure.GIVE_UP
+    assert found.action(FailureKind.ENGINE_ERROR) is OnFailure.RETRY
+    assert found.window(100) == 800
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{denied: retry}", r"on_failure\.denied is 'retry'; allowed: give_up\."),
+        ("{timeout: truncate}", r"on_failure\.timeout is 'truncate'; allowed: retry, give_up\."),
+        ("{timeout: sometimes}", "on_failure"),
+        ("{slow: retry}", "on_failure"),
+    ],
+)
+def test_an_impossible_action_is_refused(write, given: str, said: str) -> None:
+    site = _site(write, f"  - {{name: a/b, engine: canned, on_failure: {given}}}\n")
+    with pytest.raises(ConfigError, match=said):
+        load_registry(site)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from medhelm_spark.domain.deployment import Deployment, Locality, OnFailure
 from medhelm_spark.domain.request import (
     Completion,
     FailureKind,
@@ -14,6 +15,11 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.domain.scenario import AccessLevel, Reference, strictest
 from medhelm_spark.domain.stats import Score, ScoreStatus
+
+
+def deployment(**fields: object) -> Deployment:
+    return Deployment(name="m", model="m", engine="canned", locality=Locality.LOCAL, **fields)
+
 
 PUBLIC, GATED, PRIVATE = AccessLevel.PUBLIC, AccessLevel.GATED, AccessLevel.PRIVATE
 
@@ -61,9 +67,23 @@ def test_no_failure_is_an_answer(kind: FailureKind) -> None:
     assert not result(failure=kind).is_answer
 
 
-def test_only_a_changed_request_or_policy_cures_a_permanent_failure() -> None:
-    permanent = {kind for kind in FailureKind if kind.is_permanent}
-    assert permanent == {FailureKind.TOO_LONG, FailureKind.DENIED}
+def test_what_another_try_cannot_cure_is_given_up_unless_configured() -> None:
+    assert deployment().given_up == {FailureKind.TOO_LONG, FailureKind.DENIED}
+    settled = deployment(on_failure={FailureKind.TIMEOUT: OnFailure.GIVE_UP})
+    assert settled.given_up == {FailureKind.TOO_LONG, FailureKind.DENIED, FailureKind.TIMEOUT}
+
+
+def test_a_prompts_window_is_the_narrowest_limit_beside_the_answer() -> None:
+    assert deployment().window(100) is None
+    assert deployment(max_sequence_length=2048).window(100) == 2048
+    limits = {"max_sequence_length": 2048, "max_request_length": 2100}
+    assert deployment(**limits).window(100) == 2000
+    assert deployment(**limits, max_sequence_and_generated_tokens_length=900).window(100) == 800
+
+
+def test_how_a_deployment_fails_does_not_decide_its_answers() -> None:
+    truncating = deployment(on_failure={FailureKind.TOO_LONG: OnFailure.TRUNCATE})
+    assert truncating.identity == deployment().identity
 
 
 def test_a_reference_is_correct_by_its_tag() -> None:

@@ -160,3 +160,12 @@ def test_no_gpu_is_a_sentence_with_the_deployment(built):
     built[1][0] = None
     with pytest.raises(SetupError, match="'test/model' needs 1 GPU, but this machine shows none"):
         engine_for(deployment("canned"))
+
+
+def test_the_first_result_of_a_started_engine_tells_how_long_it_took(built):
+    engine = engine_for(deployment("canned", text="one"))
+    first, second = engine.answer([request("a"), request("b")], allow)
+    (third,) = engine_for(deployment("canned", text="one")).answer([request("c")], allow)
+    assert first.engine_start > 0
+    assert (second.engine_start, third.engine_start) == (None, None)
+    assert first.executor == second.executor == slots.this_executor()

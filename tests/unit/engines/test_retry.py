@@ -10,6 +10,7 @@ from medhelm_spark.engines.retry import (
     RetryPolicy,
     classify,
     delay,
+    is_settled,
     parse_retry_after,
     tries_left,
 )
@@ -23,6 +24,13 @@ def test_a_passing_trouble_is_asked_again(status):
     assert trouble.action is Action.RETRY
     late = status in (408, 504)
     assert trouble.kind is (FailureKind.TIMEOUT if late else FailureKind.ENGINE_ERROR)
+
+
+def test_a_kind_that_is_given_up_is_tried_once():
+    late, broken = (classify(status, set(), "", {}) for status in (504, 500))
+    once = RetryPolicy(max_attempts=5, given_up=frozenset({FailureKind.TIMEOUT}))
+    assert [is_settled(once, trouble, 1, 5) for trouble in (late, broken)] == [True, False]
+    assert [is_settled(POLICY, late, tries, 5) for tries in (4, 5)] == [False, True]
 
 
 @pytest.mark.parametrize(

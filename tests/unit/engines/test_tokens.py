@@ -1,25 +1,19 @@
 """Counting with a deployment's own tokenizer."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.engines.tokens import FILE, token_counter
+from tests.tokenizers import word_tokenizer
 
 
 @pytest.fixture
 def weights(tmp_path: Path) -> Path:
     """A folder with a tokenizer of words."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-
-    words = {"[UNK]": 0, "dose": 1, "daily": 2}
-    tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.save(str(tmp_path / FILE))
-    return tmp_path
+    return word_tokenizer(tmp_path, "dose", "daily")
 
 
 def deployment(**args: object) -> Deployment:
@@ -34,6 +28,11 @@ def test_the_tokenizer_beside_the_weights_counts(weights: Path, key: str) -> Non
     assert count is not None
     assert count("dose daily, dose") == 4
     assert count("") == 0
+
+
+def test_helms_own_key_may_name_its_folder(weights: Path) -> None:
+    named = replace(deployment(model="acme/m"), tokenizer_name=str(weights))
+    assert token_counter(named)("dose daily") == 2
 
 
 def test_its_file_may_be_named_itself(weights: Path) -> None:

@@ -28,6 +28,18 @@ def test_defaults_and_what_the_deployment_says():
     }
 
 
+def test_a_cpu_compiles_nothing_unless_told_to():
+    assert plan(0).engine["enforce_eager"] is True
+    assert "enforce_eager" not in plan(1).engine
+
+
+def test_how_a_plain_text_is_sent_is_the_models_choice_unless_given():
+    assert plan().api is None
+    assert plan(api="completions").api == "completions"
+    with pytest.raises(ConfigError, match=r"args\.api is 'respond'; allowed: chat, completions"):
+        plan(api="respond")
+
+
 def test_arguments_go_before_defaults():
     found = plan(2, 8192, max_model_len=4096, enable_prefix_caching=False, tensor_parallel_size=1)
     assert found.engine["max_model_len"] == 4096

@@ -72,7 +72,11 @@ def chat_reply(message, reason="stop", **choice):
 def test_a_chat_reply_is_read():
     tokens = {"content": [{"token": "No", "logprob": -1.5}, {"token": ".", "logprob": -0.5}]}
     body = chat_reply({"role": "assistant", "content": "No."}, logprobs=tokens) | {
-        "usage": {"prompt_tokens": 41, "completion_tokens": 2},
+        "usage": {
+            "prompt_tokens": 41,
+            "completion_tokens": 2,
+            "prompt_tokens_details": {"cached_tokens": 32},
+        },
         "model": "m-2026",
         "system_fingerprint": "fp",
     }
@@ -80,7 +84,7 @@ def test_a_chat_reply_is_read():
     (one,) = reply.completions
     assert (one.text, one.finish_reason, one.logprob) == ("No.", FinishReason.STOP, -2.0)
     assert one.tokens[1] == TokenLogprob(text=".", logprob=-0.5)
-    assert (reply.prompt_tokens, reply.completion_tokens) == (41, 2)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens) == (41, 2, 32)
     assert (reply.served_model, reply.system_fingerprint) == ("m-2026", "fp")
 
 

@@ -3,21 +3,41 @@
 from datetime import UTC, datetime, timedelta
 
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.stages.waves import STAGE, Outcome, Throughput, counts_of, throughput
+from medhelm_spark.stages.waves import (
+    EXECUTOR_STAGE,
+    STAGE,
+    Outcome,
+    Throughput,
+    by_executor,
+    counts_of,
+    throughput,
+    wave_counts,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def outcome(failure: str | None, requests: int, first: float, last: float) -> Outcome:
+def outcome(
+    failure: str | None,
+    requests: int,
+    first: float,
+    last: float,
+    executor: str = "e1",
+    start: float | None = None,
+) -> Outcome:
     return Outcome(
         model_deployment="acme/m",
+        executor=executor,
         failure=failure,
         requests=requests,
         prompt_tokens=0 if failure else 100 * requests,
+        cached_tokens=0 if failure else 25 * requests,
         completion_tokens=0 if failure else 10 * requests,
         first_at=START + timedelta(seconds=first),
         last_at=START + timedelta(seconds=last),
         request_time=0.0 if failure else 0.5,
+        starts=0 if start is None else 1,
+        start_time=start or 0.0,
     )
 
 
@@ -43,9 +63,44 @@ def test_a_wave_lasts_from_first_to_last_and_a_mean_request_more() -> None:
         "requests": 10,
         "failed:timeout": 2,
         "prompt_tokens": 800,
+        "cached_tokens": 200,
         "completion_tokens": 80,
         "milliseconds": 10_400,
+        "starts": 0,
+        "start_milliseconds": 0,
     }
+
+
+def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> None:
+    """Two executors of three slots, in a wave of 20 s: one worked 8.5 s, the other 4.5 s."""
+    rows = [
+        outcome(None, 8, 1, 9, start=3.0),
+        outcome(None, 4, 2, 6, executor="e2"),
+        outcome("timeout", 1, 6, 6, executor="e2"),
+    ]
+    counts = wave_counts(rows, slots=3, wall=20.0)
+    assert list(counts) == [("acme/m", "e1"), ("acme/m", "e2"), ("acme/m", "")]
+    busy = {
+        name: (one["busy_milliseconds"], one["slot_milliseconds"]) for name, one in counts.items()
+    }
+    assert busy["acme/m", "e1"] == (8_500, 20_000)
+    assert busy["acme/m", "e2"] == (4_400, 20_000)
+    assert busy["acme/m", ""] == (12_900, 60_000)
+    assert counts["acme/m", "e2"]["failed:timeout"] == counts["acme/m", ""]["failed:timeout"] == 1
+    assert counts["acme/m", "e1"]["start_milliseconds"] == 3_000
+    records = [
+        record(f"acme/m|w|{executor}", "s", EXECUTOR_STAGE, **one)
+        for (_, executor), one in counts.items()
+        if executor
+    ]
+    first, second = by_executor(records, "acme/m", "s")
+    assert (first.requests, first.busy_share, first.mean_start) == (8, 0.425, 3.0)
+    assert (second.failures, second.prefix_hit_rate, second.mean_start) == (
+        {"timeout": 1},
+        0.25,
+        None,
+    )
+    assert by_executor(records, "acme", "s") == by_executor(records, "acme/m", "other") == []
 
 
 def test_waves_of_a_deployment_are_summed_within_a_suite() -> None:

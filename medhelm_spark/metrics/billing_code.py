@@ -1,0 +1,134 @@
+"""Billing codes: precision, recall and F1 of the ICD-10 codes of an answer, and MedHELM 0.8.0's.
+
+A code of the answer is an ICD-10-CM code (a letter, a digit, a digit or A or B, then up to four
+more digits and letters with or without a point) or an ICD-10-PCS code (seven digits and letters
+other than I and O, at least one a digit), in capital letters and standing alone. Codes are compared
+whole and without the point. The gold codes are the correct references, split at commas.
+
+Per note, over sets of codes: precision = right / given, recall = right / wanted, F1 = 2 right /
+(given + wanted), each 0 where its denominator is. Their mean weighs notes alike. The three counts
+stand beside them, because the micro average, which weighs codes alike, is `micro` of their means.
+
+MedHELM finds codes in answer and references by one pattern without letters after the first: it
+cuts S72.001A to S72 and misses M1A.0 and every ICD-10-PCS code, on both sides.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from medhelm_spark.domain.request import RequestState
+from medhelm_spark.domain.scenario import Reference
+from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
+from medhelm_spark.metrics.metric import (
+    MEDHELM,
+    Metric,
+    Params,
+    ScoreRow,
+    first_text,
+    scored,
+    unscored,
+)
+
+_CODE = re.compile(
+    r"(?<![A-Za-z0-9])"
+    r"(?:[A-Z][0-9][0-9AB](?:\.?[0-9A-Z]{1,4})?|(?=[A-Z]*[0-9])[0-9A-HJ-NP-Z]{7})"
+    r"(?![A-Za-z0-9]|\.[0-9])"
+)
+_MEDHELM_CODE = re.compile(r"\b[A-Z]\d{1,3}(?:\.\d{1,4})?\.?\b")
+
+Codes = frozenset[str]
+Counts = tuple[int, int, int]
+
+
+def _codes_in(answer: str) -> Codes:
+    return frozenset([code.replace(".", "") for code in _CODE.findall(answer)])
+
+
+def _listed(references: Iterable[Reference]) -> Codes:
+    listed = (code for given in references if given.is_correct for code in given.text.split(","))
+    return frozenset(code for part in listed if (code := part.strip().upper().replace(".", "")))
+
+
+def _medhelm_codes(text: str) -> Codes:
+    found = _MEDHELM_CODE.findall(text.replace("**", ""))
+    return frozenset([code.rstrip(".") for code in found])
+
+
+def _medhelm_listed(references: Iterable[Reference]) -> Codes:
+    return frozenset().union(*(_medhelm_codes(given.text) for given in references))
+
+
+def micro(right: float, given: float, wanted: float) -> tuple[float, float, float]:
+    """Precision, recall and F1 of counts over one note or many, or of the means of such counts.
+
+    >>> micro(2, 4, 2)
+    (0.5, 1.0, 0.6666666666666666)
+    """
+    return (
+        right / given if given else 0.0,
+        right / wanted if wanted else 0.0,
+        2 * right / (given + wanted) if given + wanted else 0.0,
+    )
+
+
+def _compared(given: Codes, wanted: Codes) -> Counts:
+    """How many codes are right, given and wanted."""
+    return len(given & wanted), len(given), len(wanted)
+
+
+def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
+    rows: dict[tuple[Counts, Counts], ScoreRow] = {}
+
+    def row(state: RequestState) -> ScoreRow:
+        if (answer := first_text(state)) is None:
+            return unscored(_NAMES, ScoreStatus.NO_ANSWER)
+        if not (wanted := _listed(state.references)):
+            return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
+        ours = _compared(_codes_in(answer), wanted)
+        theirs = _compared(_medhelm_codes(answer), _medhelm_listed(state.references))
+        if (ours, theirs) not in rows:
+            rows[ours, theirs] = scored(_NAMES, (*micro(*ours), *ours, *micro(*theirs)))
+        return rows[ours, theirs]
+
+    return [row(state) for state in states]
+
+
+def _rates(suffix: str = "", title: str = "") -> tuple[MetricInfo, ...]:
+    return tuple(
+        MetricInfo(
+            name=f"mimiciv_billing_code_{name}{suffix}",
+            display_name=f"{shown}{title}",
+            description=f"{what}, as a mean over notes.",
+        )
+        for name, shown, what in (
+            ("precision", "Precision of codes", "Share of given codes that are right"),
+            ("recall", "Recall of codes", "Share of right codes that were given"),
+            ("f1", "F1 of codes", "Harmonic mean of precision and recall"),
+        )
+    )
+
+
+def _counts() -> tuple[MetricInfo, ...]:
+    return tuple(
+        MetricInfo(
+            name=f"mimiciv_billing_code_{name}",
+            display_name=shown,
+            lower_is_better=None,
+            maximum=None,
+            description=f"{shown} of a note; for the micro average.",
+        )
+        for name, shown in (
+            ("num_right", "Right codes"),
+            ("num_given", "Given codes"),
+            ("num_wanted", "Wanted codes"),
+        )
+    )
+
+
+MIMICIV_BILLING_CODE = Metric(
+    fn=_score,
+    needs=frozenset({"references", "completions"}),
+    emits=(*_rates(), *_counts(), *_rates(MEDHELM, " (MedHELM 0.8)")),
+    version="1",
+)
+_NAMES = tuple(info.name for info in MIMICIV_BILLING_CODE.emits)

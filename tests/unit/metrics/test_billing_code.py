@@ -1,0 +1,130 @@
+"""Billing codes: which codes are read by both rules, and precision, recall and F1 by hand."""
+
+import pytest
+
+from medhelm_spark.domain.scenario import Reference
+from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.metrics import METRICS
+from medhelm_spark.metrics.billing_code import micro
+from tests.unit.metrics.states import correct, state
+
+CODES = METRICS["mimiciv_billing_code"]
+RATES = ("precision", "recall", "f1")
+
+
+def row(answer, *references):
+    (found,) = CODES.fn([state(answer, references)], {})
+    return {score.name.removeprefix("mimiciv_billing_code_"): score.value for score in found}
+
+
+def rates(answer, *references):
+    values = row(answer, *references)
+    return tuple(values[name] for name in RATES)
+
+
+def medhelm(answer, *references):
+    values = row(answer, *references)
+    return tuple(values[f"{name}@medhelm-0.8"] for name in RATES)
+
+
+def test_sets_of_codes_by_hand():
+    # Two of the three given codes are among the four wanted ones.
+    answer, wanted = "I10, E11.9, J45.909, I10", correct("E11.9,I10,N17.9,D62")
+    assert rates(answer, *wanted) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
+    assert medhelm(answer, *wanted) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
+    counts = row(answer, *wanted)
+    assert [counts[name] for name in ("num_right", "num_given", "num_wanted")] == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("code", "cut"),
+    [
+        # What MedHELM reads of it, None for nothing.
+        ("I10", "I10"),
+        ("E11.65", "E11.65"),
+        ("S72.001A", "S72"),
+        ("T40.2X1A", "T40"),
+        ("M1A.00X0", None),
+        ("Z3A.01", None),
+        ("HZ2ZZZZ", None),
+        ("3E0G76Z", None),
+        ("0210093", None),
+    ],
+)
+def test_codes_that_are_read_whole_here(code, cut):
+    assert rates(f"The code is {code}.", *correct(code)) == (1, 1, 1)
+    assert medhelm(f"The code is {code}.", *correct(code if cut is None else cut))[0] == (
+        0 if cut is None else 1
+    )
+
+
+def test_a_wrong_fracture_code_is_right_to_medhelm():
+    # Left for right femur, and the later visit for the first: both are S72 there.
+    assert rates("S72.002D", *correct("S72.001A")) == (0, 0, 0)
+    assert medhelm("S72.002D", *correct("S72.001A")) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "E11.9\nI10",
+        "- **E11.9**: diabetes\n- **I10**: hypertension",
+        "1.E11.9 2.I10",
+        "E119, I10",
+        "ICD-10:E11.9;I10.",
+        "(E11.9/I10)",
+        "_E11.9_ and `I10`",
+        '["E11.9", "I10"]',
+    ],
+)
+def test_codes_are_found_however_they_are_set(answer):
+    assert rates(answer, *correct("I10,E11.9")) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("", "none", "HbA1c 7.2 %", "T2DM, H1N1, COVID19", "b12", "the PATIENT", "I1O"),
+        *("AE11.9", "E878.8", "I10.00001", "S72.001A1"),
+    ],
+)
+def test_words_and_values_are_no_codes(answer):
+    assert row(answer, *correct("I10"))["num_given"] == 0
+    assert rates(answer, *correct("I10")) == (0, 0, 0)
+
+
+def test_references_as_data_spells_them():
+    assert rates("E11.9 I10", *correct(" e119 , I10,, ")) == (1, 1, 1)
+    assert rates("E11.9 I10", *correct("E11.9"), *correct("I10")) == (1, 1, 1)
+    wrong = Reference(text="I10", tags=())
+    assert rates("E11.9 I10", *correct("E11.9"), wrong) == pytest.approx((1 / 2, 1, 2 / 3))
+    assert medhelm("E11.9 I10", *correct("E11.9"), wrong) == (1, 1, 1)
+
+
+def test_no_value_without_answer_or_codes_to_find():
+    rows = CODES.fn([state(None, correct("I10")), state("I10"), state("I10", correct(" , "))], {})
+    assert [{score.status for score in found} for found in rows] == [
+        {ScoreStatus.NO_ANSWER},
+        {ScoreStatus.NO_REFERENCE},
+        {ScoreStatus.NO_REFERENCE},
+    ]
+    assert {score.value for found in rows for score in found} == {None}
+
+
+def test_micro_average_weighs_codes_alike():
+    # Note 1: 1 right of 1 given and 1 wanted; note 2: 1 right of 3 given and 9 wanted.
+    states = [
+        state("I10", correct("I10")),
+        state("I10 E11.9 D62", correct("I10,A41.9,B20,C50.9,F32.9,G35,J18.9,K35.8,N17.9")),
+    ]
+    columns = list(zip(*CODES.fn(states, {}), strict=True))
+    means = {column[0].name: sum(score.value for score in column) / 2 for column in columns}
+    assert means["mimiciv_billing_code_f1"] == pytest.approx((1 + 2 * 1 / (3 + 9)) / 2)
+    counts = (means[f"mimiciv_billing_code_num_{name}"] for name in ("right", "given", "wanted"))
+    totals = micro(*counts)
+    assert totals == pytest.approx((2 / 4, 2 / 10, 4 / 14))
+    assert micro(0, 0, 0) == (0, 0, 0)
+
+
+def test_a_long_answer_is_judged_in_no_time():
+    assert rates("A" * 200_000 + "0" * 200_000 + "A1." * 100_000, *correct("I10")) == (0, 0, 0)
