@@ -155,8 +155,12 @@ def _first_line(text: _Text, options: Options) -> Named | None:
         return None
     starts = {m.end() for m in cues.LINE_START.finditer(text.text)}
     listed = [named_at(text.text, text.low, at, options) for at in starts]
-    is_list = len({one.result for one in listed if one}) > 1
-    return None if is_list else named
+    if len({one.result for one in listed if one}) > 1:
+        return None
+    if cues.LABEL_FIRST.match(text.text):
+        return named
+    first_line = _Text(text.text.partition("\n")[0])
+    return _agreed([named, *_texts_in(first_line, options)])
 
 
 def _last_line(text: _Text, options: Options) -> Named | None:
@@ -181,9 +185,11 @@ def _mentioned(text: _Text, options: Options) -> Named | None:
 
 
 def _in_one_sentence(text: _Text, options: Options) -> Named | None:
-    """The option whose text a text of one sentence holds; longer texts hide shorter ones."""
-    if cues.SENTENCE.search(text.text):
-        return None
+    return None if cues.SENTENCE.search(text.text) else _agreed(_texts_in(text, options))
+
+
+def _texts_in(text: _Text, options: Options) -> list[Named]:
+    """The options whose texts a text holds undenied; longer texts hide shorter ones in them."""
     left, found = text.low, []
     for option, result in options.longest_first:
         at = left.find(option)
@@ -198,7 +204,7 @@ def _in_one_sentence(text: _Text, options: Options) -> Named | None:
                     found.append(Named(result, end))
                 left = left[:at] + " " * len(option) + left[end:]
             at = left.find(option, end)
-    return _agreed(found)
+    return found
 
 
 def _agreed(found: list[Named]) -> Named | None:

@@ -68,6 +68,7 @@ BARE_LINE = re.compile(
     r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]*(\w)(?!\w)[^\w\n]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+LABEL_FIRST = re.compile(r"[\"'(\[]*\w(?!\w)")
 LINE_START = re.compile(
     r"^[^\w\n(\[]{0,4}(?:(?:option|choice) (?=[\"'(\[]*\w\b))?(?=[\"'(\[]*\w(?:[.):\]]| [-–—] |$))",
     re.MULTILINE | re.IGNORECASE,
@@ -82,7 +83,7 @@ DENIED = re.compile(
 )
 DENIES = re.compile(r"[\s\"':]*(?:not|never|neither|none|nicht|n't)\b", re.IGNORECASE)
 REFUTED = re.compile(
-    r"[)\]\"'.:]*\s*(?:[^\s,;.]+\s+){0,3}?(?:is|are|was|were|would be|seems)?\s?"
+    r"[)\]\"':]*\s*(?:[^\s,;.]+\s+){0,3}?(?:is|are|was|were|would be|seems)?\s?"
     r"(?:not\b|n't|incorrect|wrong|false|unlikely|less|ruled out|contraindicated|excluded"
     r"|eliminated)",
     re.IGNORECASE,

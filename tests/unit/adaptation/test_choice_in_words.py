@@ -17,6 +17,8 @@ ERROR = {
 READ = [
     ("<answer> B <\\answer>", "B"),
     ("The most likely drug is warfarin.", "C"),
+    ("Heparin. Aspirin does not help.", "B"),
+    ("B is incorrect. C is correct.", "C"),
     ("The drug that helps is heparin, because it acts at once.", "B"),
     ("Looking at this case, heparin is indicated. Answer: B", "B"),
     ("The most likely answer is B. Heparin.", "B"),
@@ -192,6 +194,9 @@ READ = [
 
 UNREADABLE = [
     "Aspirin (D)",
+    "Heparin should be started. Aspirin should be given.",
+    "Which answer is A?",
+    "vitamin A",
     "(B) (C)",
     "The patient was given",
     "A and B are both correct.",
