@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.scenarios.patterns import advice
 from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
 
 TIMEOUT_SECONDS = 60.0
@@ -24,16 +25,16 @@ def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
     Raises:
         DataError: a file is absent and no address is known, or the download failed.
     """
-    files = tuple(_local(file, cache) for file in card.source.files)
+    files = tuple(_local(file, card.source, cache) for file in card.source.files)
     return replace(card, source=replace(card.source, files=files))
 
 
-def _local(file: SourceFile, cache: Path) -> SourceFile:
+def _local(file: SourceFile, source: DataSource, cache: Path) -> SourceFile:
     address = file.path if is_web(file.path) else file.url
     if not is_web(file.path) and (is_uri(file.path) or Path(file.path).expanduser().is_file()):
         return file
     if address is None:
-        raise DataError(f"{file.path}: no such file; give the data with --source.")
+        raise DataError(f"{file.path}: no such file; {advice(source)}.")
     return replace(file, path=str(fetch(address, file.sha256, cache)))
 
 

@@ -195,7 +195,9 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
 
 def parse_hash(card: ScenarioCard) -> str:
     """Changes when the card would make other instances of the same records."""
-    return content_id(VERSION, card.shape, card.fields, card.options, card.access_level)
+    rules = (card.keep, card.drop, card.variants)
+    parts = (VERSION, card.shape, card.fields, card.options, card.access_level)
+    return content_id(*parts, *(rules if any(rules) else ()))
 
 
 def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
