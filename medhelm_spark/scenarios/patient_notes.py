@@ -32,7 +32,7 @@ def parse_patient_notes(record: Record, card: ScenarioCard) -> ParsedInput:
     dates = [match[1] if (match := DATE.search(note)) else None for note in notes]
     known = [date for date in dates if date]
     numbered = [
-        f"Note {number}\nRecord date: {date or 'unknown'}\n{note}"
+        f"Note {number}\nRecord date: {date or 'unknown'}\n{DATE.sub('', note, count=1).strip()}"
         for number, (note, date) in enumerate(zip(notes, dates, strict=True), 1)
     ]
     made = {
