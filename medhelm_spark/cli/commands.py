@@ -177,23 +177,6 @@ def serve(args: Namespace) -> int:
     return open_dashboard(args.output_path, args.suite, args.release, args.port, args.host)
 
 
-def scenarios(args: Namespace) -> int:
-    """`scenarios`: every card with what a person needs to choose by."""
-    registry = load_registry(args.local_path)
-    rows = [("NAME", "ACCESS", "VERIFIED", "MAIN METRIC", "CATEGORY", "SOURCE")]
-    for name, card in sorted(registry.cards.items()):
-        source = card.source.table or card.source.dataset
-        source = source or ", ".join(file.path for file in card.source.files)
-        rows.append(
-            (name, card.access_level, card.verified, card.main_metric, card.category, source)
-        )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    for row in rows:
-        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-        sys.stdout.write("  ".join([*cells, row[-1]]).rstrip() + "\n")
-    return 0
-
-
 def explain_config(args: Namespace) -> int:
     """`explain-config`: which file gave each named thing, and what it won over."""
     for origin in explain(load_registry(args.local_path), load_settings(args.local_path)):

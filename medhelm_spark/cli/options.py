@@ -38,6 +38,17 @@ def site(parser: ArgumentParser) -> None:
     )
 
 
+def action(parser: ArgumentParser) -> None:
+    """Whether to list the cards or to check them."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "check"),
+        default="list",
+        help="list them, or check what each card names (default: %(default)s)",
+    )
+
+
 def entries(parser: ArgumentParser) -> None:
     """What to evaluate, and into which suite."""
     add = parser.add_argument_group("what to evaluate").add_argument
@@ -57,6 +68,11 @@ def entries(parser: ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="HOCON files of run entries",
+    )
+    add(
+        "--suite-file",
+        metavar="FILE",
+        help="run entries with models and sizes: a path, or smoke, public, gated, private_example",
     )
     add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
     _selection(parser)

@@ -8,6 +8,7 @@ from medhelm_spark import __version__
 from medhelm_spark.cli import commands, options
 from medhelm_spark.cli.estimate import estimate
 from medhelm_spark.cli.helm_flags import without_replaced
+from medhelm_spark.cli.scenarios import scenarios
 
 PROG = "medhelm-spark"
 ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
@@ -42,9 +43,11 @@ COMMANDS: Mapping[str, Command] = {
         about="Download the small embedded model, once, and check its hash.",
     ),
     "scenarios": Command(
-        function=commands.scenarios,
-        about="List the scenarios with access level, main metric and source.",
-        options=(options.site,),
+        function=scenarios,
+        about="List the scenarios with access level, size, main metric, source, and whether their "
+        "data is at hand; or check every card.",
+        options=(options.site, options.action),
+        examples=("scenarios", "scenarios check"),
     ),
     "run": Command(
         function=commands.run,
@@ -53,6 +56,7 @@ COMMANDS: Mapping[str, Command] = {
         options=(*_STAGES, options.tracking),
         examples=(
             f"run {_QUESTIONS} -m 10",
+            "run --suite-file smoke --suite first",
             "run -c run_entries.conf --models-to-run ollama/qwen2.5-7b-instruct --suite pilot -d",
         ),
     ),

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from medhelm_spark.config.benchmark import Benchmark, load_benchmark
 from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
+from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard, inside
@@ -18,7 +19,7 @@ UNNAMED = (CONFIG_PATH, DATA_PATH, JURY_CONFIG)
 """Arguments that name files: HELM leaves them out of the run name."""
 
 REFUSED = {
-    "health_admin_bench": "it drives a web browser, which is not an evaluation of text",
+    **{one.name: one.reason for one in NOT_RUN},
     "dspy": "DSPy's optimised prompts are fetched as programs, which this project does not run",
 }
 

@@ -7,6 +7,7 @@ from medhelm_spark.scenarios.own_files import with_source
 from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, parse_records
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, required_columns
 from medhelm_spark.scenarios.patterns import spread
+from medhelm_spark.scenarios.presence import Presence, presence
 from medhelm_spark.scenarios.readers import READERS, read_card, read_records
 from medhelm_spark.scenarios.records import (
     EXPLANATIONS,
@@ -26,6 +27,7 @@ __all__ = [
     "BadRecord",
     "ParsedInput",
     "Parser",
+    "Presence",
     "Record",
     "RecordKey",
     "as_files",
@@ -37,6 +39,7 @@ __all__ = [
     "localize",
     "open_source",
     "parse_records",
+    "presence",
     "read_card",
     "read_records",
     "required_columns",

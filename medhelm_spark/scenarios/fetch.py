@@ -49,11 +49,22 @@ def fetch(url: str, sha256: str | None, cache: Path) -> Path:
         raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
     if sha256 is None:
         raise ConfigError(f"{url}: a download needs a pinned sha256.")
-    target = cache / sha256.lower() / (PurePosixPath(url.split("?")[0]).name or "data")
+    target = _target(url, sha256, cache)
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         _download(url, sha256.lower(), target)
     return target
+
+
+def cached(file: SourceFile, cache: Path) -> bool:
+    """Whether a file's download is in the cache."""
+    if file.url is None or file.sha256 is None:
+        return False
+    return _target(file.url, file.sha256, cache).is_file()
+
+
+def _target(url: str, sha256: str, cache: Path) -> Path:
+    return cache / sha256.lower() / (PurePosixPath(url.split("?")[0]).name or "data")
 
 
 def _download(url: str, sha256: str, target: Path) -> None:

@@ -5,9 +5,8 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from medhelm_spark.domain.binding import bind
-from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile, Split
-from medhelm_spark.scenarios import read_card, read_records, with_source
+from medhelm_spark.domain.scenario import DataSource, Instance, SourceFile, Split
+from medhelm_spark.scenarios import read_records, with_source
 from tests.unit.scenarios.cards import card, instances
 from tests.unit.scenarios.test_cards import answer, load
 
@@ -17,16 +16,8 @@ def position(instance: Instance) -> int:
     return [each.is_correct for each in instance.references].index(True)
 
 
-def pinned(of: ScenarioCard, folder: Path) -> ScenarioCard:
-    """The card with its own files and hashes, found in a folder by their names."""
-    files = tuple(
-        replace(file, path=str(folder / Path(file.path).name)) for file in of.source.files
-    )
-    return replace(of, source=replace(of.source, files=files))
-
-
 def test_medec(real_data: Path) -> None:
-    found = instances(pinned(load("medec"), real_data / "medec"))
+    found = instances(with_source(load("medec"), [str(real_data / "medec")]))
     assert len(found) == 597
     assert sum(answer(each) == "CORRECT" for each in found) == 286
     first, last = found[0], found[-1]
@@ -149,7 +140,3 @@ def test_a_users_own_summaries_from_a_real_workbook(real_data: Path) -> None:
     found = instances(of)
     assert len(found) == 1000
     assert answer(found[0]) == "Who manufactures cetirizine?"
-
-
-def test_cards_of_pinned_files_name_the_real_ones(real_data: Path) -> None:
-    assert next(read_card(pinned(bind(load("medec")), real_data / "medec"))).row == 1
