@@ -20,6 +20,7 @@ FORMATS = {
     ".feather": "feather",
     ".xlsx": "xlsx",
     ".xml": "xml",
+    ".docx": "docx",
     ".txt": "text",
 }
 SAME_ENDING = {("json", "jsonl"), ("text", "lines")}

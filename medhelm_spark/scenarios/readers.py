@@ -20,6 +20,7 @@ from medhelm_spark.scenarios.sheets import read_xlsx
 from medhelm_spark.scenarios.sources import OpenFile, open_source, verify
 from medhelm_spark.scenarios.tables import RawFile, Reader, check_columns
 from medhelm_spark.scenarios.text_files import read_lines, read_text
+from medhelm_spark.scenarios.word_files import read_docx
 from medhelm_spark.scenarios.xml_files import read_xml
 
 READERS: Mapping[str, Reader] = MappingProxyType(
@@ -32,6 +33,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "feather": read_feather,
         "xlsx": read_xlsx,
         "xml": read_xml,
+        "docx": read_docx,
         "text": read_text,
         "lines": read_lines,
     }

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,36 @@ def test_race_based_med(tmp_path: Path) -> None:
     found = read("race_based_med", write_csv(tmp_path / "race_based.csv", rows))
     assert [answer(one) for one in found] == ["yes", "no"]
     assert found[1].input.endswith("\n\nQuestion: q\nResponse: s\n")
+
+
+def test_race_based_med_from_the_word_file_whose_red_is_wrong(tmp_path: Path) -> None:
+    def paragraph(*runs: tuple[str, str]) -> str:
+        parts = (
+            f'<w:r><w:rPr><w:color w:val="{color}"/></w:rPr><w:t>{text}</w:t></w:r>'
+            for text, color in runs
+        )
+        return f"<w:p>{''.join(parts)}</w:p>"
+
+    black = "000000"
+    body = [
+        paragraph(("ChatGPT", "FF0000")),
+        paragraph(("Run 1: Is it ", black), ("so: or not?", black)),
+        paragraph(("Yes, ", black), ("always", "ff0000"), (".", black)),
+        paragraph(("And more.", black)),
+        paragraph(("Run 2: Why?", black)),
+        paragraph(("Nobody knows.", "FF0001"), (" ", "FF0000")),
+    ]
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    path = tmp_path / "41746_2023_939_MOESM1_ESM.docx"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("word/document.xml", f'<w:d xmlns:w="{space}">{"".join(body)}</w:d>')
+    found = read("race_based_med", path)
+    assert [answer(one) for one in found] == ["yes", "no"]
+    asked = "Question: Is it so: or not?\nResponse: Yes, always.\nAnd more.\n"
+    assert found[0].input.endswith(asked)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(DataError, match="not a readable Word document"):
+        read("race_based_med", path)
 
 
 SCT = ["question_id", "sct_stem", "question", "additional_info", "-2", "-1", "0", "1", "2"]

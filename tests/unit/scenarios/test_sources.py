@@ -133,7 +133,7 @@ def test_own_files_take_the_split_of_the_same_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="files of one format"):
         with_source(of, ["a.csv", "b.json"])
     with pytest.raises(ConfigError, match="the ending is none of"):
-        with_source(of, ["a.docx"])
+        with_source(of, ["a.doc"])
 
 
 def test_a_folder_stands_for_the_files_of_the_card(tmp_path: Path) -> None:
