@@ -10,6 +10,7 @@ from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
 from medhelm_spark.scenarios.parsers import (
     EXTRA,
+    ID,
     ID_PART,
     PARSERS,
     Parser,
@@ -119,12 +120,13 @@ def _parse_function(
     card = bind(card)
     check_card(card, parsers)
     ways = [_way(one, card, parsers) for one in card.variants] or [_way(None, card, parsers)]
+    has_rules = bool(card.keep or card.drop)
 
     def parse_record(record: Record) -> Sequence[_Parsed | BadReason]:
         if record.error is not None:
-            return [record.error]
-        if not is_kept(record, card):
-            return []
+            return (record.error,)
+        if has_rules and not is_kept(record, card):
+            return ()
         return [parse(record) for parse in ways]
 
     return parse_record
@@ -138,10 +140,11 @@ def _way(
         card = varied(card, variant)
     parse = parser_of(card, parsers).parse
     extra = tuple(role for role in card.fields if role.startswith(EXTRA))
+    ids = tuple(role for role in card.fields if role == ID or role.startswith(ID_PART))
 
     def parse_one(record: Record) -> _Parsed | BadReason:
         try:
-            found = _parsed(record, card, parse(record, card), extra)
+            found = _parsed(record, card, parse(record, card), extra, ids)
         except BadRecord as bad:
             return bad.reason
         if variant is None:
@@ -152,7 +155,11 @@ def _way(
 
 
 def _parsed(
-    record: Record, card: ScenarioCard, content: ParsedInput, extra: Sequence[str]
+    record: Record,
+    card: ScenarioCard,
+    content: ParsedInput,
+    extra: Sequence[str],
+    ids: Sequence[str],
 ) -> _Parsed:
     split = _split(record, card)
     extra_data = (
@@ -160,7 +167,7 @@ def _parsed(
     )
     sub_split = content.sub_split or optional_text(record, card, "sub_split")
     return _Parsed(
-        source_id=_source_id(record, card, content),
+        source_id=_source_id(record, card, content, ids),
         split=split,
         content=content,
         extra_data=extra_data,
@@ -183,14 +190,15 @@ def _identity(
     )
 
 
-def _source_id(record: Record, card: ScenarioCard, content: ParsedInput) -> str:
+def _source_id(record: Record, card: ScenarioCard, content: ParsedInput, ids: Sequence[str]) -> str:
     if content.source_id is not None:
         if not content.source_id.strip():
             raise BadRecord(BadReason.EMPTY_ID)
         return content.source_id
-    if "id" in card.fields:
-        roles = ("id", *(role for role in card.fields if role.startswith(ID_PART)))
-        return ":".join(required_text(record, card, role, BadReason.EMPTY_ID) for role in roles)
+    if len(ids) == 1:
+        return required_text(record, card, ids[0], BadReason.EMPTY_ID)
+    if ids:
+        return ":".join(required_text(record, card, role, BadReason.EMPTY_ID) for role in ids)
     if len(card.source.files) == 1:
         return str(record.row)
     return f"{PurePosixPath(record.source_file).name}:{record.row}"

@@ -21,9 +21,10 @@ from medhelm_spark.scenarios.compose import TEMPLATE, columns_of_template
 from medhelm_spark.scenarios.records import ParsedInput, Record
 
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
-COMMON_ROLES = ("id", "split", "sub_split")
-EXTRA = "extra."
+ID = "id"
 ID_PART = "id."
+COMMON_ROLES = (ID, "split", "sub_split")
+EXTRA = "extra."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
