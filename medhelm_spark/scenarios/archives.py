@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
+from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from medhelm_spark.domain.scenario import SourceFile
@@ -61,15 +62,16 @@ def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
 
 
 def _member(file: SourceFile, names: Sequence[str]) -> str:
-    """The member of that name, or the only one whose path ends in it."""
+    """The member of that path, or the only one whose path ends in it, or in its bare name."""
     wanted = file.member or ""
     if wanted in names:
         return wanted
-    ending = [name for name in names if fnmatch(name, f"*/{wanted}")]
-    if len(ending) != 1:
-        found = f"{len(ending)} of its {len(names)} files are"
-        raise DataError(f"{file.path}: {found} called {wanted!r}; one is needed.")
-    return ending[0]
+    for ending in (wanted, PurePosixPath(wanted).name):
+        found = [name for name in names if fnmatch(name, f"*/{ending}") or name == ending]
+        if len(found) == 1:
+            return found[0]
+    places = f"{len(found)} of its {len(names)} files are"
+    raise DataError(f"{file.path}: {places} called {ending!r}; one is needed.")
 
 
 def seekable(stream: IO[bytes]) -> BinaryIO:

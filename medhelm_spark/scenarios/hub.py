@@ -7,10 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
+from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, SetupError
 from medhelm_spark.scenarios.records import Record
-from medhelm_spark.scenarios.sources import split_of_name
+from medhelm_spark.scenarios.sources import split_of_path
 from medhelm_spark.scenarios.tables import check_columns
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -31,22 +31,10 @@ def as_files(source: DataSource) -> DataSource:
         raise DataError(
             f"{source.dataset}: the folder holds no .parquet file; give its files with --source."
         )
-    files = tuple(SourceFile(path=str(path), split=_split_of(path, source)) for path in paths)
+    files = tuple(
+        SourceFile(path=str(path), split=split_of_path(str(path), source.splits)) for path in paths
+    )
     return replace(source, format="parquet", files=files, dataset=None)
-
-
-def _split_of(path: Path, source: DataSource) -> Split | None:
-    """By the file's name, else by its folder's: the hub's own copies are `train/0000.parquet`."""
-    for name in (path.name, path.parent.name):
-        split = _own_split(re.split(r"[-.]", name)[0], source) or split_of_name(name)
-        if split is not None:
-            return split
-    return None
-
-
-def _own_split(name: str, source: DataSource) -> Split | None:
-    """What the card makes of a split of the data set's."""
-    return source.splits.get(name)
 
 
 def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
@@ -60,7 +48,7 @@ def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
     for split, rows in _load(source).items():
         name = f"{source.dataset}/{split}"
         check_columns(name, required, rows.column_names, from_schema=True)
-        here = _own_split(split, source) or split_of_name(split)
+        here = split_of_path(split, source.splits)
         for number, row in enumerate(rows, 1):
             yield Record(source_file=name, row=number, split=here, fields=row)
 

@@ -9,7 +9,7 @@ from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, 
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.archives import is_archive
 from medhelm_spark.scenarios.patterns import STAR
-from medhelm_spark.scenarios.sources import is_uri, split_of_name
+from medhelm_spark.scenarios.sources import is_uri, split_of_name, split_of_path
 
 FORMATS = {
     ".csv": "csv",
@@ -54,7 +54,10 @@ def _split(card: ScenarioCard, file: SourceFile) -> SourceFile:
     """A column of the record says the split, else the file's name."""
     if "split" in card.fields:
         return file
-    return replace(file, split=split_of_name(PurePosixPath(file.path).name))
+    splits = card.source.splits
+    if not splits:
+        return replace(file, split=split_of_name(PurePosixPath(file.path).name))
+    return replace(file, split=split_of_path(file.path, splits))
 
 
 def _expand(source: DataSource, path: str) -> list[SourceFile]:
@@ -68,8 +71,9 @@ def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
     found = [one for file in source.files if (one := _found(file, folder)) is not None]
     found = found or [_own_file(source, str(each)) for each in sorted(folder.glob("**/*.parquet"))]
     if not found:
-        names = ", ".join(PurePosixPath(file.path).name for file in source.files)
-        raise DataError(f"{path}: the folder holds neither {names} nor a .parquet file.")
+        names = [PurePosixPath(file.path).name for file in source.files]
+        lacks = f"neither {', '.join(names)} nor a" if names else "no"
+        raise DataError(f"{path}: the folder holds {lacks} .parquet file.")
     return found
 
 
@@ -95,7 +99,7 @@ def _in_archive(source: DataSource, path: str) -> list[SourceFile]:
     if not source.files or any(STAR in file.path for file in source.files):
         raise ConfigError(f"{path}: unpack the archive and give the folder.")
     return [
-        SourceFile(path=path, split=file.split, member=file.member or PurePosixPath(file.path).name)
+        SourceFile(path=path, split=file.split, member=file.member or file.inside)
         for file in source.files
     ]
 

@@ -110,3 +110,18 @@ def split_of_name(name: str) -> Split | None:
     """
     words = re.findall("[a-z]+", name.lower())
     return next((SPLITS[word] for word in words if word in SPLITS), None)
+
+
+def split_of_path(path: str, splits: Mapping[str, Split]) -> Split | None:
+    """The split of a file by its name, else by its folder's, as in `train/0000.parquet`.
+
+    `splits` says what the names of a data set's own splits mean; it comes before their plain sense.
+
+    >>> split_of_path("virology/dev-00000-of-00001.parquet", {"dev": Split.TRAIN})
+    <Split.TRAIN: 'train'>
+    """
+    for name in path.split("/")[:-3:-1]:
+        found = splits.get(re.split(r"[-.]", name)[0]) or split_of_name(name)
+        if found is not None:
+            return found
+    return None

@@ -26,6 +26,7 @@ VERSION = "1"
 ROWS_PER_FILE = 1 << 40
 BYTES_PER_ROW = 1024
 QUARANTINED = "quarantined:"
+SHOWN_FILES = 3
 
 SUMMARY = """
 SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
@@ -201,9 +202,7 @@ def parse_hash(card: ScenarioCard) -> str:
 
 
 def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
-    source = ", ".join(file.path for file in card.source.files) or str(
-        card.source.table or card.source.dataset
-    )
+    source = _named(card)
     good = sum(row.rows for row in found if row.reason is None)
     duplicates = sum(row.duplicates for row in found)
     if duplicates:
@@ -217,6 +216,13 @@ def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
         bad = {row.reason: row.rows for row in found}
         why = f" (refused: {bad})" if bad else ""
         raise DataError(f"{source}: no usable record for scenario {card.name!r}{why}.")
+
+
+def _named(card: ScenarioCard) -> str:
+    """A card's source for a message; of a folder of files the first ones."""
+    paths = [file.path for file in card.source.files]
+    more = f" and {len(paths) - SHOWN_FILES} more" if len(paths) > SHOWN_FILES else ""
+    return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)
 
 
 def _version(card: ScenarioCard, found: Ingested) -> ScenarioVersion:

@@ -88,6 +88,15 @@ def test_the_hash_is_that_of_the_archive(tmp_path: Path) -> None:
         next(read_records(file, DataSource(files=(file,))))
 
 
+def test_of_two_members_of_one_name_the_one_at_the_cards_path(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", "top/US/4_options/test.csv", "q\nright\n")
+    with zipfile.ZipFile(path, "a") as out:
+        out.writestr("top/Taiwan/test.csv", "q\nwrong\n")
+    files = (SourceFile(path="own/US/4_options/test.csv"),)
+    of = card("free_text", source=DataSource(files=files), fields={"input": "q"}, metric="rouge_l")
+    assert [each.input for each in instances(with_source(of, [str(path)]))] == ["right"]
+
+
 def archived() -> ScenarioCard:
     files = (
         SourceFile(path="up/all.zip", member="data/train.csv", split=Split.TRAIN),

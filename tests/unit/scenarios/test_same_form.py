@@ -99,10 +99,17 @@ def test_mmlu_takes_few_shot_examples_from_dev(tmp_path: Path) -> None:
         Split.VALID: "x",
         Split.TEST: "z",
     }
+    own = {one.split: answer(one) for one in read("mmlu", tmp_path, subject="virology")}
+    assert own == {one.split: answer(one) for one in found}
     with pytest.raises(ConfigError, match=r"mmlu' needs subject=VALUE; allowed: anatomy, clinical"):
         bind(load("mmlu"))
     with pytest.raises(ConfigError, match="subject is 'law'; allowed: anatomy"):
         chosen("mmlu", subject="law")
+
+
+def test_a_folder_without_a_file_of_a_data_set(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"the folder holds no \.parquet file"):
+        read("mmlu_pro", tmp_path)
 
 
 def test_mmlu_pro_keeps_a_subject(tmp_path: Path) -> None:
