@@ -76,12 +76,21 @@ def entries(parser: ArgumentParser) -> None:
     )
     add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
     _selection(parser)
+    _own_data(add)
+
+
+def _own_data(add: Callable[..., object]) -> None:
     add(
         "--source",
         nargs="+",
         default=[],
         metavar="PATH",
-        help="the scenario's data in place of its card's: files, a folder or table:NAME",
+        help="the scenario's data in place of its card's: files, a folder, a zip or table:NAME",
+    )
+    add(
+        "--columns",
+        metavar="NAMES",
+        help="what --source calls the card's columns, as context=note_text,label=outcome",
     )
 
 
@@ -187,13 +196,7 @@ def ingesting(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="the scenario; `medhelm-spark scenarios` lists them",
     )
-    add(
-        "--source",
-        nargs="+",
-        default=[],
-        metavar="PATH",
-        help="its data in place of its card's: files, a folder or table:NAME",
-    )
+    _own_data(add)
 
 
 def importing(parser: ArgumentParser) -> None:

@@ -171,7 +171,8 @@ class DataSource:
     the columns of an XML record as paths below it. `key_field` names the field that receives an
     object's key; `explode` the list inside a record whose members are the records. `splits` says
     what a hub data set's own splits are here. `texts` are whole files, each a column of every
-    record. `origin` tells a person where the data is had; nothing is fetched from it.
+    record. `columns` gives the source's own name for a column that the card calls otherwise.
+    `origin` tells a person where the data is had; nothing is fetched from it.
     """
 
     format: str = "csv"
@@ -186,6 +187,7 @@ class DataSource:
     splits: Mapping[str, Split] = field(default_factory=dict)
     lookups: tuple[Lookup, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
 
 

@@ -25,6 +25,7 @@ from medhelm_spark.scenarios.records import (
     Record,
     is_kept,
     optional_text,
+    renamed,
     required_text,
 )
 from medhelm_spark.scenarios.sources import SPLITS
@@ -120,11 +121,13 @@ def _parse_function(
     card = bind(card)
     check_card(card, parsers)
     ways = [_way(one, card, parsers) for one in card.variants] or [_way(None, card, parsers)]
-    has_rules = bool(card.keep or card.drop)
+    has_rules, names = bool(card.keep or card.drop), card.source.columns
 
     def parse_record(record: Record) -> Sequence[_Parsed | BadReason]:
         if record.error is not None:
             return (record.error,)
+        if names:
+            record = renamed(record, names)
         if has_rules and not is_kept(record, card):
             return ()
         return [parse(record) for parse in ways]

@@ -134,13 +134,17 @@ def varied(card: ScenarioCard, variant: Variant) -> ScenarioCard:
 def required_columns(
     card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS
 ) -> tuple[str, ...]:
-    """Every column a table of this scenario must have; "a|b" is satisfied by either."""
+    """Every column a table of this scenario must have, by the source's own name where it has one.
+
+    "a|b" is satisfied by either.
+    """
     parser = parser_of(card, parsers)
     named = [*card.keep, *card.drop]
     for one in [varied(card, variant) for variant in card.variants] or [card]:
         made = [column for column in parser.columns(one) if column not in parser.made]
         named = [*one.fields.values(), *made, *named]
-    return tuple(dict.fromkeys(named))
+    own = card.source.columns
+    return tuple(dict.fromkeys(own.get(name, name) for name in named))
 
 
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:

@@ -7,7 +7,7 @@ an error or a reason ever quotes it.
 import datetime
 import decimal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -165,6 +165,12 @@ def texts(value: object) -> tuple[str, ...]:
             raise BadRecord(BadReason.MISSING_FIELD)
         found.append(text)
     return tuple(found)
+
+
+def renamed(record: Record, names: Mapping[str, str]) -> Record:
+    """The record with the card's names for columns that its source calls otherwise."""
+    ours = {name: record.fields[own] for name, own in names.items() if own in record.fields}
+    return replace(record, fields={**record.fields, **ours})
 
 
 def is_kept(record: Record, card: ScenarioCard) -> bool:
