@@ -20,12 +20,15 @@ TIMEOUT_SECONDS = 60.0
 def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
     """The card with every file that must be downloaded replaced by its verified local copy.
 
-    A file that is on disk or in an object store stays as it is.
+    A file that is on disk or in an object store stays as it is; so do lookups and texts.
 
     Raises:
         DataError: a file is absent and no address is known, or the download failed.
     """
     files = tuple(_local(file, card.source, cache) for file in card.source.files)
+    for path in (*(one.path for one in card.source.lookups), *card.source.texts.values()):
+        if not is_uri(path) and not Path(path).expanduser().is_file():
+            raise DataError(f"{path}: no such file; {advice(card.source)}.")
     return replace(card, source=replace(card.source, files=files))
 
 

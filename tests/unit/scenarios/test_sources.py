@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split
+from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError, SetupError, UnknownNameError
 from medhelm_spark.scenarios import (
     fetch,
@@ -117,6 +117,18 @@ def test_download_needs_a_hash_and_a_server(tmp_path: Path) -> None:
         fetch("http://127.0.0.1:9/a.csv", DIGEST, tmp_path)
     with pytest.raises(DataError, match="give the data with --source"):
         localize(card(source=DataSource(files=(SourceFile(path="absent.csv"),))), tmp_path)
+
+
+def test_what_is_joined_must_be_there_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(CONTENT)
+    texts, lookup = {"schema": "own/s.sql"}, Lookup(name="l", path="b.csv", key="id", columns=())
+    for changes, lacking in (({"texts": texts}, "own/s.sql"), ({"lookups": (lookup,)}, "b.csv")):
+        of = card(source=source(path, origin="the publisher", **changes))
+        with pytest.raises(DataError) as caught:
+            localize(of, tmp_path)
+        advice = "it comes from the publisher; give the data with --source."
+        assert str(caught.value) == f"{lacking}: no such file; {advice}"
 
 
 def test_own_files_take_the_split_of_the_same_name(tmp_path: Path) -> None:
