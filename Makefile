@@ -54,8 +54,9 @@ wheel: $(STAMP) ## Build dist/*.whl
 bench: setup ## Time and memory of everything but the model (minutes)
 	$(BIN)/python -m benchmarks.bench
 	$(BIN)/python -m benchmarks.driver_memory
-docs: setup ## Write docs/tables.md from the dataclasses
+docs: setup ## Write docs/tables.md from the dataclasses and docs/scenarios.md from the cards
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
+	$(BIN)/python -m medhelm_spark.config.scenario_page > docs/scenarios.md
 clean: ## Remove what make made; lakes stay
 	rm -rf $(VENV) $(BERT) $(VLLM) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 

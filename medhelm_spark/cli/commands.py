@@ -13,6 +13,7 @@ from medhelm_spark.cli.evaluate import (
     check_engines,
     evaluate,
     one_source,
+    own_data,
     prepare,
     replaced,
 )
@@ -51,7 +52,7 @@ def run(args: Namespace) -> int:
     ctx = workspace.context(args.suite)
     if args.skip_completed_runs:
         runs = _not_completed(ctx, runs)
-    specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
+    specs = prepare(ctx, workspace, runs, one_source(runs, own_data(args.source, args.columns)))
     done = evaluate(
         ctx, workspace, runs, specs=specs, upto=args.name, retry_failed=args.retry_failed
     )
@@ -70,7 +71,8 @@ def ingest(args: Namespace) -> int:
     cards = workspace.registry.cards
     if args.scenario not in cards:
         raise UnknownNameError("scenario", args.scenario, cards, where="--scenario")
-    ingest_cards(workspace.context(""), [replaced(cards[args.scenario], args.source)])
+    card = replaced(cards[args.scenario], own_data(args.source, args.columns))
+    ingest_cards(workspace.context(""), [card])
     return 0
 
 
@@ -89,7 +91,7 @@ def import_responses(args: Namespace) -> int:
     unasked = tuple(replace(one, deployment=replace(one.deployment, engine=ENGINE)) for one in runs)
     check_engines(unasked, workspace)
     ctx = workspace.context(args.suite)
-    specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
+    specs = prepare(ctx, workspace, runs, one_source(runs, own_data(args.source, args.columns)))
     import_file(ctx, specs, {specs[0].scenario_name: args.file}, names)
     done = evaluate(ctx, workspace, unasked, specs=specs)
     say(counted(done.model_calls, "model call"))
@@ -175,23 +177,6 @@ def serve(args: Namespace) -> int:
     from medhelm_spark.cli.serve import serve as open_dashboard
 
     return open_dashboard(args.output_path, args.suite, args.release, args.port, args.host)
-
-
-def scenarios(args: Namespace) -> int:
-    """`scenarios`: every card with what a person needs to choose by."""
-    registry = load_registry(args.local_path)
-    rows = [("NAME", "ACCESS", "VERIFIED", "MAIN METRIC", "CATEGORY", "SOURCE")]
-    for name, card in sorted(registry.cards.items()):
-        source = card.source.table or card.source.dataset
-        source = source or ", ".join(file.path for file in card.source.files)
-        rows.append(
-            (name, card.access_level, card.verified, card.main_metric, card.category, source)
-        )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    for row in rows:
-        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-        sys.stdout.write("  ".join([*cells, row[-1]]).rstrip() + "\n")
-    return 0
 
 
 def explain_config(args: Namespace) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from medhelm_spark.cli.boards import print_board
-from medhelm_spark.cli.evaluate import check, check_engines, evaluate, prepare
+from medhelm_spark.cli.evaluate import OwnData, check, check_engines, evaluate, prepare
 from medhelm_spark.cli.track import track, tracking_command
 from medhelm_spark.cli.workspace import Workspace, counted, say
 from medhelm_spark.config.expand import expand
@@ -46,7 +46,8 @@ def run(location: str, local_path: Path, tracking_uri: str | None, *, tracking: 
     check(runs)
     check_engines(runs, workspace)
     ctx = workspace.context(SUITE)
-    specs = prepare(ctx, workspace, runs, {"pubmed_qa": [_pubmed_style()]})
+    made = OwnData(paths=[_pubmed_style()])
+    specs = prepare(ctx, workspace, runs, {"pubmed_qa": made})
     _import(ctx, specs)
     done = evaluate(ctx, workspace, runs, specs=specs)
     say(counted(done.model_calls, "model call"))

@@ -5,7 +5,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark.cli.evaluate import asking_of, check, judging_of, one_source, prepare
+from medhelm_spark.cli.evaluate import asking_of, check, judging_of, one_source, own_data, prepare
 from medhelm_spark.cli.workspace import Entries, Workspace, say
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines.tokens import token_counter
@@ -53,7 +53,7 @@ def estimate(args: Namespace) -> int:
     runs = Entries.of(args).resolve(args, workspace.registry)
     check(runs)
     ctx = workspace.context(args.suite)
-    specs = prepare(ctx, workspace, runs, one_source(runs, args.source))
+    specs = prepare(ctx, workspace, runs, one_source(runs, own_data(args.source, args.columns)))
     asking, judging = asking_of(workspace, runs), judging_of(workspace, runs, specs)
     found = costs(ctx, specs, asking, judging)
     deployments = {**asking.deployments, **judging.deployments}

@@ -1,7 +1,7 @@
 """The order of stages, and the checks that come before any of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from medhelm_spark.annotators.kinds import kind_of
@@ -32,7 +32,6 @@ from medhelm_spark.stages.windows import fit_of
 STAGES = ("plan", "infer", "annotate", "score", "run")
 TABLE = "table:"
 TABULAR = "tabular"
-NO_SOURCES: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 PATIENT_DATA = """\
 ------------------------------------------------------------------------------------------
@@ -41,6 +40,17 @@ It stays in the lake {place} with its access level on every row. Who may read th
 place is your file system's, catalog's or bucket's business: check it before going on. Models
 and judges see it only where conf/policy.yaml (or your own) lists their locality.
 ------------------------------------------------------------------------------------------"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnData:
+    """A person's own data for a scenario: its place, and its names for the card's columns."""
+
+    paths: Sequence[str]
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_SOURCES: Mapping[str, OwnData] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +97,7 @@ def prepare(
     ctx: Context,
     workspace: Workspace,
     runs: Sequence[ResolvedRun],
-    sources: Mapping[str, Sequence[str]] = NO_SOURCES,
+    sources: Mapping[str, OwnData] = NO_SOURCES,
 ) -> list[RunSpec]:
     """Ask the policy, ingest what is missing, plan.
 
@@ -101,29 +111,51 @@ def prepare(
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
     found = ingested(ctx, kept)
     missing = [card for name, card in cards.items() if name not in found]
-    found |= ingest(ctx, [replaced(card, sources.get(card.name, ())) for card in missing])
+    found |= ingest(ctx, [replaced(card, sources.get(card.name)) for card in missing])
     check_splits(runs, {name: one.splits for name, one in found.items()})
     record(ctx, decisions)
     expect_rows(ctx.lake.spark, sum(sum(one.splits.values()) for one in found.values()))
     return plan(ctx, runs, {name: one.data_version for name, one in found.items()})
 
 
-def one_source(runs: Sequence[ResolvedRun], source: Sequence[str]) -> dict[str, Sequence[str]]:
+def one_source(runs: Sequence[ResolvedRun], own: OwnData | None) -> dict[str, OwnData]:
     """What `--source` says, for the one scenario that the command line speaks of."""
     names = sorted({run.card.name for run in runs})
-    if source and len(names) > 1:
+    if own and len(names) > 1:
         raise ConfigError(f"--source takes one scenario's data; these are {', '.join(names)}.")
-    return {names[0]: source} if source else {}
+    return {names[0]: own} if own else {}
 
 
-def replaced(card: ScenarioCard, source: Sequence[str]) -> ScenarioCard:
-    """The card with `--source` in place of its own: files, a folder, or `table:NAME`."""
+def own_data(source: Sequence[str], columns: str | None) -> OwnData | None:
+    """What `--source` and `--columns` say together; None without a source.
+
+    Raises:
+        ConfigError: `--columns` is given alone, or is not written as NAME=COLUMN,NAME=COLUMN.
+    """
     if not source:
+        if columns:
+            raise ConfigError("--columns names the columns of --source, which is not given.")
+        return None
+    pairs = [part.partition("=") for part in columns.split(",")] if columns else []
+    for name, _, theirs in pairs:
+        if not name.strip() or not theirs.strip("'\" "):
+            raise ConfigError(f"--columns is {columns!r}; allowed: NAME=COLUMN,NAME=COLUMN.")
+    return OwnData(
+        paths=source,
+        columns={name.strip(): theirs.strip().strip("'\"") for name, _, theirs in pairs},
+    )
+
+
+def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
+    """The card with a person's own data: files, a folder, an archive, or `table:NAME`."""
+    if own is None:
         return card
-    if len(source) == 1 and source[0].startswith(TABLE):
-        table = source[0].removeprefix(TABLE)
+    columns = {**card.source.columns, **own.columns}
+    card = replace(card, source=replace(card.source, columns=columns))
+    if len(own.paths) == 1 and own.paths[0].startswith(TABLE):
+        table = own.paths[0].removeprefix(TABLE)
         return replace(card, source=replace(card.source, files=(), dataset=None, table=table))
-    return with_source(card, source)
+    return with_source(card, own.paths)
 
 
 def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:

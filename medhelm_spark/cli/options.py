@@ -46,6 +46,17 @@ def site(parser: ArgumentParser) -> None:
     )
 
 
+def action(parser: ArgumentParser) -> None:
+    """Whether to list the cards or to check them."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "check"),
+        default="list",
+        help="list them, or check what each card names (default: %(default)s)",
+    )
+
+
 def entries(parser: ArgumentParser) -> None:
     """What to evaluate, and into which suite."""
     add = parser.add_argument_group("what to evaluate").add_argument
@@ -66,14 +77,28 @@ def entries(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="HOCON files of run entries",
     )
+    add(
+        "--suite-file",
+        metavar="FILE",
+        help="run entries with models and sizes: a path, or smoke, public, gated, private_example",
+    )
     add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
     _selection(parser)
+    _own_data(add)
+
+
+def _own_data(add: Callable[..., object]) -> None:
     add(
         "--source",
         nargs="+",
         default=[],
         metavar="PATH",
-        help="the scenario's data in place of its card's: files, a folder or table:NAME",
+        help="the scenario's data in place of its card's: files, a folder, a zip or table:NAME",
+    )
+    add(
+        "--columns",
+        metavar="NAMES",
+        help="what --source calls the card's columns, as context=note_text,label=outcome",
     )
 
 
@@ -185,13 +210,7 @@ def ingesting(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="the scenario; `medhelm-spark scenarios` lists them",
     )
-    add(
-        "--source",
-        nargs="+",
-        default=[],
-        metavar="PATH",
-        help="its data in place of its card's: files, a folder or table:NAME",
-    )
+    _own_data(add)
 
 
 def importing(parser: ArgumentParser) -> None:
@@ -224,7 +243,7 @@ def summarizing(parser: ArgumentParser) -> None:
     )
     add("--release", metavar="NAME", help="pin their numbers as a draft release of this name")
     shown = parser.add_mutually_exclusive_group()
-    _schema(shown.add_argument)
+    schema(shown.add_argument)
     shown.add_argument(
         "--auto-generate-schema",
         action="store_true",
@@ -239,7 +258,8 @@ def summarizing(parser: ArgumentParser) -> None:
     )
 
 
-def _schema(add: Callable[..., object]) -> None:
+def schema(add: Callable[..., object]) -> None:
+    """Which file of HELM's says what to show."""
     add(
         "--schema",
         "--schema-path",
@@ -247,43 +267,4 @@ def _schema(add: Callable[..., object]) -> None:
         type=Path,
         metavar="FILE",
         help="HELM's schema file: it is checked, and only runs in its run groups are shown",
-    )
-
-
-def which(parser: ArgumentParser) -> None:
-    """A suite or a release."""
-    one = parser.add_mutually_exclusive_group()
-    one.add_argument("--suite", metavar="NAME", help="a suite (default: the one planned last)")
-    one.add_argument("--release", metavar="NAME", help="a release")
-
-
-def board(parser: ArgumentParser) -> None:
-    """In which form to show a board."""
-    add = parser.add_argument
-    _schema(add)
-    add(
-        "--format",
-        choices=("table", "json", "csv", "md"),
-        default="table",
-        help="the form of the board (default: %(default)s)",
-    )
-    add("--output-file", type=Path, metavar="FILE", help="write it there instead of printing it")
-
-
-def serving(parser: ArgumentParser) -> None:
-    """Where the dashboard listens."""
-    add = parser.add_argument
-    add(
-        "-p",
-        "--port",
-        type=int,
-        default=DEFAULT_PORT,
-        metavar="PORT",
-        help="the port to listen on (default: %(default)s)",
-    )
-    add(
-        "--host",
-        default=DEFAULT_HOST,
-        metavar="ADDRESS",
-        help="the address to listen on (default: %(default)s, this machine only)",
     )

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark import __version__
-from medhelm_spark.cli import commands, options
+from medhelm_spark.cli import board_options, commands, options
 from medhelm_spark.cli.estimate import estimate
 from medhelm_spark.cli.helm_flags import without_replaced
+from medhelm_spark.cli.scenarios import scenarios
 
 PROG = "medhelm-spark"
 ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
@@ -42,9 +43,11 @@ COMMANDS: Mapping[str, Command] = {
         about="Download the small embedded model, once, and check its hash.",
     ),
     "scenarios": Command(
-        function=commands.scenarios,
-        about="List the scenarios with access level, main metric and source.",
-        options=(options.site,),
+        function=scenarios,
+        about="List the scenarios with access level, size, main metric, source, and whether their "
+        "data is at hand; or check every card.",
+        options=(options.site, options.action),
+        examples=("scenarios", "scenarios check"),
     ),
     "run": Command(
         function=commands.run,
@@ -53,6 +56,7 @@ COMMANDS: Mapping[str, Command] = {
         options=(*_STAGES, options.tracking),
         examples=(
             f"run {_QUESTIONS} -m 10",
+            "run --suite-file smoke --suite first",
             "run -c run_entries.conf --models-to-run ollama/qwen2.5-7b-instruct --suite pilot -d",
         ),
     ),
@@ -121,7 +125,7 @@ COMMANDS: Mapping[str, Command] = {
     "leaderboard": Command(
         function=commands.leaderboard,
         about="Print or write the board of a suite or release.",
-        options=(*_PLACES, options.which, options.board),
+        options=(*_PLACES, board_options.which, board_options.board),
         examples=(
             "leaderboard --suite first",
             "leaderboard --release 2026-q1 --format csv --output-file board.csv",
@@ -130,7 +134,7 @@ COMMANDS: Mapping[str, Command] = {
     "serve": Command(
         function=commands.serve,
         about="Open the dashboard.",
-        options=(options.lake, options.which, options.serving),
+        options=(options.lake, board_options.which, board_options.serving),
         examples=("serve --suite first -p 8501",),
     ),
     "explain-config": Command(

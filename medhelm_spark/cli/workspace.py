@@ -13,6 +13,7 @@ from medhelm_spark.config.expand import Selection, expand
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import load_confs, parse_flags, up_to_priority
 from medhelm_spark.config.settings import Platform, Settings, load_settings
+from medhelm_spark.config.suites import load_suite
 from medhelm_spark.domain.deployment import Deployment, OnFailure
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
@@ -92,27 +93,38 @@ class Entries:
     """The run entries of a command line, before they are resolved."""
 
     entries: tuple[RunEntry, ...]
+    models_to_run: tuple[str, ...] = ()
+    max_eval_instances: int | None = None
 
     @classmethod
     def of(cls, args: Namespace) -> "Entries":
-        """From `--run-entries`, `--conf-paths` and `--priority`.
+        """From `--run-entries`, `--conf-paths`, `--suite-file` and `--priority`.
 
         Raises:
-            ConfigError: neither was given, or one of them is wrong.
+            ConfigError: none of the three was given, or one of them is wrong.
         """
-        if not args.run_entries and not args.conf_paths:
+        if not args.run_entries and not args.conf_paths and not args.suite_file:
             raise ConfigError(
-                "give run entries by --run-entries, or files of them by --conf-paths."
+                "give run entries by --run-entries, or files of them by --conf-paths or "
+                "--suite-file."
             )
         entries = (*parse_flags(args.run_entries), *load_confs(args.conf_paths))
-        return cls(up_to_priority(entries, args.priority))
+        if not args.suite_file:
+            return cls(up_to_priority(entries, args.priority))
+        suite, more = load_suite(args.suite_file, args.local_path)
+        return cls(
+            up_to_priority((*entries, *more), args.priority),
+            models_to_run=suite.models_to_run,
+            max_eval_instances=suite.max_eval_instances,
+        )
 
     def resolve(self, args: Namespace, registry: Registry) -> tuple[ResolvedRun, ...]:
         """One resolved run per scenario and model."""
+        limit = args.max_eval_instances
         selection = Selection(
-            models_to_run=args.models_to_run,
+            models_to_run=args.models_to_run or self.models_to_run,
             groups_to_run=args.groups_to_run,
-            max_eval_instances=args.max_eval_instances,
+            max_eval_instances=self.max_eval_instances if limit is None else limit,
             num_train_trials=args.num_train_trials,
         )
         runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)

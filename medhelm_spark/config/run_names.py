@@ -11,6 +11,9 @@ from medhelm_spark.domain.scenario import ScenarioCard
 COMMA_AFTER_NAME = ("med_dialog",)
 """Scenarios whose own arguments HELM joins by a comma instead of a colon."""
 
+ALWAYS_NAMED: Mapping[str, Mapping[str, str]] = {"head_qa": {"language": "en", "category": "None"}}
+"""Arguments of scenarios that HELM names even where an entry leaves them out."""
+
 
 def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> str:
     """The name of a run: scenario, its arguments, then expanders as written, models, groups.
@@ -19,10 +22,11 @@ def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> 
     there if the entry gives one or the model's default is another.
     """
     name = card.name
+    given = {**ALWAYS_NAMED.get(card.name, {}), **entry.args}
     for key in card.args:
-        if key in entry.args and key not in UNNAMED:
+        if key in given and key not in UNNAMED:
             separator = "," if card.name in COMMA_AFTER_NAME else None
-            name = _joined(name, key, entry.args[key], separator)
+            name = _joined(name, key, given[key], separator)
     known = {*EXPANDERS, *models, ANSWER_EXTRACTION}
     keys = [key for key in entry.args if key in known]
     for key in (*keys, *(key for key in (MODEL, DEPLOYMENT) if key in models and key not in keys)):

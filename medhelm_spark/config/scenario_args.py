@@ -8,8 +8,10 @@ from medhelm_spark.config.benchmark import Benchmark, load_benchmark
 from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.extraction import check_extraction, extraction_named
+from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.run import RunEntry
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard, inside
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
@@ -19,7 +21,7 @@ UNNAMED = (CONFIG_PATH, DATA_PATH, JURY_CONFIG)
 """Arguments that name files: HELM leaves them out of the run name."""
 
 REFUSED = {
-    "health_admin_bench": "it drives a web browser, which is not an evaluation of text",
+    **{one.name: one.reason for one in NOT_RUN},
     "dspy": "DSPy's optimised prompts are fetched as programs, which this project does not run",
 }
 
@@ -66,7 +68,8 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
     """The card with the entry's arguments as options; another choice of data is another scenario.
 
     Raises:
-        ConfigError: If an argument is neither the card's, nor a file's, nor an expander's.
+        ConfigError: If an argument is neither the card's, nor a file's, nor an expander's, or has
+            no such value, or is missing.
     """
     known = _file_args(card, entry)
     choices: dict[str, str] = {}
@@ -77,17 +80,27 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
         if key not in allowed:
             raise UnknownNameError("argument", key, allowed, where=where)
         if key in card.args and key not in UNNAMED:
-            choices[key] = str(value)
+            choices[key] = _spelled(card, key, str(value))
     if DATA_PATH in entry.args:
         card = _with_data(card, str(entry.args[DATA_PATH]), where)
     if ANSWER_EXTRACTION in entry.args:
         how = extraction_named(entry.args[ANSWER_EXTRACTION], card.answer_extraction, where)
         check_extraction(how, card.metrics, where)
         card = replace(card, answer_extraction=how)
-    if not choices:
-        return card
-    ordered = ",".join(f"{key}={choices[key]}" for key in card.args if key in choices)
-    return replace(card, name=f"{card.name}:{ordered}", options={**card.options, **choices})
+    if choices:
+        ordered = ",".join(f"{key}={choices[key]}" for key in card.args if key in choices)
+        name = f"{card.name}:{ordered}"
+        card = replace(card, name=name, options={**card.options, **choices})
+    try:
+        return bind(card)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _spelled(card: ScenarioCard, key: str, value: str) -> str:
+    """A value as the card spells it: HELM's `True` is `true`."""
+    known = card.choices.get(key, {})
+    return next((each for each in known if each.lower() == value.lower()), value)
 
 
 def _file_args(card: ScenarioCard, entry: RunEntry) -> tuple[str, ...]:
@@ -97,20 +110,21 @@ def _file_args(card: ScenarioCard, entry: RunEntry) -> tuple[str, ...]:
 
 def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
     """The card reading its files from a user's folder, or its only file from another path."""
-    files = card.source.files
+    source, folder = card.source, PurePosixPath(data_path)
     if Path(data_path).expanduser().is_dir():
-        folder = PurePosixPath(data_path)
-        paths = [str(folder / PurePosixPath(file.path).name) for file in files]
-    elif len(files) == 1:
-        paths = [data_path]
+        paths = [str(folder / file.inside) for file in source.files]
+    elif len(source.files) == 1:
+        paths, folder = [data_path], folder.parent
     else:
-        names = ", ".join(PurePosixPath(file.path).name for file in files) or "none"
+        names = ", ".join(file.inside for file in source.files) or "none"
         raise ConfigError(
             f"{where}: data_path is {data_path!r}, which is no folder; allowed: a folder that "
             f"holds the scenario's files ({names})."
         )
-    moved = tuple(
+    files = tuple(
         replace(file, path=path, sha256=None, url=None)
-        for file, path in zip(files, paths, strict=True)
+        for file, path in zip(source.files, paths, strict=True)
     )
-    return replace(card, source=replace(card.source, files=moved))
+    lookups = tuple(replace(one, path=str(folder / inside(one.path))) for one in source.lookups)
+    texts = {column: str(folder / inside(path)) for column, path in source.texts.items()}
+    return replace(card, source=replace(source, files=files, lookups=lookups, texts=texts))

@@ -128,12 +128,45 @@ class ScenarioVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """One file of a scenario's data and the split its records belong to (None: a field says)."""
+    """One file of a scenario's data and the split its records belong to (None: a field says).
+
+    A `path` with `*` stands for all files it matches. `member` is the file inside a zip or tar
+    archive at `path`. The first part of a relative path is the scenario's own folder, so that what
+    follows is the path inside the folder that its publisher hands out.
+    """
 
     path: str
     split: Split | None = Split.TEST
     sha256: str | None = None
     url: str | None = None
+    member: str | None = None
+
+    @property
+    def inside(self) -> str:
+        """The path inside the publisher's folder.
+
+        >>> SourceFile(path="aci_bench/data/a.json").inside, SourceFile(path="a.csv").inside
+        ('data/a.json', 'a.csv')
+        """
+        return inside(self.path)
+
+
+def inside(path: str) -> str:
+    """A card's path without the scenario's own folder."""
+    return path.split("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """A second file that is joined to the records: its first row of the same `key`.
+
+    Its `columns` become columns `name.column` of the record.
+    """
+
+    name: str
+    path: str
+    key: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +174,12 @@ class DataSource:
     """Where a scenario's raw records come from: exactly one of files, a hub data set or a table.
 
     `format` names a reader (csv, json, jsonl, parquet, xlsx ...). `record_path` leads to the
-    records inside a JSON document; `key_field` names the field that receives an object's key.
+    records inside a JSON document, and names the elements that are records in XML; `paths` gives
+    the columns of an XML record as paths below it. `key_field` names the field that receives an
+    object's key; `explode` the list inside a record whose members are the records. `splits` says
+    what a hub data set's own splits are here. `texts` are whole files, each a column of every
+    record. `columns` gives the source's own name for a column that the card calls otherwise.
+    `origin` tells a person where the data is had; nothing is fetched from it.
     """
 
     format: str = "csv"
@@ -151,6 +189,22 @@ class DataSource:
     table: str | None = None
     record_path: str | None = None
     key_field: str | None = None
+    explode: str | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
+    splits: Mapping[str, Split] = field(default_factory=dict)
+    lookups: tuple[Lookup, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One of several instances that a card makes of every record: its own fields and options."""
+
+    name: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +212,12 @@ class ScenarioCard:
     """All facts of a scenario; one YAML file each in `conf/scenarios`.
 
     `shape` names the parser (`scenarios.PARSERS`), `fields` maps its roles to source columns and
-    `options` holds its remaining settings. `args` are the run-entry arguments it accepts.
-    `prompt_variants` are asked beside the adapter's own prompt.
+    `options` holds its remaining settings. A record is left out unless each column of `keep` has
+    one of the values given, and if a column of `drop` has; `variants` make several instances of a
+    record. `args` are the run-entry arguments it accepts, `choices` their values, each with the
+    words that stand for `{arg}` in template and instructions; `options` may hold a default. `size`
+    is the published number of instances of the main split. `prompt_variants` are asked beside the
+    adapter's own prompt.
     """
 
     name: str
@@ -174,6 +232,11 @@ class ScenarioCard:
     fields: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     args: tuple[str, ...] = ()
+    choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    keep: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    drop: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    variants: tuple[Variant, ...] = ()
+    size: int | None = None
     annotators: tuple[AnnotatorSpec, ...] = ()
     answer_extraction: AnswerExtraction = STRICT
     groups: tuple[str, ...] = ()

@@ -38,6 +38,8 @@ def read_delimited(
 ) -> Iterator[Mapping[str, str] | BadReason]:
     """The rows of a delimited file as column to text, or the reason why a row has no columns.
 
+    Empty cells beyond the header, as spreadsheets leave them, are passed over.
+
     Raises:
         DataError: empty file, duplicate header names, a broken quote or a cell over 64 Mi
             characters; from there on no row could be trusted.
@@ -50,8 +52,8 @@ def read_delimited(
     check(header)
     width = len(header)
     for cells in rows:
-        if len(cells) == width:
-            yield dict(zip(header, cells, strict=True))
+        if len(cells) == width or (len(cells) > width and not any(cells[width:])):
+            yield dict(zip(header, cells, strict=False))
         else:
             yield BadReason.SHORT_ROW if len(cells) < width else BadReason.LONG_ROW
 

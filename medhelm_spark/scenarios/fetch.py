@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.scenarios.patterns import advice
 from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
 
 TIMEOUT_SECONDS = 60.0
@@ -19,21 +20,24 @@ TIMEOUT_SECONDS = 60.0
 def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
     """The card with every file that must be downloaded replaced by its verified local copy.
 
-    A file that is on disk or in an object store stays as it is.
+    A file that is on disk or in an object store stays as it is; so do lookups and texts.
 
     Raises:
         DataError: a file is absent and no address is known, or the download failed.
     """
-    files = tuple(_local(file, cache) for file in card.source.files)
+    files = tuple(_local(file, card.source, cache) for file in card.source.files)
+    for path in (*(one.path for one in card.source.lookups), *card.source.texts.values()):
+        if not is_uri(path) and not Path(path).expanduser().is_file():
+            raise DataError(f"{path}: no such file; {advice(card.source)}.")
     return replace(card, source=replace(card.source, files=files))
 
 
-def _local(file: SourceFile, cache: Path) -> SourceFile:
+def _local(file: SourceFile, source: DataSource, cache: Path) -> SourceFile:
     address = file.path if is_web(file.path) else file.url
     if not is_web(file.path) and (is_uri(file.path) or Path(file.path).expanduser().is_file()):
         return file
     if address is None:
-        raise DataError(f"{file.path}: no such file; give the data with --source.")
+        raise DataError(f"{file.path}: no such file; {advice(source)}.")
     return replace(file, path=str(fetch(address, file.sha256, cache)))
 
 
@@ -48,11 +52,22 @@ def fetch(url: str, sha256: str | None, cache: Path) -> Path:
         raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
     if sha256 is None:
         raise ConfigError(f"{url}: a download needs a pinned sha256.")
-    target = cache / sha256.lower() / (PurePosixPath(url.split("?")[0]).name or "data")
+    target = _target(url, sha256, cache)
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         _download(url, sha256.lower(), target)
     return target
+
+
+def cached(file: SourceFile, cache: Path) -> bool:
+    """Whether a file's download is in the cache."""
+    if file.url is None or file.sha256 is None:
+        return False
+    return _target(file.url, file.sha256, cache).is_file()
+
+
+def _target(url: str, sha256: str, cache: Path) -> Path:
+    return cache / sha256.lower() / (PurePosixPath(url.split("?")[0]).name or "data")
 
 
 def _download(url: str, sha256: str, target: Path) -> None:

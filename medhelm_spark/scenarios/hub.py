@@ -7,10 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
+from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, SetupError
 from medhelm_spark.scenarios.records import Record
-from medhelm_spark.scenarios.sources import split_of_name
+from medhelm_spark.scenarios.sources import split_of_path
 from medhelm_spark.scenarios.tables import check_columns
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -31,13 +31,10 @@ def as_files(source: DataSource) -> DataSource:
         raise DataError(
             f"{source.dataset}: the folder holds no .parquet file; give its files with --source."
         )
-    files = tuple(SourceFile(path=str(path), split=_split_of(path)) for path in paths)
+    files = tuple(
+        SourceFile(path=str(path), split=split_of_path(str(path), source.splits)) for path in paths
+    )
     return replace(source, format="parquet", files=files, dataset=None)
-
-
-def _split_of(path: Path) -> Split | None:
-    """By the file's name, else by its folder's: the hub's own copies are `train/0000.parquet`."""
-    return split_of_name(path.name) or split_of_name(path.parent.name)
 
 
 def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
@@ -51,8 +48,9 @@ def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
     for split, rows in _load(source).items():
         name = f"{source.dataset}/{split}"
         check_columns(name, required, rows.column_names, from_schema=True)
+        here = split_of_path(split, source.splits)
         for number, row in enumerate(rows, 1):
-            yield Record(source_file=name, row=number, split=split_of_name(split), fields=row)
+            yield Record(source_file=name, row=number, split=here, fields=row)
 
 
 def _load(source: DataSource) -> Mapping[str, Any]:

@@ -36,26 +36,43 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, object_pairs_hook=_u
 def read_json(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
     """The records of one JSON document: a list, a list at `record_path`, or an object by key.
 
-    With `key_field` the document is an object whose keys become that field of each record. The
-    whole document is held in memory.
+    With `key_field` the document is an object whose keys become that field of each record. With
+    `explode` the members of the list of that name are the records, each with the other fields of
+    the object around it. The whole document is held in memory.
 
     Raises:
         DataError: broken JSON, or no list or object of records where one is promised.
     """
-    records = _descend(_document(file), file)
+    for record in _records(_descend(_document(file), file), file):
+        if not isinstance(record, dict):
+            yield BadReason.NOT_AN_OBJECT
+        elif file.source.explode is None:
+            yield record
+        else:
+            yield from _exploded(record, file.source.explode)
+
+
+def _records(records: object, file: RawFile) -> Iterator[object]:
     key_field = file.source.key_field
     if key_field is not None:
         if not isinstance(records, dict):
             raise DataError(f"{file.path}: an object of records is needed (key_field is set).")
         for key, record in records.items():
-            yield (
-                {**record, key_field: key} if isinstance(record, dict) else BadReason.NOT_AN_OBJECT
-            )
+            yield {**record, key_field: key} if isinstance(record, dict) else record
         return
     if not isinstance(records, list):
         raise DataError(f"{file.path}: a list of records is needed; set record_path or key_field.")
-    for record in records:
-        yield record if isinstance(record, dict) else BadReason.NOT_AN_OBJECT
+    yield from records
+
+
+def _exploded(record: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any] | BadReason]:
+    members = record.get(name)
+    if not isinstance(members, list):
+        yield BadReason.NOT_A_LIST
+        return
+    around = {key: value for key, value in record.items() if key != name}
+    for member in members:
+        yield {**around, **member} if isinstance(member, dict) else BadReason.NOT_AN_OBJECT
 
 
 def read_jsonl(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:

@@ -1,40 +1,70 @@
-"""Multiple choice: a question, perhaps a passage, options and which of them is right."""
+"""Multiple choice: a question, its options in order, and which of them is right."""
 
 import string
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from medhelm_spark.domain.scenario import Reference, ScenarioCard
-from medhelm_spark.scenarios.compose import correct, passage_question
+from medhelm_spark.scenarios.compose import TEMPLATE, correct, filled, passage_question
+from medhelm_spark.scenarios.embedded import choices_inside
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
     ParsedInput,
     Record,
-    as_text,
+    as_lines,
+    optional_text,
     optional_value,
     required_text,
     texts,
 )
 
-REQUIRED = ("question", "answer")
-OPTIONAL = ("context", "labels", "options")
-OPTIONS = ("choices", "answer_form", "passage_prefix", "question_prefix")
+REQUIRED = ("answer",)
+OPTIONAL = ("question", "context", "labels", "options")
+OPTION = "option."
+EMBEDDED = "embedded"
+OPTIONS = (
+    "choices",
+    "answer_form",
+    "answers",
+    "trim",
+    "option_key",
+    "option_text",
+    EMBEDDED,
+    TEMPLATE,
+    "passage_prefix",
+    "question_prefix",
+)
+Choices = tuple[Sequence[str], tuple[str, ...]]
 
 
 def parse_multiple_choice(record: Record, card: ScenarioCard) -> ParsedInput:
     """The instance with one reference for each option, in order.
 
-    Options come from the card (`choices: a|b|c`) or from the role `options`: a list, an object of
-    letter to text, or either as JSON text. `answer_form` says how the answer names one: `text` (the
-    default), `letter`, `index` (from 0) or `number` (from 1).
+    The input is the role `question`, after the role `context` if there is one, or the card's
+    template. Options come from the card (`choices: a|b`), from the roles `option.A`, `option.B`
+    and so on, from the role `options` (a list, an object of letter to text, a list of objects whose
+    fields the options `option_key` and `option_text` name, or one of these as JSON text), or with
+    `embedded` from the end of the question. Characters of `trim` and white space are taken off an
+    option's end. `answers: 1=yes|0=no` says what a written answer means, and
+    `answer_form` how it then names an option: `text` (the default), `letter`, `index` (from 0) or
+    `number` (from 1).
     """
-    question = required_text(record, card, "question", BadReason.EMPTY_INPUT)
-    answer = required_text(record, card, "answer", BadReason.EMPTY_ANSWER)
-    letters, choices = _choices(record, card)
-    right = ANSWER_FORMS[card.options.get("answer_form", "text")](answer, letters, choices)
+    question = None
+    if TEMPLATE not in card.options:
+        question = required_text(record, card, "question", BadReason.EMPTY_INPUT)
+    if question is not None and EMBEDDED in card.options:
+        question, letters, choices = choices_inside(question)
+    else:
+        letters, choices = _trimmed(_choices(record, card), card.options.get("trim"))
+    right = ANSWER_FORMS[card.options.get("answer_form", "text")](
+        _answer(record, card), letters, choices
+    )
     return ParsedInput(
-        input=passage_question(_passage(record, card), question, card),
+        input=filled(record, card)
+        if question is None
+        else passage_question(_passage(record, card), question, card),
         references=tuple(
             correct(text) if place == right else Reference(text=text)
             for place, text in enumerate(choices)
@@ -42,13 +72,36 @@ def parse_multiple_choice(record: Record, card: ScenarioCard) -> ParsedInput:
     )
 
 
+def _answer(record: Record, card: ScenarioCard) -> str:
+    value = optional_value(record, card, "answer")
+    if isinstance(value, bool):
+        answer = str(value)
+    else:
+        answer = required_text(record, card, "answer", BadReason.EMPTY_ANSWER)
+    if "answers" not in card.options:
+        return answer
+    meaning = meanings(card.options["answers"]).get(answer.strip())
+    if meaning is None:
+        raise BadRecord(BadReason.UNKNOWN_ANSWER)
+    return meaning
+
+
+@lru_cache(maxsize=64)
+def meanings(answers: str) -> Mapping[str, str]:
+    """What each written answer means.
+
+    >>> meanings("1=yes|0=no")
+    {'1': 'yes', '0': 'no'}
+    """
+    pairs = (part.partition("=") for part in answers.split("|"))
+    return {written: meant for written, _, meant in pairs}
+
+
 def _passage(record: Record, card: ScenarioCard) -> str | None:
     value = optional_value(record, card, "context")
-    if value is None or isinstance(value, str):
-        return as_text(value)
+    if value is None or isinstance(value, str) or "labels" not in card.fields:
+        return as_lines(value)
     sections = texts(value)
-    if "labels" not in card.fields:
-        return "\n".join(sections)
     labels = texts(optional_value(record, card, "labels"))
     if len(labels) != len(sections):
         raise BadRecord(BadReason.UNEVEN_LISTS)
@@ -56,9 +109,11 @@ def _passage(record: Record, card: ScenarioCard) -> str | None:
     return "\n".join(lines)
 
 
-def _choices(record: Record, card: ScenarioCard) -> tuple[Sequence[str], tuple[str, ...]]:
+def _choices(record: Record, card: ScenarioCard) -> Choices:
     if "choices" in card.options:
         return string.ascii_uppercase, tuple(card.options["choices"].split("|"))
+    if "options" not in card.fields:
+        return _named_choices(record, card)
     value = optional_value(record, card, "options")
     if isinstance(value, str):
         try:
@@ -67,7 +122,33 @@ def _choices(record: Record, card: ScenarioCard) -> tuple[Sequence[str], tuple[s
             raise BadRecord(BadReason.NOT_A_LIST) from None
     if isinstance(value, Mapping):
         return tuple(value), texts(tuple(value.values()))
+    if "option_key" in card.options and isinstance(value, Sequence):
+        return _keyed_choices(value, card)
     return string.ascii_uppercase, texts(value)
+
+
+def _trimmed(found: Choices, ending: str | None) -> Choices:
+    if ending is None:
+        return found
+    return found[0], tuple(text.rstrip(ending + string.whitespace) for text in found[1])
+
+
+def _keyed_choices(value: Sequence[object], card: ScenarioCard) -> Choices:
+    """The options of a list of objects, in its order."""
+    if not all(isinstance(each, Mapping) for each in value):
+        raise BadRecord(BadReason.NOT_A_LIST)
+    rows = [each for each in value if isinstance(each, Mapping)]
+    letters = texts([row.get(card.options["option_key"]) for row in rows])
+    return letters, texts([row.get(card.options["option_text"]) for row in rows])
+
+
+def _named_choices(record: Record, card: ScenarioCard) -> Choices:
+    roles = [role for role in card.fields if role.startswith(OPTION)]
+    found = [optional_text(record, card, role) for role in roles]
+    if None in found:
+        raise BadRecord(BadReason.MISSING_FIELD)
+    letters = [role.removeprefix(OPTION) for role in roles]
+    return letters, tuple(text for text in found if text is not None)
 
 
 def _position(of: Sequence[str], wanted: str) -> int:

@@ -5,15 +5,27 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.ids import content_id, digest
-from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split
-from medhelm_spark.scenarios.parsers import EXTRA, PARSERS, Parser, check_card, parser_of
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
+from medhelm_spark.scenarios.parsers import (
+    EXTRA,
+    ID,
+    ID_PART,
+    PARSERS,
+    Parser,
+    check_card,
+    parser_of,
+    varied,
+)
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
     ParsedInput,
     Record,
+    is_kept,
     optional_text,
+    renamed,
     required_text,
 )
 from medhelm_spark.scenarios.sources import SPLITS
@@ -54,16 +66,19 @@ def parse_records(
 ) -> Iterator[Instance | Quarantined]:
     """An Instance for every good record and a Quarantined for every bad one, in order.
 
-    `source_index` is the record's row counted from `first_index`: it does not move when a bad row
-    is mended, nor depend on which task reads the row.
+    `source_index` is the record's row counted from `first_index` (of a card with variants, that
+    times their number and the variant's place): it does not move when a bad row is mended, nor
+    depend on which task reads the row.
     """
     parse = _parse_function(card, parsers)
+    width = max(1, len(card.variants))
     for record in records:
-        found = parse(record)
-        if isinstance(found, BadReason):
-            yield _quarantined(record, card, data_version, found)
-        else:
-            yield _instance(found, card, data_version, first_index + record.row - 1)
+        first = first_index + (record.row - 1) * width
+        for index, found in enumerate(parse(record), first):
+            if isinstance(found, BadReason):
+                yield _quarantined(record, card, data_version, found)
+            else:
+                yield _instance(found, card, data_version, index)
 
 
 def fingerprint_records(
@@ -72,7 +87,8 @@ def fingerprint_records(
     """The key of every record, in order; the same parsing as `parse_records`, without text."""
     parse = _parse_function(card, parsers)
     for record in records:
-        yield _key(record, card, parse(record))
+        for found in parse(record):
+            yield _key(record, card, found)
 
 
 def _key(record: Record, card: ScenarioCard, found: _Parsed | BadReason) -> RecordKey:
@@ -97,24 +113,56 @@ def _key(record: Record, card: ScenarioCard, found: _Parsed | BadReason) -> Reco
 
 def _parse_function(
     card: ScenarioCard, parsers: Mapping[str, Parser]
-) -> Callable[[Record], _Parsed | BadReason]:
-    check_card(card, parsers)
-    parse = parser_of(card, parsers).parse
-    extra = tuple(role for role in card.fields if role.startswith(EXTRA))
+) -> Callable[[Record], Sequence[_Parsed | BadReason]]:
+    """From a record to its instances: none where the card's rules leave it out, else one a variant.
 
-    def parse_record(record: Record) -> _Parsed | BadReason:
+    A record that cannot be read at all is one bad record, however many variants there are.
+    """
+    card = bind(card)
+    check_card(card, parsers)
+    ways = [_way(one, card, parsers) for one in card.variants] or [_way(None, card, parsers)]
+    has_rules, names = bool(card.keep or card.drop), card.source.columns
+
+    def parse_record(record: Record) -> Sequence[_Parsed | BadReason]:
         if record.error is not None:
-            return record.error
-        try:
-            return _parsed(record, card, parse(record, card), extra)
-        except BadRecord as bad:
-            return bad.reason
+            return (record.error,)
+        if names:
+            record = renamed(record, names)
+        if has_rules and not is_kept(record, card):
+            return ()
+        return [parse(record) for parse in ways]
 
     return parse_record
 
 
+def _way(
+    variant: Variant | None, card: ScenarioCard, parsers: Mapping[str, Parser]
+) -> Callable[[Record], _Parsed | BadReason]:
+    """One instance from a record, as a variant wants it; its name ends the instance's source id."""
+    if variant is not None:
+        card = varied(card, variant)
+    parse = parser_of(card, parsers).parse
+    extra = tuple(role for role in card.fields if role.startswith(EXTRA))
+    ids = tuple(role for role in card.fields if role == ID or role.startswith(ID_PART))
+
+    def parse_one(record: Record) -> _Parsed | BadReason:
+        try:
+            found = _parsed(record, card, parse(record, card), extra, ids)
+        except BadRecord as bad:
+            return bad.reason
+        if variant is None:
+            return found
+        return found._replace(source_id=f"{found.source_id}:{variant.name}")
+
+    return parse_one
+
+
 def _parsed(
-    record: Record, card: ScenarioCard, content: ParsedInput, extra: Sequence[str]
+    record: Record,
+    card: ScenarioCard,
+    content: ParsedInput,
+    extra: Sequence[str],
+    ids: Sequence[str],
 ) -> _Parsed:
     split = _split(record, card)
     extra_data = (
@@ -122,7 +170,7 @@ def _parsed(
     )
     sub_split = content.sub_split or optional_text(record, card, "sub_split")
     return _Parsed(
-        source_id=_source_id(record, card, content),
+        source_id=_source_id(record, card, content, ids),
         split=split,
         content=content,
         extra_data=extra_data,
@@ -145,13 +193,15 @@ def _identity(
     )
 
 
-def _source_id(record: Record, card: ScenarioCard, content: ParsedInput) -> str:
+def _source_id(record: Record, card: ScenarioCard, content: ParsedInput, ids: Sequence[str]) -> str:
     if content.source_id is not None:
         if not content.source_id.strip():
             raise BadRecord(BadReason.EMPTY_ID)
         return content.source_id
-    if "id" in card.fields:
-        return required_text(record, card, "id", BadReason.EMPTY_ID)
+    if len(ids) == 1:
+        return required_text(record, card, ids[0], BadReason.EMPTY_ID)
+    if ids:
+        return ":".join(required_text(record, card, role, BadReason.EMPTY_ID) for role in ids)
     if len(card.source.files) == 1:
         return str(record.row)
     return f"{PurePosixPath(record.source_file).name}:{record.row}"

@@ -1,28 +1,32 @@
 """The registry of shapes: how a record of each shape of data becomes an input and references."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import Registry
 from medhelm_spark.scenarios import (
     conversation,
+    error_correction,
     free_text,
     multiple_choice,
+    panel,
+    patient_notes,
+    sections,
     structured,
     tabular,
+    text_to_sql,
 )
+from medhelm_spark.scenarios.compose import TEMPLATE, columns_of_template
 from medhelm_spark.scenarios.records import ParsedInput, Record
 
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
-COMMON_ROLES = ("id", "split", "sub_split")
+ID = "id"
+ID_PART = "id."
+COMMON_ROLES = (ID, "split", "sub_split")
 EXTRA = "extra."
 NAMED = ".NAME"
-
-
-def _no_columns(_: ScenarioCard) -> tuple[str, ...]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +34,21 @@ class Parser:
     """A shape: its function, the roles and options of its cards, columns needed beyond roles.
 
     `parse` raises BadRecord for a bad row. Every shape knows the roles `id`, `split`, `sub_split`
-    and `extra.NAME` besides its own. With a changed `version` data is read anew.
+    and `extra.NAME` besides its own, and `id.NAME` for an id of several columns; `family` begins
+    further roles of its own, as `option.` does. With a template the roles of `untemplated` may be
+    left out, without one they are needed. `made` are columns that the shape itself gives to the
+    template. With a changed `version` data is read anew.
     """
 
     parse: Parse
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    untemplated: tuple[str, ...] = ()
+    family: str | None = None
     options: tuple[str, ...] = ()
     needed_options: tuple[str, ...] = ()
-    columns: Callable[[ScenarioCard], tuple[str, ...]] = _no_columns
+    columns: Callable[[ScenarioCard], tuple[str, ...]] = columns_of_template
+    made: tuple[str, ...] = ()
     version: str = ""
 
 
@@ -47,12 +57,14 @@ _OWN: Mapping[str, Parser] = {
         parse=multiple_choice.parse_multiple_choice,
         required=multiple_choice.REQUIRED,
         optional=multiple_choice.OPTIONAL,
+        untemplated=("question",),
+        family=multiple_choice.OPTION,
         options=multiple_choice.OPTIONS,
     ),
     "free_text": Parser(
         parse=free_text.parse_free_text,
-        required=free_text.REQUIRED,
         optional=free_text.OPTIONAL,
+        untemplated=("input",),
         options=free_text.OPTIONS,
     ),
     "conversation": Parser(
@@ -71,8 +83,36 @@ _OWN: Mapping[str, Parser] = {
         parse=tabular.parse_tabular,
         optional=tabular.OPTIONAL,
         options=tabular.OPTIONS,
-        needed_options=("template",),
+        needed_options=(TEMPLATE,),
         columns=tabular.tabular_columns,
+    ),
+    "sections": Parser(
+        parse=sections.parse_sections,
+        required=sections.REQUIRED,
+        options=sections.OPTIONS,
+        needed_options=sections.NEEDED,
+    ),
+    "error_correction": Parser(
+        parse=error_correction.parse_error_correction,
+        required=error_correction.REQUIRED,
+    ),
+    "panel": Parser(
+        parse=panel.parse_panel,
+        family=panel.WEIGHT,
+        options=panel.OPTIONS,
+        needed_options=panel.NEEDED,
+    ),
+    "text_to_sql": Parser(
+        parse=text_to_sql.parse_text_to_sql,
+        required=text_to_sql.REQUIRED,
+        optional=text_to_sql.OPTIONAL,
+    ),
+    "patient_notes": Parser(
+        parse=patient_notes.parse_patient_notes,
+        required=patient_notes.REQUIRED,
+        options=patient_notes.OPTIONS,
+        needed_options=patient_notes.NEEDED,
+        made=patient_notes.MADE,
     ),
 }
 PARSERS: Mapping[str, Parser] = Registry("PARSERS", Parser, _OWN)
@@ -89,12 +129,30 @@ def parser_of(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> Pa
     return parsers[card.shape]
 
 
+def varied(card: ScenarioCard, variant: Variant) -> ScenarioCard:
+    """The card as a variant wants it."""
+    return replace(
+        card,
+        fields={**card.fields, **variant.fields},
+        options={**card.options, **variant.options},
+        variants=(),
+    )
+
+
 def required_columns(
     card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS
 ) -> tuple[str, ...]:
-    """Every column a table of this scenario must have; "a|b" is satisfied by either."""
-    named = (*card.fields.values(), *parser_of(card, parsers).columns(card))
-    return tuple(dict.fromkeys(named))
+    """Every column a table of this scenario must have, by the source's own name where it has one.
+
+    "a|b" is satisfied by either.
+    """
+    parser = parser_of(card, parsers)
+    named = [*card.keep, *card.drop]
+    for one in [varied(card, variant) for variant in card.variants] or [card]:
+        made = [column for column in parser.columns(one) if column not in parser.made]
+        named = [*one.fields.values(), *made, *named]
+    own = card.source.columns
+    return tuple(dict.fromkeys(own.get(name, name) for name in named))
 
 
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:
@@ -105,18 +163,34 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
     """
     parser = parser_of(card, parsers)
     where = f"scenario {card.name!r}, shape {card.shape!r}"
+    for one in [varied(card, variant) for variant in card.variants] or [card]:
+        _check_roles(one, parser, where)
+        _check_options(one, parser, where)
+        parser.columns(one)
+        _check_choice(one, where)
+
+
+def _check_roles(card: ScenarioCard, parser: Parser, where: str) -> None:
     roles = (*parser.required, *parser.optional, *COMMON_ROLES)
+    starts = tuple(start for start in (EXTRA, ID_PART, parser.family) if start)
     for role in card.fields:
-        if role not in roles and not role.startswith(EXTRA):
-            raise UnknownNameError("field", role, (*roles, "extra.NAME"), where=where)
+        if role not in roles and not role.startswith(starts):
+            known = (*roles, *(f"{start}NAME" for start in starts))
+            raise UnknownNameError("field", role, known, where=where)
+    needed = parser.required if TEMPLATE in card.options else parser.required + parser.untemplated
+    _refuse_missing([role for role in needed if role not in card.fields], where)
+
+
+def _check_options(card: ScenarioCard, parser: Parser, where: str) -> None:
     for option in card.options:
-        if not any(map(_names(option), parser.options)):
+        if option not in card.args and not any(map(_names(option), parser.options)):
             raise UnknownNameError("option", option, parser.options, where=where)
-    missing = [role for role in parser.required if role not in card.fields]
-    missing += [option for option in parser.needed_options if option not in card.options]
+    _refuse_missing([name for name in parser.needed_options if name not in card.options], where)
+
+
+def _refuse_missing(missing: list[str], where: str) -> None:
     if missing:
         raise ConfigError(f"{where}: {', '.join(missing)} is missing; the shape needs it.")
-    _check_choice(card, where)
 
 
 def _names(option: str) -> Callable[[str], bool]:
@@ -128,8 +202,9 @@ def _names(option: str) -> Callable[[str], bool]:
 
 def _check_choice(card: ScenarioCard, where: str) -> None:
     form = card.options.get("answer_form", "text")
-    if card.shape == "multiple_choice":
+    if card.shape in ("multiple_choice", "patient_notes"):
         if form not in multiple_choice.ANSWER_FORMS:
             raise UnknownNameError("answer_form", form, multiple_choice.ANSWER_FORMS, where=where)
-        if "choices" not in card.options and "options" not in card.fields:
+        given = ("choices" in card.options, "options" in card.fields, "embedded" in card.options)
+        if not any(given) and not any(role.startswith("option.") for role in card.fields):
             raise ConfigError(f"{where}: give the options as `choices: a|b` or name their column.")

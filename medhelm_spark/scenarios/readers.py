@@ -4,16 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.scenarios.delimited import read_csv, read_tsv
+from medhelm_spark.scenarios.archives import open_data, shown
+from medhelm_spark.scenarios.delimited import read_csv, read_tsv, text_lines
 from medhelm_spark.scenarios.hub import as_files, read_hub
+from medhelm_spark.scenarios.joins import Row, joined, own_columns
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
-from medhelm_spark.scenarios.parquet_files import read_parquet
+from medhelm_spark.scenarios.parquet_files import read_feather, read_parquet
 from medhelm_spark.scenarios.parsers import check_card, required_columns
+from medhelm_spark.scenarios.patterns import spread
 from medhelm_spark.scenarios.records import BadReason, Record
+from medhelm_spark.scenarios.sheets import read_xlsx
 from medhelm_spark.scenarios.sources import OpenFile, open_source, verify
 from medhelm_spark.scenarios.tables import RawFile, Reader, check_columns
+from medhelm_spark.scenarios.text_files import read_lines, read_text
+from medhelm_spark.scenarios.word_files import read_docx
+from medhelm_spark.scenarios.xml_files import read_xml
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
@@ -22,6 +30,12 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "json": read_json,
         "jsonl": read_jsonl,
         "parquet": read_parquet,
+        "feather": read_feather,
+        "xlsx": read_xlsx,
+        "xml": read_xml,
+        "docx": read_docx,
+        "text": read_text,
+        "lines": read_lines,
     }
 )
 
@@ -32,24 +46,46 @@ def read_records(
     open_file: OpenFile = open_source,
     required: Sequence[str] = (),
 ) -> Iterator[Record]:
-    """The records of one file, in its order; csv, tsv, jsonl and parquet in bounded memory.
+    """The records of one file, in its order, with what the source joins to them.
+
+    All formats but json are read in bounded memory, a source's lookups aside.
 
     Raises:
-        DataError: the file as a whole cannot be trusted: absent, changed, not UTF-8, broken, or
-            without a required column. A single bad row comes as a record with its `error` set.
+        DataError: the file as a whole cannot be trusted: absent, changed, cut off, not UTF-8,
+            broken, or without a required column. A single bad row comes as a record with its
+            `error` set.
         UnknownNameError: no reader has the source's format.
     """
+    read_file = partial(_read_other, source, open_file)
+    rows = _read(file, source, open_file, own_columns(source, required) if required else ())
+    name = shown(file)
+    for number, row in enumerate(joined(rows, source, read_file, partial(_text, open_file)), 1):
+        if isinstance(row, BadReason):
+            yield Record(source_file=name, row=number, split=file.split, error=row)
+        else:
+            yield Record(source_file=name, row=number, split=file.split, fields=row)
+
+
+def _read(
+    file: SourceFile, source: DataSource, open_file: OpenFile, required: Sequence[str]
+) -> Iterator[Row]:
     if source.format not in READERS:
         raise UnknownNameError("source format", source.format, READERS)
     verify(file, open_file)
-    with open_file(file.path) as stream:
-        raw = RawFile(path=file.path, stream=stream, source=source)
-        rows = READERS[source.format](raw, partial(check_columns, file.path, required))
-        for number, row in enumerate(rows, 1):
-            if isinstance(row, BadReason):
-                yield Record(source_file=file.path, row=number, split=file.split, error=row)
-            else:
-                yield Record(source_file=file.path, row=number, split=file.split, fields=row)
+    with open_data(file, open_file) as stream:
+        raw = RawFile(path=shown(file), stream=stream, source=source)
+        yield from READERS[source.format](raw, partial(check_columns, raw.path, required))
+
+
+def _read_other(
+    source: DataSource, open_file: OpenFile, path: str, required: Sequence[str]
+) -> Iterator[Row]:
+    return _read(SourceFile(path=path), source, open_file, required)
+
+
+def _text(open_file: OpenFile, path: str) -> str:
+    with open_data(SourceFile(path=path), open_file) as stream:
+        return "".join(text_lines(RawFile(path=path, stream=stream, source=DataSource())))
 
 
 def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator[Record]:
@@ -58,8 +94,9 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
     Raises:
         ConfigError: the card's source is a table, which only Spark reads, or is empty.
     """
+    card = bind(card)
     check_card(card)
-    source, required = as_files(card.source), required_columns(card)
+    source, required = spread(as_files(card.source)), required_columns(card)
     if source.dataset is not None:
         yield from read_hub(source, required)
         return

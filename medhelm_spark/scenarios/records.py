@@ -7,7 +7,7 @@ an error or a reason ever quotes it.
 import datetime
 import decimal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -120,6 +120,13 @@ def as_text(value: object) -> str | None:
     raise BadRecord(BadReason.NOT_TEXT)
 
 
+def as_lines(value: object) -> str | None:
+    """A cell as text; a list of texts is one text with a line for each."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "\n".join(texts(value))
+    return as_text(value)
+
+
 def _check_unicode(text: str) -> None:
     try:
         text.encode("utf-8")
@@ -164,3 +171,22 @@ def texts(value: object) -> tuple[str, ...]:
             raise BadRecord(BadReason.MISSING_FIELD)
         found.append(text)
     return tuple(found)
+
+
+def renamed(record: Record, names: Mapping[str, str]) -> Record:
+    """The record with the card's names for columns that its source calls otherwise."""
+    ours = {name: record.fields[own] for name, own in names.items() if own in record.fields}
+    return replace(record, fields={**record.fields, **ours})
+
+
+def is_kept(record: Record, card: ScenarioCard) -> bool:
+    """Whether the card's rules `keep` and `drop` let the record in; an absent value is empty."""
+    return all(_value(record, name) in allowed for name, allowed in card.keep.items()) and not any(
+        _value(record, name) in refused for name, refused in card.drop.items()
+    )
+
+
+def _value(record: Record, name: str) -> str:
+    column = column_of(record.fields, name)
+    value = None if column is None else record.fields[column]
+    return str(value).strip() if isinstance(value, (str, *TEXT_LIKE)) else ""

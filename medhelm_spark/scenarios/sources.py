@@ -3,17 +3,15 @@
 import hashlib
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import BinaryIO, cast
 
-from medhelm_spark.domain.scenario import ScenarioCard, SourceFile, Split
+from medhelm_spark.domain.scenario import SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError
 
 OpenFile = Callable[[str], BinaryIO]
 
-FORMATS = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".parquet": "parquet"}
 SPLITS: Mapping[str, Split] = {
     "train": Split.TRAIN,
     "valid": Split.VALID,
@@ -104,49 +102,6 @@ class CountedStream(io.RawIOBase):
         return block
 
 
-def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
-    """The card with its files replaced by a person's own: files, or one folder of them.
-
-    A file has the split of the card's file of the same name, else the one its own name speaks of,
-    else the main split; the format follows the ending. Pinned hashes are dropped: the person
-    vouches for the files.
-
-    Raises:
-        ConfigError: an ending is unknown or the endings differ.
-        DataError: a folder holds none of the card's files and no Parquet file.
-    """
-    found = [file for path in paths for file in _expand(card, path)]
-    formats = {_format_of(file.path) for file in found}
-    if len(formats) != 1:
-        raise ConfigError(
-            f"--source takes files of one format, received {', '.join(sorted(formats))}."
-        )
-    source = replace(
-        card.source, format=formats.pop(), files=tuple(found), dataset=None, table=None
-    )
-    return replace(card, source=source)
-
-
-def _expand(card: ScenarioCard, path: str) -> list[SourceFile]:
-    folder = Path(path).expanduser()
-    if is_uri(path) or not folder.is_dir():
-        return [_own_file(card, path)]
-    names = [PurePosixPath(file.path).name for file in card.source.files]
-    inside = [str(folder / name) for name in names if (folder / name).is_file()]
-    inside = inside or [str(each) for each in sorted(folder.glob("**/*.parquet"))]
-    if not inside:
-        raise DataError(f"{path}: the folder holds neither {', '.join(names)} nor a .parquet file.")
-    return [_own_file(card, each) for each in inside]
-
-
-def _own_file(card: ScenarioCard, path: str) -> SourceFile:
-    name = PurePosixPath(path).name
-    for file in card.source.files:
-        if PurePosixPath(file.path).name == name:
-            return SourceFile(path=path, split=file.split)
-    return SourceFile(path=path, split=None if "split" in card.fields else split_of_name(name))
-
-
 def split_of_name(name: str) -> Split | None:
     """The split that a file name speaks of, as in `train.csv` or `data_test1-00000.parquet`.
 
@@ -157,8 +112,16 @@ def split_of_name(name: str) -> Split | None:
     return next((SPLITS[word] for word in words if word in SPLITS), None)
 
 
-def _format_of(path: str) -> str:
-    ending = PurePosixPath(path).suffix.lower()
-    if ending not in FORMATS:
-        raise ConfigError(f"{path}: the ending is none of {', '.join(FORMATS)}.")
-    return FORMATS[ending]
+def split_of_path(path: str, splits: Mapping[str, Split]) -> Split | None:
+    """The split of a file by its name, else by its folder's, as in `train/0000.parquet`.
+
+    `splits` says what the names of a data set's own splits mean; it comes before their plain sense.
+
+    >>> split_of_path("virology/dev-00000-of-00001.parquet", {"dev": Split.TRAIN})
+    <Split.TRAIN: 'train'>
+    """
+    for name in path.split("/")[:-3:-1]:
+        found = splits.get(re.split(r"[-.]", name)[0]) or split_of_name(name)
+        if found is not None:
+            return found
+    return None

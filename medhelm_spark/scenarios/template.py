@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.scenarios.records import BadReason, BadRecord, as_text
+from medhelm_spark.scenarios.records import BadReason, BadRecord, as_lines
 
 Piece = tuple[str, str | None]
 
@@ -51,7 +51,7 @@ def template_columns(template: str) -> tuple[str, ...]:
 
 
 def render(template: str, fields: Mapping[str, Any]) -> str:
-    """The template with the record's values in place, each unchanged.
+    """The template with the record's values in place, each unchanged, a list as lines.
 
     Raises:
         BadRecord: a column is absent or null in this record, or is no text.
@@ -60,7 +60,7 @@ def render(template: str, fields: Mapping[str, Any]) -> str:
     for literal, column in compile_template(template):
         parts.append(literal)
         if column is not None:
-            text = as_text(fields.get(column))
+            text = as_lines(fields.get(column))
             if text is None:
                 raise BadRecord(BadReason.MISSING_FIELD)
             parts.append(text)

@@ -27,6 +27,7 @@ VERSION = "1"
 ROWS_PER_FILE = 1 << 40
 BYTES_PER_ROW = 1024
 QUARANTINED = "quarantined:"
+SHOWN_FILES = 3
 
 SUMMARY = """
 SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
@@ -196,15 +197,15 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
 
 def parse_hash(card: ScenarioCard) -> str:
     """Changes when the card would make other instances of the same records."""
-    parts = (card.shape, card.fields, card.options, card.access_level)
+    rules = (card.keep, card.drop, card.variants)
+    parts = (VERSION, card.shape, card.fields, card.options, card.access_level)
     version = parser_of(card).version
-    return content_id(VERSION, *parts, *([version] if version else []))
+    more = (*(rules if any(rules) else ()), *([version] if version else ()))
+    return content_id(*parts, *more)
 
 
 def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
-    source = ", ".join(file.path for file in card.source.files) or str(
-        card.source.table or card.source.dataset
-    )
+    source = _named(card)
     good = sum(row.rows for row in found if row.reason is None)
     duplicates = sum(row.duplicates for row in found)
     if duplicates:
@@ -218,6 +219,13 @@ def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
         bad = {row.reason: row.rows for row in found}
         why = f" (refused: {bad})" if bad else ""
         raise DataError(f"{source}: no usable record for scenario {card.name!r}{why}.")
+
+
+def _named(card: ScenarioCard) -> str:
+    """A card's source for a message; of a folder of files the first ones."""
+    paths = [file.path for file in card.source.files]
+    more = f" and {len(paths) - SHOWN_FILES} more" if len(paths) > SHOWN_FILES else ""
+    return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)
 
 
 def _version(card: ScenarioCard, found: Ingested) -> ScenarioVersion:

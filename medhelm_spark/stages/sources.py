@@ -23,6 +23,7 @@ from pyspark.sql.types import (
 )
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.progress import Watch, unwatched
@@ -36,6 +37,7 @@ from medhelm_spark.scenarios import (
     read_card,
     read_records,
     required_columns,
+    spread,
 )
 from medhelm_spark.stages.context import Context
 
@@ -104,12 +106,20 @@ def _records(card: ScenarioCard, part: Part) -> Iterator[Record]:
 
 def located(card: ScenarioCard) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them."""
-    card = localize(replace(card, source=as_files(card.source)), cache_folder() / "data")
-    files = tuple(
-        replace(file, path=file.path if "://" in file.path else str(Path(file.path).absolute()))
-        for file in card.source.files
+    card = bind(card)
+    card = replace(card, source=spread(as_files(card.source)))
+    source = localize(card, cache_folder() / "data").source
+    source = replace(
+        source,
+        files=tuple(replace(file, path=_absolute(file.path)) for file in source.files),
+        lookups=tuple(replace(one, path=_absolute(one.path)) for one in source.lookups),
+        texts={column: _absolute(path) for column, path in source.texts.items()},
     )
-    return replace(card, source=replace(card.source, files=files))
+    return replace(card, source=source)
+
+
+def _absolute(path: str) -> str:
+    return path if "://" in path else str(Path(path).expanduser().absolute())
 
 
 def read(

@@ -42,7 +42,7 @@ def test_pyproject_stays_readable() -> None:
 def test_the_core_brings_neither_spark_nor_delta_nor_mlflow() -> None:
     core = {plain(requirement) for requirement in PROJECT["dependencies"]}
     assert not core & {"pyspark", "delta-spark", "mlflow", "pandas", "torch", "vllm", "streamlit"}
-    extras = {"local", "hub", "summarization", "vllm", "dev"}
+    extras = {"local", "hub", "excel", "summarization", "vllm", "dev"}
     assert set(PROJECT["optional-dependencies"]) == extras
 
 

@@ -55,6 +55,9 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
         ["import-responses", "-r", ENTRY, "--suite", "s", "--file", "a.jsonl", "--fields", "x=y"],
         {"file": Path("a.jsonl"), "fields": "x=y", "run_entries": [ENTRY]},
     ),
+    ("--suite-file", [*RUN, "--suite-file", "smoke"], {"suite_file": "smoke", "run_entries": []}),
+    ("scenarios", ["scenarios"], {"action": "list"}),
+    ("scenarios check", ["scenarios", "check"], {"action": "check"}),
     ("ingest", ["ingest", "--scenario", "a", "--source", "f", "g"], {"source": ["f", "g"]}),
 ]
 
@@ -89,7 +92,7 @@ def test_a_whole_helm_run_command() -> None:
         (["run", "--suite", "s", "-n", "many"], "'many' is not a whole number of at least 1"),
         (["infer", "--suite", "s", "-r", ENTRY, "--no-tracking"], "--no-tracking"),
         (["summarize", "--schema", "f.yaml", "--auto-generate-schema"], "not allowed with"),
-        (["scenarios", "-o", "lake"], "-o"),
+        (["scenarios", "-o", "lake"], "'lake' (choose from"),
         (["explain-config", "--output-path", "lake"], "--output-path"),
         (["fetch-model", "--local-path", "site"], "--local-path"),
         (["serve", "--local-path", "site"], "--local-path"),

@@ -13,11 +13,11 @@ SCHEMA = """
 metrics: [{name: exact_match}, {name: f1_score}, {name: toxic_frac}, {name: num_train_trials}]
 metric_groups: [{name: accuracy, metrics: [{name: "${main_name}", split: "${main_split}"}]}]
 run_groups:
-  - {name: all, subgroups: [triage_choice, clear, pubmed_qa]}
+  - {name: all, subgroups: [triage_choice, stroke, pubmed_qa]}
   - name: triage_choice
     metric_groups: [accuracy]
     environment: {main_name: exact_match, main_split: test}
-  - {name: clear, metric_groups: [accuracy], environment: {main_name: f1_score, main_split: test}}
+  - {name: stroke, metric_groups: [accuracy], environment: {main_name: f1_score, main_split: test}}
   - {name: pubmed_qa}
 """
 
@@ -52,7 +52,7 @@ def test_only_runs_of_its_groups_are_shown_and_compared(
     assert said == [
         "schema: 3 of 7 runs shown",
         "schema: not shown by this file: discharge_note, medcalc_bench",
-        "schema: 1 run group without a scenario here: clear",
+        "schema: 1 run group without a scenario here: stroke",
         "schema: 2 metrics not computed here: toxic_frac, num_train_trials",
     ]
 
@@ -83,7 +83,7 @@ def test_a_mistake_is_told_before_the_lake_is_touched(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "schema.yaml"
-    path.write_text(SCHEMA.replace("[triage_choice, clear", "[triage_choise, clear"))
+    path.write_text(SCHEMA.replace("[triage_choice, stroke", "[triage_choise, stroke"))
     lake = tmp_path / "none"
     assert main([command, "--suite", "s1", "-o", str(lake), "--schema-path", str(path)]) == 1
     (line,) = capsys.readouterr().err.splitlines()

@@ -1,5 +1,6 @@
 """From run entries to resolved runs: names, models, adapters, juries."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -231,3 +232,37 @@ def test_an_unknown_rubric_is_named(site: Path) -> None:
     path.write_text(path.read_text() + "annotators: [{name: triage, rubric: aci_bnch}]\n")
     with pytest.raises(ConfigError, match=r"unknown rubric 'aci_bnch'. Did you mean 'aci_bench'\?"):
         expand_one(load_registry(site), f"triage:{SMALL}")
+
+
+def test_an_argument_of_a_card_is_a_value_it_lists_in_helms_spelling(registry: Registry) -> None:
+    one = expand_one(registry, f"sct_bench:reason=True,few_shot=True,{SMALL}")
+    assert one.name.startswith("sct_bench:reason=True,few_shot=True,model=")
+    assert one.card.name == "sct_bench:reason=true,few_shot=true"
+    assert "one sentence that says why" in one.card.options["template"]
+    with pytest.raises(ConfigError, match="reason is 'maybe'; allowed: false, true"):
+        expand_one(registry, f"sct_bench:reason=maybe,{SMALL}")
+    with pytest.raises(ConfigError, match="needs subject=VALUE; allowed: ABDOMINAL, ADVANCED-CAD"):
+        expand_one(registry, f"n2c2_ct_matching:{SMALL}")
+
+
+def test_run_names_are_helms_where_it_always_names_an_argument(registry: Registry) -> None:
+    for entry, name in (
+        ("head_qa", "head_qa:language=en,category=None"),
+        ("head_qa:language=es", "head_qa:language=es,category=None"),
+        ("head_qa:category=medicine", "head_qa:language=en,category=medicine"),
+        ("med_dialog:subset=icliniq", "med_dialog,subset=icliniq"),
+        ("ehrshot:subject=lab_anemia", "ehrshot:subject=lab_anemia"),
+    ):
+        joined = f"{entry}{',' if ':' in entry else ':'}{SMALL}"
+        assert re.split("[,:]model=", expand_one(registry, joined).name)[0] == name
+
+
+def test_data_path_moves_what_is_joined_too(registry: Registry, tmp_path: Path) -> None:
+    one = expand_one(registry, f"dischargeme:data_path={tmp_path},{SMALL}")
+    inside = "files/discharge-me/1.3/test_phase_1"
+    assert one.card.source.files[0].path == f"{tmp_path}/{inside}/discharge.csv.gz"
+    assert [each.path for each in one.card.source.lookups] == [
+        f"{tmp_path}/{inside}/{name}.csv.gz" for name in ("radiology", "discharge_target")
+    ]
+    single = expand_one(registry, f"mimic_bhc:data_path=notes/mine.jsonl,{SMALL}")
+    assert single.card.source.files[0].path == "notes/mine.jsonl"

@@ -208,3 +208,88 @@ def test_cards_that_do_not_fit_their_shape(
 
 def test_every_reason_is_explained() -> None:
     assert set(EXPLANATIONS) == set(BadReason)
+
+
+def test_a_template_stands_for_the_question() -> None:
+    of = card(
+        "multiple_choice",
+        fields={"answer": "A"},
+        options={"template": "{Q}: {L}", "choices": "yes|no", "answers": "1=yes|0=no"},
+    )
+    assert required_columns(of) == ("A", "Q", "L")
+    found = parse(of, Q="q", L=["a", "b"], A=" 0")
+    assert found.input == "q: a\nb"
+    assert right_and_wrong(found) == [("yes", False), ("no", True)]
+    for answer in ("2", "", True):
+        with pytest.raises(BadRecord, match=r"unknown_answer|empty_answer"):
+            parse(of, Q="q", L="l", A=answer)
+    truth = card("multiple_choice", fields=of.fields, options={**of.options, "answers": "True=yes"})
+    assert right_and_wrong(parse(truth, Q="q", L="l", A=True))[0] == ("yes", True)
+
+
+def test_options_from_columns_and_from_a_list_of_objects() -> None:
+    columns = {"question": "Q", "answer": "A", "option.A": "a", "option.B": "b"}
+    of = card("multiple_choice", fields=columns, options={"answer_form": "letter", "trim": '"'})
+    found = parse(of, Q="q", A="B", a='one"\n', b=' "two"')
+    assert right_and_wrong(found) == [("one", False), (' "two', True)]
+    with pytest.raises(BadRecord, match="missing_field"):
+        parse(of, Q="q", A="B", a="one")
+    keyed = {"answer_form": "letter", "option_key": "id", "option_text": "text"}
+    of = card("multiple_choice", fields={**QUESTION, "options": "O"}, options=keyed)
+    rows = [{"id": "1", "text": "x"}, {"id": "2", "text": "y"}]
+    assert right_and_wrong(parse(of, Q="q", A="2", O=rows)) == [("x", False), ("y", True)]
+    for bad, reason in (([{"id": "1"}], "missing_field"), (["x"], "not_a_list")):
+        with pytest.raises(BadRecord, match=reason):
+            parse(of, Q="q", A="1", O=bad)
+
+
+CORRECTION = {"input": "S", "flag": "F", "sentence_id": "I", "correction": "C"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"S": "0 a.", "F": "2"}, "unknown_answer"),
+        ({"S": "0 a.", "F": ""}, "empty_answer"),
+        ({"S": "0 a.", "F": "1", "I": "-1", "C": "b."}, "unknown_answer"),
+        ({"S": "0 a.", "F": "1", "I": "0", "C": " "}, "empty_answer"),
+        ({"S": " ", "F": "0"}, "empty_input"),
+    ],
+)
+def test_bad_rows_of_error_correction(fields: dict[str, object], reason: str) -> None:
+    with pytest.raises(BadRecord, match=reason):
+        parse(card("error_correction", fields=CORRECTION), **fields)
+
+
+def test_error_correction() -> None:
+    of = card("error_correction", fields=CORRECTION)
+    assert right_and_wrong(parse(of, S="0 a.\n1 b.\n", F="1", I="1", C="c.")) == [("1 c.", True)]
+    right = parse(of, S="0 a.\n1 b.\n", F="0", I="-1", C="NA")
+    assert (right.input, right_and_wrong(right)) == ("0 a.\n1 b.", [("CORRECT", True)])
+
+
+@pytest.mark.parametrize("weight", ["x", "-1", "nan", "inf"])
+def test_weights_that_are_none(weight: str) -> None:
+    of = card("panel", fields={"weight.no": "n", "weight.yes": "y"}, options={"template": "{q}"})
+    with pytest.raises(BadRecord, match="unknown_answer"):
+        parse(of, q="q", n="1", y=weight)
+
+
+def test_free_text_from_a_template_with_the_reference_cut_out() -> None:
+    of = card(
+        "free_text",
+        fields={"reference": "r"},
+        options={"template": "<{t}>", "cut_reference": "t"},
+    )
+    found = parse(of, t="one two one", r="two")
+    assert (found.input, right_and_wrong(found)) == ("<one  one>", [("two", True)])
+    constant = card("free_text", options={"template": "{t}", "reference_text": "0"})
+    assert right_and_wrong(parse(constant, t="x")) == [("0", True)]
+    with pytest.raises(BadRecord, match="empty_input"):
+        parse(constant, t="  ")
+
+
+def test_tables_of_a_schema_without_tables_make_no_question() -> None:
+    of = card("text_to_sql", fields={"question": "q", "query": "s", "schema": "d"})
+    with pytest.raises(BadRecord, match="empty_input"):
+        parse(of, q="how many?", s="SELECT 1", d="DROP TABLE x;")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split
+from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError, SetupError, UnknownNameError
 from medhelm_spark.scenarios import (
     fetch,
@@ -119,6 +119,18 @@ def test_download_needs_a_hash_and_a_server(tmp_path: Path) -> None:
         localize(card(source=DataSource(files=(SourceFile(path="absent.csv"),))), tmp_path)
 
 
+def test_what_is_joined_must_be_there_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(CONTENT)
+    texts, lookup = {"schema": "own/s.sql"}, Lookup(name="l", path="b.csv", key="id", columns=())
+    for changes, lacking in (({"texts": texts}, "own/s.sql"), ({"lookups": (lookup,)}, "b.csv")):
+        of = card(source=source(path, origin="the publisher", **changes))
+        with pytest.raises(DataError) as caught:
+            localize(of, tmp_path)
+        advice = "it comes from the publisher; give the data with --source."
+        assert str(caught.value) == f"{lacking}: no such file; {advice}"
+
+
 def test_own_files_take_the_split_of_the_same_name(tmp_path: Path) -> None:
     files = (SourceFile(path="x/fewshot.csv", split=Split.TRAIN), SourceFile(path="x/all.csv"))
     of = card(source=DataSource(format="json", files=files))
@@ -133,7 +145,7 @@ def test_own_files_take_the_split_of_the_same_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="files of one format"):
         with_source(of, ["a.csv", "b.json"])
     with pytest.raises(ConfigError, match="the ending is none of"):
-        with_source(of, ["a.xlsx"])
+        with_source(of, ["a.doc"])
 
 
 def test_a_folder_stands_for_the_files_of_the_card(tmp_path: Path) -> None:

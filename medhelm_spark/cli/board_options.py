@@ -1,0 +1,45 @@
+"""The options of commands that show what is in a lake."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+
+from medhelm_spark.cli.options import DEFAULT_HOST, DEFAULT_PORT, schema
+
+
+def which(parser: ArgumentParser) -> None:
+    """A suite or a release."""
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--suite", metavar="NAME", help="a suite (default: the one planned last)")
+    one.add_argument("--release", metavar="NAME", help="a release")
+
+
+def board(parser: ArgumentParser) -> None:
+    """In which form to show a board."""
+    add = parser.add_argument
+    schema(add)
+    add(
+        "--format",
+        choices=("table", "json", "csv", "md"),
+        default="table",
+        help="the form of the board (default: %(default)s)",
+    )
+    add("--output-file", type=Path, metavar="FILE", help="write it there instead of printing it")
+
+
+def serving(parser: ArgumentParser) -> None:
+    """Where the dashboard listens."""
+    add = parser.add_argument
+    add(
+        "-p",
+        "--port",
+        type=int,
+        default=DEFAULT_PORT,
+        metavar="PORT",
+        help="the port to listen on (default: %(default)s)",
+    )
+    add(
+        "--host",
+        default=DEFAULT_HOST,
+        metavar="ADDRESS",
+        help="the address to listen on (default: %(default)s, this machine only)",
+    )

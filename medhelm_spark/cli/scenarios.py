@@ -1,0 +1,89 @@
+"""`scenarios`: what can be evaluated and whether its data is at hand; `scenarios check`."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+
+from medhelm_spark.cache import cache_folder
+from medhelm_spark.cli.workspace import counted, say
+from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.config.registry import Registry, load_registry
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.metrics import metrics_for
+from medhelm_spark.scenarios import READERS, check_card, presence
+
+HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
+CHECK = "check"
+
+
+def scenarios(args: Namespace) -> int:
+    """`scenarios` lists every card; `scenarios check` reads each for what it names."""
+    registry = load_registry(args.local_path)
+    return _check(registry) if args.action == CHECK else _list(registry)
+
+
+def _list(registry: Registry) -> int:
+    cache = cache_folder() / "data"
+    rows = [HEADER]
+    for name, card in sorted(registry.cards.items()):
+        size = "" if card.size is None else str(card.size)
+        facts = (card.access_level, card.verified, presence(card, cache), size)
+        rows.append((name, *facts, card.main_metric, card.category, _source(card)))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADER) - 1)]
+    for row in rows:
+        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
+        sys.stdout.write("  ".join([*cells, row[-1]]).rstrip() + "\n")
+    for one in NOT_RUN:
+        sys.stdout.write(f"{one.name}  not run: {one.reason}\n")
+    return 0
+
+
+def _source(card: ScenarioCard) -> str:
+    """Where the data is had, or the card's own names for it."""
+    source = card.source
+    files = ", ".join(file.path for file in source.files)
+    return source.origin or source.table or source.dataset or files
+
+
+def _check(registry: Registry) -> int:
+    problems = [
+        f"scenario {card.name!r}: {problem}"
+        for card in registry.cards.values()
+        for problem in problems_of(card, registry)
+    ]
+    for problem in problems:
+        sys.stdout.write(f"{problem}\n")
+    say(f"{counted(len(registry.cards), 'card')} checked, {counted(len(problems), 'problem')}")
+    return 1 if problems else 0
+
+
+def problems_of(card: ScenarioCard, registry: Registry) -> Iterator[str]:
+    """What a card names that does not exist: parser, roles, reader, metrics, rubrics, juries."""
+    yield from _refused(lambda: check_card(card))
+    if card.source.format not in READERS:
+        yield str(UnknownNameError("source format", card.source.format, READERS))
+    yield from _refused(lambda: _check_metrics(card))
+    for spec in card.annotators:
+        if spec.rubric not in registry.rubrics:
+            yield str(UnknownNameError("rubric", spec.rubric, registry.rubrics))
+        if spec.jury not in registry.juries:
+            yield str(UnknownNameError("jury", spec.jury, registry.juries))
+    known = [spec.name for spec in card.annotators]
+    for name in (spec.args["annotator"] for spec in card.metrics if "annotator" in spec.args):
+        if name not in known:
+            yield str(UnknownNameError("annotator", name, known))
+
+
+def _refused(check: Callable[[], None]) -> Iterator[str]:
+    try:
+        check()
+    except ConfigError as error:
+        yield str(error)
+
+
+def _check_metrics(card: ScenarioCard) -> None:
+    chosen = metrics_for(card.metrics)
+    given = [stat.name for metric, params in chosen for stat in metric.emitted(params)]
+    if card.main_metric not in given:
+        raise UnknownNameError("main metric", card.main_metric, given)

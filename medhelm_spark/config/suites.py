@@ -1,0 +1,64 @@
+"""Suite files: which run entries, models and sizes belong together, under a name of their own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.config.run_entries import load_confs, parse_flags
+from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.errors import ConfigError
+
+FOLDER = "suites"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteFile:
+    """What a suite file says. `models_to_run` and `max_eval_instances` yield to the flags."""
+
+    description: str
+    conf_paths: tuple[str, ...] = ()
+    run_entries: tuple[str, ...] = ()
+    models_to_run: tuple[str, ...] = ()
+    max_eval_instances: int | None = None
+
+
+def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tuple[RunEntry, ...]]:
+    """A suite file and its run entries; `name` is a path, or a file of a `suites` folder.
+
+    The site's folder comes before the shipped one. Its `conf_paths` are looked for beside it, in
+    the folder above, and in the working directory.
+
+    Raises:
+        ConfigError: If there is no such file, or it is broken or names nothing to run.
+    """
+    path = _find(name, local_path)
+    suite = load_yaml(path, SuiteFile)
+    entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
+    entries += load_confs(_conf(each, path) for each in suite.conf_paths)
+    if not entries:
+        raise ConfigError(f"{path}: names no run entry; give run_entries or conf_paths.")
+    return suite, entries
+
+
+def _find(name: str, local_path: Path | None) -> Path:
+    if Path(name).expanduser().is_file():
+        return Path(name).expanduser()
+    folders = [conf_path(FOLDER)]
+    if local_path is not None:
+        folders.insert(0, local_path / FOLDER)
+    for folder in folders:
+        if (folder / f"{name}.yaml").is_file():
+            return folder / f"{name}.yaml"
+    known = sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
+    raise ConfigError(
+        f"--suite-file is {name!r}, and there is no such file; allowed: a path, or one of "
+        f"{', '.join(known)}."
+    )
+
+
+def _conf(name: str, owner: Path) -> Path:
+    for folder in (owner.parent, owner.parent.parent, Path()):
+        if (folder / name).is_file():
+            return folder / name
+    raise ConfigError(f"{owner}: conf_paths names {name!r}, and there is no such file.")

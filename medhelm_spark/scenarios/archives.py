@@ -1,0 +1,81 @@
+"""The bytes of a data file: plain, compressed by gzip, or a member of a zip or tar archive."""
+
+import gzip
+import io
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+from typing import IO, BinaryIO, cast
+
+from medhelm_spark.domain.scenario import SourceFile
+from medhelm_spark.errors import DataError
+from medhelm_spark.scenarios.sources import OpenFile, open_source
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
+
+
+def is_archive(path: str) -> bool:
+    """Whether a path ends as archives do."""
+    return path.lower().endswith(ARCHIVES)
+
+
+def shown(file: SourceFile) -> str:
+    """A file as messages name it: `a.zip!data/test.json` for a member."""
+    return file.path if file.member is None else f"{file.path}!{file.member}"
+
+
+@contextmanager
+def open_data(file: SourceFile, open_file: OpenFile = open_source) -> Iterator[BinaryIO]:
+    """The file's own bytes.
+
+    Raises:
+        DataError: the archive is cut off or damaged, or holds no such member.
+    """
+    with ExitStack() as stack:
+        stream = stack.enter_context(open_file(file.path))
+        try:
+            yield _opened(file, stream, stack)
+        except BROKEN as error:
+            kind = type(error).__name__
+            raise DataError(
+                f"{shown(file)}: cut off or damaged ({kind}); fetch the file again."
+            ) from None
+
+
+def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
+    if file.member is not None and file.path.lower().endswith(".zip"):
+        zipped = stack.enter_context(zipfile.ZipFile(stream))
+        name = _member(file, [one.filename for one in zipped.infolist() if not one.is_dir()])
+        return stack.enter_context(cast(BinaryIO, zipped.open(name)))
+    if file.member is not None:
+        tarred = stack.enter_context(tarfile.TarFile.open(fileobj=stream, mode="r:*"))
+        name = _member(file, [one.name for one in tarred.getmembers() if one.isfile()])
+        return stack.enter_context(cast(BinaryIO, tarred.extractfile(name)))
+    if file.path.lower().endswith(".gz"):
+        return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
+    return stream
+
+
+def _member(file: SourceFile, names: Sequence[str]) -> str:
+    """The member of that path, or the only one whose path ends in it, or in its bare name."""
+    wanted = file.member or ""
+    if wanted in names:
+        return wanted
+    for ending in (wanted, PurePosixPath(wanted).name):
+        found = [name for name in names if fnmatch(name, f"*/{ending}") or name == ending]
+        if len(found) == 1:
+            return found[0]
+    places = f"{len(found)} of its {len(names)} files are"
+    raise DataError(f"{file.path}: {places} called {ending!r}; one is needed.")
+
+
+def seekable(stream: IO[bytes]) -> BinaryIO:
+    """The stream, or its content in memory where one cannot go back in it."""
+    if stream.seekable():
+        return cast(BinaryIO, stream)
+    return io.BytesIO(stream.read())

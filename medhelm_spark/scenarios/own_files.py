@@ -1,0 +1,145 @@
+"""A person's own files, folder or archive in place of the ones that a card names."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
+from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.scenarios.archives import is_archive
+from medhelm_spark.scenarios.patterns import STAR
+from medhelm_spark.scenarios.sources import is_uri, split_of_name, split_of_path
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+    ".feather": "feather",
+    ".xlsx": "xlsx",
+    ".xml": "xml",
+    ".docx": "docx",
+    ".txt": "text",
+}
+SAME_ENDING = {("json", "jsonl"), ("text", "lines")}
+"""What an ending says, and what a card may say of files with that ending."""
+
+
+def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
+    """The card with its files replaced by a person's own: files, a folder or an archive of them.
+
+    A file has the split of the card's file of the same name, else the one its own name speaks of,
+    else the main split; the format follows the ending. Pinned hashes are dropped: the person
+    vouches for the files. What the card joins to its files is looked for beside them.
+
+    Raises:
+        ConfigError: an ending is unknown or the endings differ.
+        DataError: a folder holds none of the card's files and no Parquet file.
+    """
+    card = bind(card)
+    found = [file for path in paths for file in _expand(card.source, path)]
+    files = tuple(file if file.split else _split(card, file) for file in found)
+    formats = {_format_of(card.source, file) for file in files}
+    if len(formats) != 1:
+        raise ConfigError(
+            f"--source takes files of one format, received {', '.join(sorted(formats))}."
+        )
+    source = replace(_beside(card.source, paths[0]), files=files, dataset=None, table=None)
+    return replace(card, source=replace(source, format=formats.pop()))
+
+
+def _split(card: ScenarioCard, file: SourceFile) -> SourceFile:
+    """A column of the record says the split, else the file's name."""
+    if "split" in card.fields:
+        return file
+    splits = card.source.splits
+    if not splits:
+        return replace(file, split=split_of_name(PurePosixPath(file.path).name))
+    return replace(file, split=split_of_path(file.path, splits))
+
+
+def _expand(source: DataSource, path: str) -> list[SourceFile]:
+    folder = Path(path).expanduser()
+    if not is_uri(path) and folder.is_dir():
+        return _in_folder(source, path, folder)
+    return _in_archive(source, path) if is_archive(path) else [_own_file(source, path)]
+
+
+def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
+    found = [one for file in source.files if (one := _found(file, folder)) is not None]
+    found = found or [_own_file(source, str(each)) for each in sorted(folder.glob("**/*.parquet"))]
+    if not found:
+        names = [PurePosixPath(file.path).name for file in source.files]
+        lacks = f"neither {', '.join(names)} nor a" if names else "no"
+        raise DataError(f"{path}: the folder holds {lacks} .parquet file.")
+    return found
+
+
+def _found(file: SourceFile, folder: Path) -> SourceFile | None:
+    """The card's file in a folder, under the path or the bare name that it has at its publisher."""
+    for place, member in _places(file):
+        is_there = any(folder.glob(place)) if STAR in place else (folder / place).is_file()
+        if is_there:
+            return SourceFile(path=str(folder / place), split=file.split, member=member)
+    return None
+
+
+def _places(file: SourceFile) -> Iterator[tuple[str, str | None]]:
+    """Paths inside a folder with the member that is meant there; an archive may be unpacked."""
+    for path in (file.inside, PurePosixPath(file.path).name):
+        yield path, file.member
+    if file.member is not None:
+        yield file.member, None
+        yield PurePosixPath(file.member).name, None
+
+
+def _in_archive(source: DataSource, path: str) -> list[SourceFile]:
+    if not source.files or any(STAR in file.path for file in source.files):
+        raise ConfigError(f"{path}: unpack the archive and give the folder.")
+    return [
+        SourceFile(path=path, split=file.split, member=file.member or file.inside)
+        for file in source.files
+    ]
+
+
+def _own_file(source: DataSource, path: str) -> SourceFile:
+    name = PurePosixPath(path).name
+    for file in source.files:
+        names = {PurePosixPath(each).name for each in (file.path, file.member) if each}
+        if name in names:
+            return SourceFile(path=path, split=file.split)
+    return SourceFile(path=path, split=None)
+
+
+def _beside(source: DataSource, path: str) -> DataSource:
+    """The source with its lookups and texts beside a person's file or in their folder."""
+    folder = Path(path).expanduser()
+    folder = folder if folder.is_dir() else folder.parent
+
+    def near(other: str) -> str:
+        places = (folder / inside(other), folder / PurePosixPath(other).name)
+        return next((str(place) for place in places if place.is_file()), other)
+
+    return replace(
+        source,
+        lookups=tuple(replace(one, path=near(one.path)) for one in source.lookups),
+        texts={column: near(text) for column, text in source.texts.items()},
+    )
+
+
+def _format_of(source: DataSource, file: SourceFile) -> str:
+    ending = _ending(file)
+    said = FORMATS.get(ending)
+    own = {_ending(each) for each in source.files}
+    if ending in own and (said is None or (said, source.format) in SAME_ENDING):
+        return source.format
+    if said is None:
+        raise ConfigError(f"{file.path}: the ending is none of {', '.join(FORMATS)}.")
+    return said
+
+
+def _ending(file: SourceFile) -> str:
+    name = file.member or file.path
+    return PurePosixPath(name.lower().removesuffix(".gz")).suffix
