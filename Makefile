@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-summarization test-vllm check wheel bench docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm check wheel bench docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,6 +35,8 @@ test-spark: java $(STAMP) ## Tests of tables and stages, one Spark session
 	$(PYTEST) tests/spark
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
 	$(PYTEST) tests/e2e
+test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
+	$(PYTEST) tests/cluster
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)

@@ -1,0 +1,115 @@
+"""A packed environment and spark-submit: two executor JVMs, as on a cluster."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pytest
+
+from medhelm_spark.lake.jars import delta_conf
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard import load_board
+from tests.spark.conftest import Site
+
+ROOT = Path(__file__).resolve().parents[2]
+UV = (sys.executable, "-m", "uv")
+MASTER = "local-cluster[2,1,1024]"
+
+
+def checked(*command: str | Path) -> None:
+    compiled = {**os.environ, "UV_COMPILE_BYTECODE": "1"}
+    done = subprocess.run(
+        [str(part) for part in command], env=compiled, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def own_lines(told: str) -> str:
+    """What a job told, without what Spark's own threads add while they end."""
+    lines = [line for line in told.splitlines() if not line.startswith(("\t", "java.", "org."))]
+    return "\n".join(lines[:60])
+
+
+@pytest.fixture(scope="session")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and without Spark, and its archive for executors."""
+    place = tmp_path_factory.mktemp("packed")
+    checked(*UV, "build", "--quiet", "--wheel", "--out-dir", place, ROOT)
+    (wheel,) = place.glob("*.whl")
+    checked(*UV, "venv", "--quiet", "--relocatable", "--python", sys.executable, place / "env")
+    python = place / "env" / "bin" / "python"
+    constraints = ("--constraints", ROOT / "constraints.txt")
+    checked(*UV, "pip", "install", "--quiet", "--python", python, *constraints, wheel, "pandas")
+    checked("tar", "-czf", place / "environment.tar.gz", "-C", place / "env", ".")
+    return place
+
+
+@dataclass
+class Cluster:
+    """A site whose job is submitted; nothing in the test's own process starts a JVM."""
+
+    site: Site
+    packed: Path
+
+    @property
+    def lake(self) -> str:
+        return str(self.site.lake_path)
+
+    def submit(self, entry: str, *flags: str) -> "subprocess.Popen[str]":
+        """`spark-submit jobs/evaluate.py` with the packed environment, as a process group."""
+        conf = {
+            **delta_conf(pyspark.__version__),
+            "spark.pyspark.driver.python": str(self.packed / "env" / "bin" / "python"),
+            "spark.pyspark.python": "./environment/bin/python",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.databricks.delta.snapshotPartitions": "1",
+            "spark.log.level": "ERROR",
+        }
+        home = Path(find_spec("pyspark").origin).parent
+        command = [
+            home / "bin" / "spark-submit", "--master", MASTER,
+            "--properties-file", ROOT / "spark-defaults.conf",
+            "--archives", f"{self.packed / 'environment.tar.gz'}#environment",
+            *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
+            ROOT / "jobs" / "evaluate.py",
+            "-r", entry, "--suite", "s", "-o", self.lake, "--no-tracking",
+            "--local-path", self.site.folder / "prod_env", *flags,
+        ]  # fmt: skip
+        own = {key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")}
+        settings = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+        ours = {"MEDHELM_SPARK_SLOTS": "2", "MEDHELM_SPARK_WAVE_MINUTES": "0.2"}
+        return subprocess.Popen(
+            [str(part) for part in command],
+            env={**own, **settings, **ours},
+            cwd=self.site.folder,
+            # spark-submit sends all that a Python driver tells to its standard output
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, entry: str, *flags: str) -> str:
+        """Submit and wait; returns what was told."""
+        process = self.submit(entry, *flags)
+        told, _ = process.communicate(timeout=500)
+        assert process.returncode == 0, own_lines(told)
+        return told
+
+    def query(self, sql: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = open_reader(self.lake).query(sql).to_pylist()
+        return rows
+
+    def cells(self) -> list[Any]:
+        board = load_board(open_reader(self.lake), suite="s")
+        return [cell for row in board.rows for cell in row.cells]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, packed: Path) -> Cluster:
+    return Cluster(Site(tmp_path, None), packed)

@@ -1,0 +1,104 @@
+"""The whole job by spark-submit on two executor JVMs; executors and drivers that die."""
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from medhelm_spark.lake.views import CURRENT_RESULTS
+from tests.cluster.conftest import Cluster, own_lines
+from tests.processes import below, command_line
+from tests.spark.conftest import calls, questions
+
+COUNT = 40
+SLOW = {"delay": 0.25, "max_concurrency": 2, "tokens_per_second": 5}
+
+
+def slow_entry(cluster: Cluster, log: Path) -> str:
+    """Forty requests of a quarter second, in waves of about twelve."""
+    model = cluster.site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
+    bench = cluster.site.benchmark("bench", questions(COUNT), max_tokens=40)
+    return f"{bench},model={model}"
+
+
+def wait_for(what: str, met: Callable[[], bool], seconds: float = 240.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < deadline, f"no {what} in {seconds:.0f} s"
+        time.sleep(0.1)
+
+
+def executors(pid: int) -> list[int]:
+    return [one for one in below(pid) if "CoarseGrainedExecutorBackend" in command_line(one)]
+
+
+def check_complete(cluster: Cluster) -> None:
+    current = cluster.query(CURRENT_RESULTS)
+    assert len(current) == len({row["request_id"] for row in current}) == COUNT
+    assert all(row["failure"] is None for row in current)
+    (cell,) = cluster.cells()
+    assert (cell.mean, cell.count, cell.num_unscored) == (1.0, COUNT, 0)
+
+
+def committed(cluster: Cluster) -> set[str]:
+    if not (cluster.site.lake_path / "request_results" / "_delta_log").is_dir():
+        return set()
+    return {row["request_id"] for row in cluster.query("SELECT request_id FROM {request_results}")}
+
+
+def test_the_whole_job_on_two_executors(cluster: Cluster, tmp_path: Path) -> None:
+    log = tmp_path / "calls.log"
+    model = cluster.site.deploy("acme/yes", text="yes", log_file=str(log))
+    answers = questions(COUNT, lambda n: "yes" if n % 4 else "no")
+    entry = f"{cluster.site.benchmark('bench', answers)},model={model}"
+    told = cluster.run(entry)
+    assert f"{COUNT} model calls" in told
+    (cell,) = cluster.cells()
+    assert (cell.mean, cell.count) == (0.75, COUNT)
+    names = {row["executor"] for row in cluster.query("SELECT executor FROM {request_results}")}
+    assert len(names) == 2, "both executors asked"
+    assert "0 model calls" in cluster.run(entry)
+    assert len(calls(log)) == COUNT
+
+
+def test_a_killed_executor_costs_its_own_tasks_only(cluster: Cluster, tmp_path: Path) -> None:
+    log = tmp_path / "calls.log"
+    process = cluster.submit(slow_entry(cluster, log))
+    wait_for("committed wave and open one", lambda: 0 < len(committed(cluster)) < len(calls(log)))
+    before = committed(cluster)
+    os.kill(executors(process.pid)[0], signal.SIGKILL)
+    told, _ = process.communicate(timeout=500)
+    assert process.returncode == 0, own_lines(told)
+    check_complete(cluster)
+    asked = Counter(calls(log))
+    assert all(asked[request] == 1 for request in before)
+
+
+def test_a_killed_driver_costs_the_open_wave(cluster: Cluster, tmp_path: Path) -> None:
+    log = tmp_path / "calls.log"
+    entry = slow_entry(cluster, log)
+    process = cluster.submit(entry)
+    wait_for("committed wave and open one", lambda: 0 < len(committed(cluster)) < len(calls(log)))
+    started = below(process.pid)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    wait_for("end of its executors", lambda: not any(map(command_line, started)), 60)
+    before = committed(cluster)
+    assert 0 < len(before) < COUNT
+    cluster.run(entry)
+    check_complete(cluster)
+    asked = Counter(calls(log))
+    assert all(asked[request] == 1 for request in before)
+
+
+def test_two_drivers_at_once_leave_one_result_each(cluster: Cluster, tmp_path: Path) -> None:
+    """Suites of their own hold leases of their own: both ask, the current view has each once."""
+    log = tmp_path / "calls.log"
+    entry = slow_entry(cluster, log)
+    both = [cluster.submit(entry), cluster.submit(entry, "--suite", "other")]
+    for process in both:
+        told, _ = process.communicate(timeout=500)
+        assert process.returncode == 0, own_lines(told)
+    check_complete(cluster)
