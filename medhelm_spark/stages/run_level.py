@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.run import MetricSpec, RunSpec
-from medhelm_spark.domain.stats import Interval, IntervalMethod, Stat
+from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, Stat
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
 from medhelm_spark.metrics.run_metric import Columns, Weights
@@ -108,6 +108,7 @@ class RunSummarizer:
                     name=stat.name,
                     split=split,
                     perturbation=perturbation,
+                    computed_on=ComputedOn.PERTURBED if perturbation else None,
                     count=int(weights.sum()),
                     num_unscored=unscored,
                     mean=value,

@@ -49,7 +49,7 @@ def declare(site: Site) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "triage.yaml").write_text(yaml.safe_dump(CARD))
     for split, word in (("train", "example"), ("test", "case")):
-        lines = [f"{i},{word} {i} of chest pain?,{answer}" for i, answer in enumerate(ANSWERS)]
+        lines = [f"{word}{i},{word} {i}: chest pain?,{answer}" for i, answer in enumerate(ANSWERS)]
         path = site.folder / f"{split}.csv"
         path.write_text("\n".join(["id,question,answer", *lines]) + "\n")
     return "triage"
