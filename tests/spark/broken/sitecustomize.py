@@ -45,7 +45,7 @@ def put(owner: Any, attribute: str, function: Callable[..., Any]) -> None:
 put(PARSERS["tabular"], "parse", raising("parser", PARSERS["tabular"].parse))
 plan.render = raising("renderer", plan.render)
 canned.CannedEngine._ask = raising("engine", canned.CannedEngine._ask)
-judges.judge_prompt = raising("judge prompt", jury.judge_prompt)
+judges.judge_prompts = raising("judge prompt", jury.judge_prompts)
 annotate.annotation_for = raising("judge parser", jury.annotation_for)
 matched = METRICS["exact_match"]
 put(matched, "fn", mistyping("metric type", raising("metric", matched.fn)))
