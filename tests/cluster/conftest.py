@@ -1,8 +1,10 @@
 """A packed environment and spark-submit: two executor JVMs, as on a cluster."""
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +38,7 @@ def own_lines(told: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An environment with the wheel and without Spark, and its archive for executors."""
     place = tmp_path_factory.mktemp("packed")
     checked(*UV, "build", "--quiet", "--wheel", "--out-dir", place, ROOT)
@@ -46,7 +48,12 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     constraints = ("--constraints", ROOT / "constraints.txt")
     checked(*UV, "pip", "install", "--quiet", "--python", python, *constraints, wheel, "pandas")
     checked("tar", "-czf", place / "environment.tar.gz", "-C", place / "env", ".")
-    return place
+    # Executors unpack half a gigabyte each into Spark's home: it must be one that is removed.
+    for part in Path(find_spec("pyspark").origin).parent.iterdir():
+        (place / "home").mkdir(exist_ok=True)
+        (place / "home" / part.name).symlink_to(part)
+    yield place
+    shutil.rmtree(place)
 
 
 @dataclass
@@ -70,7 +77,7 @@ class Cluster:
             "spark.databricks.delta.snapshotPartitions": "1",
             "spark.log.level": "ERROR",
         }
-        home = Path(find_spec("pyspark").origin).parent
+        home = self.packed / "home"
         command = [
             home / "bin" / "spark-submit", "--master", MASTER,
             "--properties-file", ROOT / "spark-defaults.conf",
