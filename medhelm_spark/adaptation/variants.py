@@ -2,26 +2,19 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
+from medhelm_spark.adaptation.decoding import RENDER_FIELDS
 from medhelm_spark.domain.run import PROMPT, AdapterSpec, PromptVariant
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.errors import ConfigError
 
 NAME = re.compile(r"[A-Za-z0-9_-]+")
-TEXT_FIELDS = (
-    "global_prefix",
-    "global_suffix",
-    "instructions",
-    "input_prefix",
-    "input_suffix",
-    "reference_prefix",
-    "reference_prefix_characters",
-    "reference_suffix",
-    "output_prefix",
-    "output_suffix",
-    "instance_prefix",
+TEXT_FIELDS = tuple(
+    field.name
+    for field in fields(AdapterSpec)
+    if field.name in RENDER_FIELDS and field.type in (str, str | None)
 )
 """The AdapterSpec fields that a variant may replace: those that are text and shape the prompt."""
 
