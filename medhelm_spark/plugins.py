@@ -158,7 +158,7 @@ def _distribution(top: str) -> str:
 def _hash(top: str) -> str:
     module = import_module(top)
     if not hasattr(module, "__path__"):
-        source = module.__spec__.loader.get_data(module.__spec__.origin)  # type: ignore
+        source = module.__spec__.loader.get_data(module.__spec__.origin)  # type: ignore[union-attr]
         return content_id([(top, sha256(source).hexdigest())])
     return content_id(sorted(_files(resources.files(top), "")))
 

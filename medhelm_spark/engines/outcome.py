@@ -1,4 +1,4 @@
-"""From what an engine gave back to a RequestResult: pure, shared by all engines."""
+"""From what an engine gave back to a RequestResult: shared by all engines."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -49,8 +49,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     checked(*UV, "pip", "install", "--quiet", "--python", python, *constraints, wheel, "pandas")
     checked("tar", "-czf", place / "environment.tar.gz", "-C", place / "env", ".")
     # Executors unpack half a gigabyte each into Spark's home: it must be one that is removed.
+    (place / "home").mkdir()
     for part in Path(find_spec("pyspark").origin).parent.iterdir():
-        (place / "home").mkdir(exist_ok=True)
         (place / "home" / part.name).symlink_to(part)
     yield place
     shutil.rmtree(place)
