@@ -10,7 +10,7 @@ from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.metrics import metrics_for
+from medhelm_spark.metrics import stats_of
 from medhelm_spark.scenarios import READERS, check_card, presence
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
@@ -83,7 +83,6 @@ def _refused(check: Callable[[], None]) -> Iterator[str]:
 
 
 def _check_metrics(card: ScenarioCard) -> None:
-    chosen = metrics_for(card.metrics)
-    given = [stat.name for metric, params in chosen for stat in metric.emitted(params)]
+    given = [stat.name for stat in stats_of(card.metrics)]
     if card.main_metric not in given:
         raise UnknownNameError("main metric", card.main_metric, given)

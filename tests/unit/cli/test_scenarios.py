@@ -61,6 +61,18 @@ def test_shipped_cards_pass_the_check(site: Path, capsys: pytest.CaptureFixture[
     assert shown.err.endswith(" cards checked, 0 problems\n")
 
 
+def test_the_main_metric_may_be_one_of_the_whole_run(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site / "scenarios").mkdir(parents=True)
+    whole = BROKEN.split("metrics:")[0].replace("cvs", "csv").replace("outptu", "reference")
+    (site / "scenarios" / "own.yaml").write_text(
+        f"{whole}metrics: [{{name: classification, args: {{labels: 'yes|no'}}}}]\n"
+        "main_metric: classification_macro_f1\n"
+    )
+    assert main(["scenarios", "check"]) == 0, capsys.readouterr().out
+
+
 def test_the_check_names_all_that_is_wrong(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (site / "scenarios").mkdir(parents=True)
     (site / "scenarios" / "own.yaml").write_text(BROKEN)
