@@ -20,7 +20,7 @@ from typing import Any
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import Completion, FailureKind, Request, RequestResult
-from medhelm_spark.engines import wire
+from medhelm_spark.engines import slots, wire
 from medhelm_spark.engines.assets import file_sha256, model_file
 from medhelm_spark.engines.engine import Gate
 from medhelm_spark.engines.outcome import answered, failed
@@ -192,7 +192,7 @@ def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> Any
     params.fit_params = False
     params.cache_ram_mib = 0
     params.chat_template = settings.chat_template
-    threads = settings.n_threads or len(os.sched_getaffinity(0))
+    threads = settings.n_threads or slots.usable_cpus()
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
     params.api_keys = [secrets.token_hex(16)]

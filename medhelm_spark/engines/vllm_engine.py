@@ -262,4 +262,5 @@ def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
     """Loads the model; how much is in flight follows from `max_num_seqs` instead."""
     known = _known(deployment)
     devices = 0 if vllm_args.is_cpu_build() else len(slots.bound() or ()) or 1
-    return VllmEngine(deployment, vllm_args.plan(deployment, known, devices))
+    plan = vllm_args.plan(deployment, known, devices, cpus=slots.usable_cpus())
+    return VllmEngine(deployment, plan)

@@ -115,6 +115,25 @@ def test_a_worker_killed_in_mid_wave_costs_time_only(spark, model, tmp_path):
     assert len(engine_pids()) == 1
 
 
+def test_a_vllm_that_dies_while_it_computes_costs_time_only(spark, model, tmp_path):
+    """One of vLLM's own three processes gets SIGKILL: the next step raises in the Python worker."""
+    log = tmp_path / "log"
+    before = engine_pids()
+
+    def kill_a_part(worker: int) -> None:
+        os.kill(max(engine_pids() - before - {worker}), signal.SIGKILL)
+
+    killer = while_answering(log, 2, kill_a_part)
+    bound = {"VLLM_CPU_OMP_THREADS_BIND": "0|1|1"}
+    three = small(model, tensor_parallel_size=3, env=bound)
+    found = run(spark, Asking(three, str(log)), questions(8, max_tokens=24))
+    killer.join(1)
+    assert sorted(one.request_id for one in found) == sorted(f"q{n}" for n in range(8))
+    assert all(one.is_answer for one in found)
+    assert len({pid for pid, _, _ in lines(log)}) == 2, "the worker ended with its engine"
+    assert len(engine_pids() - before) == 3, "nothing is left of the first engine"
+
+
 def test_a_cancelled_job_leaves_no_engine(spark, model, tmp_path):
     log = tmp_path / "log"
     context = spark.sparkContext

@@ -63,6 +63,14 @@ def test_vllm_runs_in_this_process_silent_and_without_telemetry():
     assert "HF_HUB_OFFLINE" not in env
 
 
+def test_a_cpu_engine_computes_on_all_its_cpus_whatever_spark_told_the_worker():
+    given = deployment("vllm", model="a/b")
+    assert vllm_args.plan(given, KNOWN, 0, cpus=16).env["OMP_NUM_THREADS"] == "16"
+    fewer = deployment("vllm", model="a/b", env={"OMP_NUM_THREADS": 4})
+    assert vllm_args.plan(fewer, KNOWN, 0, cpus=16).env["OMP_NUM_THREADS"] == "4"
+    assert "OMP_NUM_THREADS" not in vllm_args.plan(given, KNOWN, 1, cpus=16).env
+
+
 def test_weights_on_this_machine_need_no_hub(tmp_path):
     found = plan(model=str(tmp_path))
     assert (found.folder, found.env["HF_HUB_OFFLINE"]) == (tmp_path, "1")
