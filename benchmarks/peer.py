@@ -8,7 +8,6 @@ threads; its summarise step is left out, ours is counted.
 """
 
 import argparse
-import csv
 import json
 import os
 import shutil
@@ -17,42 +16,39 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from benchmarks.vllm_stream import ORIGINAL
+from benchmarks.loads import ORIGINAL, abstracts, write_benchmark
 
 PORT = 8011
-PROMPT = "Abstract: {context}\n\nQuestion: {question}\n\nReply with one word: yes, no or maybe."
-ENTRY = "medhelm_configurable_benchmark:config_path=benchmark.yaml,model={}"
-NAME, MODEL = "pubmedqa-timed", "local/smollm2"
+OURS, IN_PROCESS = "medhelm_spark, vLLM in the executor", "MedHELM 0.8.0, in process (its default)"
+Work = Callable[[], None]
+MODEL = "local/smollm2"
+ENTRY = f"medhelm_configurable_benchmark:config_path=benchmark.yaml,model={MODEL}"
+SUFFIX = "Reply with one word: yes, no or maybe."
+PROMPTS = {
+    "question": "{question}\n\n" + SUFFIX,
+    "abstract": "Abstract: {context}\n\nQuestion: {question}\n\n" + SUFFIX,
+}
+MAX_TOKENS = 16
 
 
-def make_data(folder: Path, data: Path, rows: int) -> None:
-    """A configurable benchmark that both sides read; its paths are relative to the folder."""
-    found = list(json.loads(data.read_text(encoding="utf-8")).values())[:rows]
-    with (folder / "data.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "context", "question", "correct_answer"])
-        for place, row in enumerate(found):
-            text = " ".join(row["CONTEXTS"])
-            writer.writerow([place, text, row["QUESTION"], row["final_decision"]])
-    (folder / "prompt.txt").write_text(PROMPT, encoding="utf-8")
-    config = {
-        "name": NAME,
-        "description": "PubMedQA, for a measurement.",
-        "prompt_file": "prompt.txt",
-        "dataset_file": "data.csv",
-        "access_level": "public",
-        "max_tokens": 16,
-        "metrics": [{"name": "exact_match"}],
-    }
-    (folder / "benchmark.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+def make_data(folder: Path, data: Path, rows: int, prompt: str) -> Path:
+    """A configurable benchmark that both sides read, in a folder of its own; returns that."""
+    place = folder / f"pubmedqa-{prompt}"
+    place.mkdir()
+    keys = ("context", "question", "correct_answer")
+    found = [dict(zip(keys, row, strict=True)) for row in abstracts(data, rows)]
+    write_benchmark(place, PROMPTS[prompt], MAX_TOKENS, found)
+    return place
 
 
 def make_theirs(folder: Path, model: Path) -> None:
@@ -102,7 +98,7 @@ def make_theirs(folder: Path, model: Path) -> None:
             "description": "small",
             "creator_organization_name": "HF",
             "access": "open",
-            "release_date": "2025-01-01",
+            "release_date": date(2025, 1, 1),
             "tags": ["TEXT_MODEL_TAG", "INSTRUCTION_FOLLOWING_MODEL_TAG"],
         }
     ]
@@ -116,7 +112,7 @@ def make_ours(folder: Path, model: Path) -> None:
         "engine": "vllm",
         "locality": "local",
         "max_sequence_length": 2048,
-        "client_spec": {"args": {"model": str(model), "max_num_seqs": 64}},
+        "client_spec": {"args": {"model": str(model), "max_num_seqs": 64, "dtype": "float32"}},
     }
     _write(folder / "ours", model_deployments=[deployment])
 
@@ -133,7 +129,7 @@ def server(vllm: Path, model: Path) -> Iterator[None]:
     command = [
         str(vllm / "bin" / "python"), "-m", "vllm.entrypoints.openai.api_server",
         "--model", str(model), "--served-model-name", "smollm2", "--port", str(PORT),
-        "--max-model-len", "2048", "--max-num-seqs", "64",
+        "--max-model-len", "2048", "--max-num-seqs", "64", "--dtype", "float32", "--enforce-eager",
     ]  # fmt: skip
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, **quiet)
@@ -164,11 +160,11 @@ def _run(command: Sequence[str], folder: Path) -> None:
 
 def theirs(medhelm: Path, folder: Path, deployment: str, threads: int) -> None:
     """One run of MedHELM without its cache."""
-    entry = f"{ENTRY.format(MODEL)},model_deployment={deployment}"
+    entry = f"{ENTRY},model_deployment={deployment}"
     _run(
         [
             str(medhelm / "bin" / "medhelm-run"), "--run-entries", entry,
-            "-m", "100000", "-o", "out", "--local-path", "theirs", "--disable-cache",
+            "-m", "100000", "-o", "out", "--local-path", "../theirs", "--disable-cache",
             "-n", str(threads), "--suite", f"{deployment.replace('/', '-')}-{threads}",
         ],
         folder,
@@ -179,11 +175,42 @@ def ours(vllm: Path, folder: Path) -> None:
     """One run of ours on a fresh lake."""
     _run(
         [
-            str(vllm / "bin" / "medhelm-spark"), "run", "-r", ENTRY.format(MODEL), "--suite", "s",
-            "-o", f"lake-{time.monotonic_ns()}", "--local-path", "ours", "--no-tracking",
+            str(vllm / "bin" / "medhelm-spark"), "run", "-r", ENTRY, "--suite", "s",
+            "-o", f"lake-{time.monotonic_ns()}", "--local-path", "../ours", "--no-tracking",
         ],
         folder,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Where everything is that both sides need."""
+
+    medhelm: Path
+    vllm: Path
+    model: Path
+    folder: Path
+
+    def ways(self, place: Path, threads: Sequence[int], in_process: bool) -> dict[str, Work]:
+        """What is timed, in its order: ours first and again at the end."""
+
+        def served(count: int) -> None:
+            with server(self.vllm, self.model):
+                theirs(self.medhelm, place, "vllm/smollm2", count)
+
+        return {
+            OURS: lambda: ours(self.vllm, place),
+            **{
+                f"MedHELM 0.8.0, vLLM server, {count} threads": partial(served, count)
+                for count in threads
+            },
+            f"{OURS}, again on a fresh lake": lambda: ours(self.vllm, place),
+            **(
+                {IN_PROCESS: lambda: theirs(self.medhelm, place, "huggingface/smollm2", 4)}
+                if in_process
+                else {}
+            ),
+        }
 
 
 def main() -> None:
@@ -192,58 +219,46 @@ def main() -> None:
     for name in ("--medhelm", "--vllm", "--model"):
         parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--prompt", choices=PROMPTS, default="abstract")
     parser.add_argument("--threads", type=int, nargs="+", default=[4, 32, 64])
     parser.add_argument("--skip-in-process", action="store_true", help="it takes a quarter hour")
     parser.add_argument("--data", type=Path, default=ORIGINAL)
-    default = Path(__file__).parent / "results" / "medhelm.md"
-    parser.add_argument("--output", type=Path, default=default)
+    parser.add_argument("--output", type=Path)
     args = parser.parse_args()
+    output = args.output or Path(__file__).parent / "results" / f"medhelm_{args.prompt}.md"
     os.environ |= {"HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "2", "DO_NOT_TRACK": "1"}
-    medhelm, vllm, model = args.medhelm.absolute(), args.vllm.absolute(), args.model.absolute()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        make_data(folder, args.data, args.rows)
-        make_theirs(folder, model)
-        make_ours(folder, model)
-        rows = []
-
-        def timed(label: str, work: Any) -> None:
+        side = Side(
+            args.medhelm.absolute(), args.vllm.absolute(), args.model.absolute(), Path(name)
+        )
+        make_theirs(side.folder, side.model)
+        make_ours(side.folder, side.model)
+        place = make_data(side.folder, args.data, args.rows, args.prompt)
+        taken: dict[str, float] = {}
+        for label, work in side.ways(place, args.threads, not args.skip_in_process).items():
             started = time.perf_counter()
             work()
-            rows.append((label, time.perf_counter() - started))
-            sys.stderr.write(f"{label}: {rows[-1][1]:.1f} s\n")
-
-        def served(threads: int) -> None:
-            with server(vllm, model):
-                theirs(medhelm, folder, "vllm/smollm2", threads)
-
-        timed("medhelm_spark, vLLM in the executor", lambda: ours(vllm, folder))
-        for threads in args.threads:
-            label = f"MedHELM 0.8.0, vLLM server, {threads} threads"
-            timed(label, lambda threads=threads: served(threads))
-        timed("medhelm_spark again, fresh lake", lambda: ours(vllm, folder))
-        if not args.skip_in_process:
-            label = "MedHELM 0.8.0, in process (its default)"
-            timed(label, lambda: theirs(medhelm, folder, "huggingface/smollm2", 4))
-    text = report(rows, args.rows)
-    args.output.write_text(text, encoding="utf-8")
-    sys.stdout.write(text)
+            taken[label] = time.perf_counter() - started
+            sys.stderr.write(f"{label}: {taken[label]:.1f} s\n")
+            output.write_text(report(taken, args.rows, args.prompt), encoding="utf-8")
+    sys.stdout.write(output.read_text(encoding="utf-8"))
 
 
-def report(rows: Sequence[tuple[str, float]], count: int) -> str:
+def report(taken: Mapping[str, float], count: int, prompt: str) -> str:
     """The table as markdown."""
-    best = min(seconds for label, seconds in rows if label.startswith("medhelm_spark"))
+    best = min(seconds for label, seconds in taken.items() if label.startswith(OURS))
     lines = [
-        "# End to end beside MedHELM 0.8.0",
+        f"# End to end beside MedHELM 0.8.0: PubMedQA, {prompt}",
         "",
-        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, no GPU; {count:,} PubMedQA rows, "
-        "SmolLM2-135M-Instruct, greedy, 16 tokens at most, 64 sequences at once. One run each, "
-        "engine start counted; MedHELM without its summarise step, ours with it.",
+        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads, no GPU; {count:,} rows, "
+        f"SmolLM2-135M-Instruct in float32, greedy, {MAX_TOKENS} tokens at most, 64 sequences at "
+        "once, no graph compiled. One run each, from nothing to scores, engine start counted; "
+        "MedHELM without its cache and its summarise step, ours with both.",
         "",
         "| way | seconds | rows/s | to ours |",
         "|---|---|---|---|",
     ]
-    for label, seconds in rows:
+    for label, seconds in taken.items():
         lines.append(f"| {label} | {seconds:.0f} | {count / seconds:.2f} | {seconds / best:.2f} |")
     return "\n".join(lines) + "\n"
 

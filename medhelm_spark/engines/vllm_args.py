@@ -36,6 +36,7 @@ ENVIRONMENT: Mapping[str, str] = {
 }
 # On CPUs shared with others, threads that spin while they wait make a token many times as slow.
 TUNING: Mapping[str, str] = {"GOMP_SPINCOUNT": "1000"}
+THREADS = "OMP_NUM_THREADS"
 OFFLINE: Mapping[str, str] = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
@@ -88,7 +89,7 @@ def plan(
         args["chat_template"] = own["chat_template"]
     defaults = {**DEFAULTS, **DEFAULTS_ON_CPU} if gpus == 0 else DEFAULTS
     # Spark tells its Python workers to compute in one thread: half the speed on two.
-    threads = {"OMP_NUM_THREADS": str(cpus)} if gpus == 0 else {}
+    threads = {THREADS: str(cpus)} if gpus == 0 else {}
     offline = OFFLINE if is_path(model) else {}
     return VllmPlan(
         model=model,

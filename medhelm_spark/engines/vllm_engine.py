@@ -183,6 +183,7 @@ def _checked_weights(deployment: Deployment, plan: VllmPlan) -> str:
 def _load(deployment: Deployment, plan: VllmPlan) -> Any:
     os.environ.update(plan.env)
     try:
+        _use_threads(plan.env.get(vllm_args.THREADS))
         from vllm import LLM
 
         return LLM(**plan.engine)
@@ -192,6 +193,14 @@ def _load(deployment: Deployment, plan: VllmPlan) -> Any:
         raise EngineError(
             f"deployment {deployment.name!r}: vLLM did not start ({type(error).__name__}): {reason}"
         ) from None
+
+
+def _use_threads(count: str | None) -> None:
+    """Where the OpenMP library was loaded before, as LD_PRELOAD does, its variable says nothing."""
+    if count:
+        import torch
+
+        torch.set_num_threads(int(count))
 
 
 def _template(llm: Any) -> str | None:

@@ -23,8 +23,8 @@ SELECT model_deployment, coalesce(executor, '') AS executor, failure, count(*) A
        CAST(coalesce(sum(prompt_tokens), 0) AS BIGINT) AS prompt_tokens,
        CAST(coalesce(sum(cached_tokens), 0) AS BIGINT) AS cached_tokens,
        CAST(coalesce(sum(completion_tokens), 0) AS BIGINT) AS completion_tokens,
-       min(completed_at) AS first_at, max(completed_at) AS last_at,
-       coalesce(avg(request_time), 0.0) AS request_time,
+       min(completed_at - coalesce(request_time, 0) * INTERVAL '1' SECOND) AS first_at,
+       max(completed_at) AS last_at,
        count(engine_start) AS starts, coalesce(sum(engine_start), 0.0) AS start_time
 FROM {request_results} WHERE write_id = 'WRITE_ID' GROUP BY model_deployment, executor, failure
 """
@@ -34,7 +34,8 @@ FROM {request_results} WHERE write_id = 'WRITE_ID' GROUP BY model_deployment, ex
 class Outcome:
     """Results of one deployment and executor in a wave that ended alike.
 
-    `request_time` is a mean and `start_time` a sum over `starts` engines, both in seconds.
+    `first_at` is when the first request was asked, `last_at` when the last result came, and
+    `start_time` a sum over `starts` engines, in seconds.
     """
 
     model_deployment: str
@@ -46,7 +47,6 @@ class Outcome:
     completion_tokens: int
     first_at: datetime
     last_at: datetime
-    request_time: float
     starts: int
     start_time: float
 
@@ -96,24 +96,22 @@ class Throughput:
 def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """The outcomes of one deployment's wave or of one executor in it, as they stand in `runs`.
 
-    The time runs from the first answer to the last and a mean request more: what an engine needed
-    to start is not in it.
+    The time runs from the first request to the last answer: what an engine needed to start is not
+    in it.
     """
-    requests = sum(row.requests for row in outcomes)
     first = min(row.first_at for row in outcomes)
     last = max(row.last_at for row in outcomes)
-    mean = sum(row.request_time * row.requests for row in outcomes) / requests
     failures: Counter[str] = Counter()
     for row in outcomes:
         if row.failure:
             failures[FAILED + row.failure] += row.requests
     return {
-        "requests": requests,
+        "requests": sum(row.requests for row in outcomes),
         **failures,
         "prompt_tokens": sum(row.prompt_tokens for row in outcomes),
         "cached_tokens": sum(row.cached_tokens for row in outcomes),
         "completion_tokens": sum(row.completion_tokens for row in outcomes),
-        "milliseconds": round(1000 * ((last - first).total_seconds() + mean)),
+        "milliseconds": round(1000 * (last - first).total_seconds()),
         "starts": sum(row.starts for row in outcomes),
         "start_milliseconds": round(1000 * sum(row.start_time for row in outcomes)),
     }

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -16,19 +15,10 @@ import pytest
 from medhelm_spark.lake.jars import delta_conf
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import load_board
+from tests.installed import ROOT, install_wheel
 from tests.spark.conftest import Site
 
-ROOT = Path(__file__).resolve().parents[2]
-UV = (sys.executable, "-m", "uv")
 MASTER = "local-cluster[2,1,1024]"
-
-
-def checked(*command: str | Path) -> None:
-    compiled = {**os.environ, "UV_COMPILE_BYTECODE": "1"}
-    done = subprocess.run(
-        [str(part) for part in command], env=compiled, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
 
 
 def own_lines(told: str) -> str:
@@ -41,13 +31,9 @@ def own_lines(told: str) -> str:
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An environment with the wheel and without Spark, and its archive for executors."""
     place = tmp_path_factory.mktemp("packed")
-    checked(*UV, "build", "--quiet", "--wheel", "--out-dir", place, ROOT)
-    (wheel,) = place.glob("*.whl")
-    checked(*UV, "venv", "--quiet", "--relocatable", "--python", sys.executable, place / "env")
-    python = place / "env" / "bin" / "python"
-    constraints = ("--constraints", ROOT / "constraints.txt")
-    checked(*UV, "pip", "install", "--quiet", "--python", python, *constraints, wheel, "pandas")
-    checked("tar", "-czf", place / "environment.tar.gz", "-C", place / "env", ".")
+    environment = install_wheel(place, "", "pandas")
+    archive = ("tar", "-czf", str(place / "environment.tar.gz"), "-C", str(environment), ".")
+    subprocess.run(archive, check=True)
     # Executors unpack half a gigabyte each into Spark's home: it must be one that is removed.
     (place / "home").mkdir()
     for part in Path(find_spec("pyspark").origin).parent.iterdir():

@@ -6,17 +6,17 @@ the demo again, and the dashboard.
 
 import json
 import os
+import shutil
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-UV = [sys.executable, "-m", "uv"]
+from tests.installed import install_wheel
 
 
 def checked(*command: str | Path, folder: Path) -> str:
@@ -43,17 +43,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def command(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """`medhelm-spark` of a fresh environment that holds `[local]` and nothing of the checkout."""
     place = tmp_path_factory.mktemp("installed")
-    checked(*UV, "build", "--wheel", "--out-dir", place, ROOT, folder=folder)
-    (wheel,) = place.glob("*.whl")
-    python = place / "venv" / "bin" / "python"
-    checked(*UV, "venv", "--python", sys.executable, place / "venv", folder=folder)
-    target = f"medhelm-spark[local] @ {wheel.as_uri()}"
-    constraints = ("--constraints", str(ROOT / "constraints.txt"))
-    checked(*UV, "pip", "install", "--python", python, *constraints, target, folder=folder)
-    return python.parent / "medhelm-spark"
+    yield install_wheel(place, "[local]") / "bin" / "medhelm-spark"
+    shutil.rmtree(place)  # half a gigabyte
 
 
 @pytest.fixture(scope="module")
