@@ -6,10 +6,12 @@ of suites and releases, filters and ids, never text.
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import answers_page
 import board_page
+import robustness_page
 import streamlit as st
 from page_markup import NOT_APPROVED, heading, note, styles
 
@@ -24,9 +26,10 @@ from medhelm_spark.leaderboard import (
     list_suites,
     load_runs,
 )
+from medhelm_spark.plugins import activate
 
 REFRESH_SECONDS = 15
-VIEWS = ("Board", "Answers")
+BOARD, ROBUSTNESS, ANSWERS = VIEWS = ("Board", "Robustness", "Answers")
 
 
 def arguments() -> argparse.Namespace:
@@ -35,7 +38,14 @@ def arguments() -> argparse.Namespace:
     for name, default in (("output-path", "benchmark_output"), ("suite", None), ("release", None)):
         variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
         parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
+    parser.add_argument("--plugins", nargs="+", default=())
     return parser.parse_known_args()[0]
+
+
+@st.cache_resource(show_spinner=False)
+def load_plugins(modules: Sequence[str]) -> None:
+    """Once for all sessions: metrics tell their direction and scale, none of them is called."""
+    activate(modules)
 
 
 @st.cache_resource(show_spinner=False)
@@ -98,19 +108,22 @@ def pick_source(reader: Reader, given: argparse.Namespace) -> BoardSource:
 def page() -> None:
     """The whole page."""
     given = arguments()
+    load_plugins(tuple(given.plugins))
     reader = reader_of(given.output_path)
     title, views, picker = st.columns([3, 1.1, 1.6], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, given)
     with views:
         view = st.segmented_control(
-            "View", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True
+            "View", VIEWS, default=BOARD, key="view", bind="query-params", required=True
         )
     title.html(heading(source_text(source)))
     st.html(note(NOT_APPROVED, "warning"))
     runs = runs_of(reader.location, source.kind.value, source.name)
-    if view == VIEWS[1]:
+    if view == ANSWERS:
         answers_page.show(reader, source, runs)
+    elif view == ROBUSTNESS:
+        robustness_page.show(runs)
     else:
         board_page.show(source, runs)
 

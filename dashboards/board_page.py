@@ -19,18 +19,21 @@ Place = tuple[str, str, str, str]
 
 def show(source: BoardSource, runs: Sequence[BoardRun]) -> None:
     """Filters, and the board of what they let pass."""
-    access, locality = filters()
-    passed = [
-        run for run in runs if run.run_spec.access_level in access and run.locality in locality
-    ]
+    passed = passing(runs)
     board = board_of(passed)
     if not board.rows:
-        st.info(_nothing(runs, passed))
+        st.info(nothing(runs, passed))
         return
     if hidden := _hidden(board_of(runs), board):
         st.html(note(hidden))
     st.html(board_html(board, {_place(run): run for run in reversed(passed)}, _address(source)))
     st.html(_notes(board, passed))
+
+
+def passing(runs: Sequence[BoardRun]) -> list[BoardRun]:
+    """The runs that the filters on the page let pass."""
+    access, locality = filters()
+    return [run for run in runs if run.run_spec.access_level in access and run.locality in locality]
 
 
 def filters() -> tuple[list[str], list[str]]:
@@ -59,7 +62,8 @@ def filters() -> tuple[list[str], list[str]]:
     return list(access), list(locality)
 
 
-def _nothing(runs: Sequence[BoardRun], passed: Sequence[BoardRun]) -> str:
+def nothing(runs: Sequence[BoardRun], passed: Sequence[BoardRun]) -> str:
+    """Why there is nothing to show."""
     if not runs:
         return "This suite or release holds no runs."
     if not passed:
@@ -118,10 +122,11 @@ def _head(board: Leaderboard) -> str:
 
 def _column_head(column: BoardColumn) -> str:
     direction = ", lower is better" if column.lower_is_better else ""
+    primary = " " + chip("primary endpoint", "primary") if column.is_primary else ""
     return (
         f'<th scope="col">{text(column.display_name)}'
         f'<span class="ms-metric">{text(column.main_metric)}{direction}</span>'
-        f"{chip(column.access_level)}</th>"
+        f"{chip(column.access_level)}{primary}</th>"
     )
 
 
@@ -173,7 +178,7 @@ def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) 
 
 
 def _numbers(cell: BoardCell) -> str:
-    """As the command line writes a cell: mean, interval, answers scored, judge coverage."""
+    """As the command line writes a cell: mean, interval, counts, coverage, unreadable share."""
     mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
     mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}"
     interval = ""
@@ -182,7 +187,8 @@ def _numbers(cell: BoardCell) -> str:
     total = f"/{cell.count + cell.num_unscored}" if cell.num_unscored else ""
     partial = cell.jury_coverage is not None and cell.jury_coverage < 1
     coverage = f" · cov {cell.jury_coverage:.2f}" if partial else ""
-    return f"<b>{mean}{mark}</b>{interval}<span>n={cell.count}{total}{coverage}</span>"
+    unread = f"<span>unread {cell.unreadable:.2f}</span>" if cell.unreadable else ""
+    return f"<b>{mean}{mark}</b>{interval}<span>n={cell.count}{total}{coverage}</span>{unread}"
 
 
 def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:

@@ -55,8 +55,9 @@ def passage(value: str, kind: str = "") -> str:
     return f'<pre class="ms-text ms-{kind}" dir="auto">{text(value)}</pre>'
 
 
-def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(header: Iterable[str], rows: Iterable[Iterable[str]], kind: str = "") -> str:
     """A plain table; its cells are HTML already."""
     head = "".join(f'<th scope="col">{text(name)}</th>' for name in header)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<table class="ms-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    rows_of = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<table class="ms-table {kind}">{rows_of}</table>'

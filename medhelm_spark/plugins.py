@@ -18,6 +18,9 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import ConfigError, SetupError
 
 GROUP = "medhelm_spark"
+KINDS = ("ANNOTATORS", "METRICS", "PARSERS", "PERTURBATIONS", "RUN_METRICS")
+"""The registries that a plug-in may add to."""
+
 SHOWN = 8
 
 T = TypeVar("T")
@@ -41,7 +44,6 @@ class Plugin:
 
 
 _ACTIVE: dict[str, Plugin] = {}
-_KINDS: set[str] = set()
 
 
 class Registry(Mapping[str, T]):
@@ -52,14 +54,14 @@ class Registry(Mapping[str, T]):
     """
 
     def __init__(self, kind: str, of: type[T], own: Mapping[str, T]) -> None:
-        """`kind` is the name under which a plug-in's module holds its things of type `of`."""
+        """`kind`, one of KINDS, is the name under which a module holds its things of type `of`."""
         self._kind, self._of, self._own = kind, of, own
         self._added: dict[str, T] = {}
         self._known: tuple[Plugin, ...] = ()
-        _KINDS.add(kind)
 
     def __getitem__(self, name: str) -> T:
-        return self._own[name] if name in self._own else self._plugged()[name]
+        plugged = self._plugged()  # first, so that a name that is taken is always refused
+        return self._own[name] if name in self._own else plugged[name]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._own
@@ -118,6 +120,12 @@ def active() -> tuple[Plugin, ...]:
     return tuple(_ACTIVE.values())
 
 
+def added(kind: str) -> tuple[str, ...]:
+    """The names that loaded plug-ins add to a registry, for layers that do not know what it is."""
+    modules = (sys.modules[plugin.module] for plugin in active())
+    return tuple(name for module in modules for name in getattr(module, kind, ()))
+
+
 def ensure(plugins: Iterable[Plugin]) -> None:
     """Load, in an executor's process, what the driver has loaded.
 
@@ -143,9 +151,8 @@ def _load(name: str) -> Plugin:
             f"plug-in {name!r} cannot be imported ({type(error).__name__}); install it, on "
             "every executor too, or put its folder on PYTHONPATH."
         ) from error
-    if not any(hasattr(module, kind) for kind in _KINDS):
-        kinds = ", ".join(sorted(_KINDS))
-        raise ConfigError(f"plug-in {name!r} adds nothing; it may hold {kinds}.")
+    if not any(hasattr(module, kind) for kind in KINDS):
+        raise ConfigError(f"plug-in {name!r} adds nothing; it may hold {', '.join(KINDS)}.")
     top = name.partition(".")[0]
     return Plugin(module=name, version=_hash(top), distribution=_distribution(top))
 

@@ -18,6 +18,13 @@ def board(parser: ArgumentParser) -> None:
     add = parser.add_argument
     schema(add)
     add(
+        "--show",
+        choices=("board", "robustness"),
+        default="board",
+        help="the board, or what perturbed copies and other prompts do to its numbers "
+        "(default: %(default)s)",
+    )
+    add(
         "--format",
         choices=("table", "json", "csv", "md"),
         default="table",

@@ -36,8 +36,12 @@ def print_board(
 
 
 def write_board(board: Leaderboard, format_name: str, path: Path | None) -> None:
+    """Print a board in one of the formats, or write it to a file."""
+    write_text(render(board, format_name), path)
+
+
+def write_text(text: str, path: Path | None) -> None:
     """Print, or write to a file and say so."""
-    text = render(board, format_name)
     if path is None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medhelm_spark.cli import demos
-from medhelm_spark.cli.boards import print_board, write_board
+from medhelm_spark.cli.boards import print_board, reader_of, write_board, write_text
 from medhelm_spark.cli.dry_run import dry_run
 from medhelm_spark.cli.evaluate import (
     check,
@@ -17,24 +17,27 @@ from medhelm_spark.cli.evaluate import (
     prepare,
     replaced,
 )
-from medhelm_spark.cli.schema import load_shown
+from medhelm_spark.cli.schema import load_shown, shown_runs
 from medhelm_spark.cli.track import track
-from medhelm_spark.cli.workspace import Entries, Workspace, counted, say
+from medhelm_spark.cli.workspace import Entries, Workspace, say
 from medhelm_spark.config.explain import explain
 from medhelm_spark.config.registry import load_registry
 from medhelm_spark.config.schema_file import load_schema
 from medhelm_spark.config.settings import load_settings
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.interop.responses import ENGINE, file_id, parse_fields
 from medhelm_spark.interop.responses import import_responses as import_file
+from medhelm_spark.leaderboard import choose, robustness_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest import ingest as ingest_cards
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import completed
 from medhelm_spark.stages.summarize import summarize as summarize_runs
+from medhelm_spark.statistics.robustness import render_robustness
 from medhelm_spark.tracking import preload
 
 
@@ -164,11 +167,17 @@ def summarize(args: Namespace) -> int:
 
 
 def leaderboard(args: Namespace) -> int:
-    """`leaderboard`: the board of a suite or release, printed or written."""
+    """`leaderboard`: the board of a suite or release, or its robustness, printed or written."""
     schema = load_schema(args.schema) if args.schema else None
     workspace = Workspace(args.local_path, args.output_path)
-    board = load_shown(workspace, schema, suite=args.suite, release=args.release)
-    write_board(board, args.format, args.output_file)
+    if args.show == "robustness":
+        reader = reader_of(workspace)
+        source = choose(reader, args.suite, args.release)
+        rows = robustness_of(shown_runs(workspace, schema, source, reader))
+        write_text(render_robustness(rows, args.format), args.output_file)
+    else:
+        board = load_shown(workspace, schema, suite=args.suite, release=args.release)
+        write_board(board, args.format, args.output_file)
     return 0
 
 
@@ -176,7 +185,8 @@ def serve(args: Namespace) -> int:
     """`serve`: the dashboard on this machine."""
     from medhelm_spark.cli.serve import serve as open_dashboard
 
-    return open_dashboard(args.output_path, args.suite, args.release, args.port, args.host)
+    place = (args.output_path, args.suite, args.release, args.port, args.host)
+    return open_dashboard(*place, plugins=args.plugins)
 
 
 def explain_config(args: Namespace) -> int:

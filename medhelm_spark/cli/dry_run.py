@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from medhelm_spark.cli.workspace import counted, say
+from medhelm_spark.cli.workspace import say
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.stages.decide import decisions_of, refuse

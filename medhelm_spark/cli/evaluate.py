@@ -12,9 +12,9 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
 from medhelm_spark.engines import factory_of, preflight
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.session import expect_rows
-from medhelm_spark.metrics import metrics_for, run_metrics_for
+from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
 from medhelm_spark.scenarios import check_card, with_source
 from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.context import Context
@@ -71,8 +71,17 @@ def check(runs: Sequence[ResolvedRun]) -> None:
             metric.preflight(params)
         for run_metric, params in run_metrics_for(run.metrics):
             run_metric.preflight(params)
+        _check_endpoint(run)
         for annotator in run.annotators:
             kind_of(annotator.rubric)
+
+
+def _check_endpoint(run: ResolvedRun) -> None:
+    """Refuse a primary endpoint whose metric the scenario does not have."""
+    known = [stat.name for stat in stats_of(run.metrics)]
+    if run.is_primary and run.card.main_metric not in known:
+        where = f"the suite file's primary_endpoint: scenario {run.card.name!r}"
+        raise UnknownNameError("metric", run.card.main_metric, known, where=where)
 
 
 def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:

@@ -37,6 +37,11 @@ def site(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="your site's configuration, read over the shipped one (default: %(default)s)",
     )
+    plugins(parser)
+
+
+def plugins(parser: ArgumentParser) -> None:
+    """A site's own code."""
     parser.add_argument(
         "--plugins",
         nargs="+",

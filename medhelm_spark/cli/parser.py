@@ -128,13 +128,14 @@ COMMANDS: Mapping[str, Command] = {
         options=(*_PLACES, board_options.which, board_options.board),
         examples=(
             "leaderboard --suite first",
+            "leaderboard --suite first --show robustness",
             "leaderboard --release 2026-q1 --format csv --output-file board.csv",
         ),
     ),
     "serve": Command(
         function=commands.serve,
         about="Open the dashboard.",
-        options=(options.lake, board_options.which, board_options.serving),
+        options=(options.lake, options.plugins, board_options.which, board_options.serving),
         examples=("serve --suite first -p 8501",),
     ),
     "explain-config": Command(

@@ -5,9 +5,10 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.cli.workspace import counted, say
+from medhelm_spark.cli.workspace import say
 from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.config.registry import Registry, load_registry
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics import stats_of

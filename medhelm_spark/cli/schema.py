@@ -2,14 +2,16 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from medhelm_spark.cli.boards import load, reader_of
-from medhelm_spark.cli.workspace import Workspace, counted, say
+from medhelm_spark.cli.boards import reader_of
+from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.config.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.leaderboard import BoardRun, choose, load_runs, paired
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of, choose, load_runs, paired
 from medhelm_spark.metrics import known_stats
-from medhelm_spark.statistics.board import Leaderboard, build_board
+from medhelm_spark.statistics.board import Leaderboard
 
 MAX_NAMES = 5
 
@@ -18,14 +20,21 @@ def load_shown(
     workspace: Workspace, schema: Schema | None, *, suite: str | None, release: str | None
 ) -> Leaderboard:
     """The board of a suite or release; with a schema, of the runs in its run groups only."""
-    if schema is None:
-        return load(workspace, suite=suite, release=release)
     reader = reader_of(workspace)
-    runs = load_runs(reader, choose(reader, suite, release))
+    runs = shown_runs(workspace, schema, choose(reader, suite, release), reader)
+    return board_of(runs, paired(reader, runs))
+
+
+def shown_runs(
+    workspace: Workspace, schema: Schema | None, source: BoardSource, reader: Reader
+) -> Sequence[BoardRun]:
+    """The runs of a suite or release; with a schema, those in its run groups only."""
+    runs = load_runs(reader, source)
+    if schema is None:
+        return runs
     for remark in remarks(schema, runs, workspace.registry.cards):
         say(f"schema: {remark}")
-    shown = [run for run in runs if _is_shown(schema, run)]
-    return build_board((run.cell for run in shown if run.cell), paired(reader, shown))
+    return [run for run in runs if _is_shown(schema, run)]
 
 
 def _is_shown(schema: Schema, run: BoardRun) -> bool:

@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 from medhelm_spark.config.resources import resource
@@ -13,9 +14,17 @@ from medhelm_spark.leaderboard import choose, text_levels
 
 
 def serve(
-    output_path: str, suite: str | None, release: str | None, port: int, host: str = "127.0.0.1"
+    output_path: str,
+    suite: str | None,
+    release: str | None,
+    port: int,
+    host: str = "127.0.0.1",
+    *,
+    plugins: Sequence[str] = (),
 ) -> int:
     """Become the dashboard's server; what is wrong with the lake or the names is said before.
+
+    The page loads `plugins` to know the directions of their metrics; tables do not hold them.
 
     Raises:
         SetupError: Streamlit is missing, or the lake cannot be read from here.
@@ -28,6 +37,7 @@ def serve(
     check_host(reader, host)
     source = choose(reader, suite, release)
     words = command(output_path, port, host)
+    words += ["--plugins", *plugins] if plugins else []
     words += [f"--{source.kind.value}", source.name] if suite or release else []
     sys.stderr.write(f"dashboard of {output_path}: http://{host}:{port}\n")
     sys.stderr.flush()

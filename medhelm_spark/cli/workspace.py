@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.config.expand import Selection, expand
+from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import load_confs, parse_flags, up_to_priority
 from medhelm_spark.config.settings import Platform, Settings, load_settings
-from medhelm_spark.config.suites import load_suite
+from medhelm_spark.config.suites import SuiteFile, load_suite
 from medhelm_spark.domain.deployment import Deployment, OnFailure
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
@@ -33,15 +34,6 @@ def say(line: str) -> None:
     clear = CLEAR_LINE if sys.stderr.isatty() else ""  # progress may stand there
     sys.stderr.write(f"{clear}{line}\n")
     sys.stderr.flush()
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "run"), counted(2, "run"), counted(0, "model call")
-    ('1 run', '2 runs', '0 model calls')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 class Workspace:
@@ -88,13 +80,15 @@ def _executors(settings: Settings, lake: Lake) -> int:
     return next((int(value) for value in found if value), 1)
 
 
+NO_SUITE = SuiteFile(description="")
+
+
 @dataclass(frozen=True, slots=True)
 class Entries:
     """The run entries of a command line, before they are resolved."""
 
     entries: tuple[RunEntry, ...]
-    models_to_run: tuple[str, ...] = ()
-    max_eval_instances: int | None = None
+    suite: SuiteFile = NO_SUITE
 
     @classmethod
     def of(cls, args: Namespace) -> "Entries":
@@ -112,20 +106,19 @@ class Entries:
         if not args.suite_file:
             return cls(up_to_priority(entries, args.priority))
         suite, more = load_suite(args.suite_file, args.local_path)
-        return cls(
-            up_to_priority((*entries, *more), args.priority),
-            models_to_run=suite.models_to_run,
-            max_eval_instances=suite.max_eval_instances,
-        )
+        return cls(up_to_priority((*entries, *more), args.priority), suite)
 
     def resolve(self, args: Namespace, registry: Registry) -> tuple[ResolvedRun, ...]:
         """One resolved run per scenario and model."""
-        limit = args.max_eval_instances
+        limit, trials, suite = args.max_eval_instances, args.num_train_trials, self.suite
+        jury = suite.jury_config_path
         selection = Selection(
-            models_to_run=args.models_to_run or self.models_to_run,
+            models_to_run=args.models_to_run or suite.models_to_run,
             groups_to_run=args.groups_to_run,
-            max_eval_instances=self.max_eval_instances if limit is None else limit,
-            num_train_trials=args.num_train_trials,
+            max_eval_instances=suite.max_eval_instances if limit is None else limit,
+            num_train_trials=suite.num_train_trials if trials is None else trials,
+            jury=load_jury(Path(jury)) if jury else None,
+            primary_endpoint=suite.primary_endpoint,
         )
         runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)
         changes = _changes(args)

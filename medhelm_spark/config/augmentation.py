@@ -4,18 +4,21 @@ A value stands for one or more sets of perturbations; each set is a run of its o
 what HELM writes into the run name.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from medhelm_spark import plugins
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.shelves import Shelves
 from medhelm_spark.domain.plan import WordList, WordLists
-from medhelm_spark.domain.run import PerturbationSpec, RunEntry
+from medhelm_spark.domain.run import PROMPT_VARIANTS, PerturbationSpec, RunEntry
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 KEY = "data_augmentation"
 FOLDER = "perturbations"
+PLUGIN_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 Perturbations = tuple[PerturbationSpec, ...]
 
@@ -121,11 +124,32 @@ NOT_SHIPPED: Mapping[str, str] = {
 """HELM's other values: known, so that they are refused by name and not as a spelling mistake."""
 
 
+def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
+    """The shipped values, and every perturbation of a plug-in under its own name.
+
+    Raises:
+        ConfigError: A plug-in's name stands for something else, or cannot stand in a run name.
+    """
+    own = plugins.added("PERTURBATIONS")
+    for name in own:
+        if not PLUGIN_NAME.fullmatch(name):
+            raise ConfigError(
+                f"a plug-in's PERTURBATIONS has {name!r}; allowed: a letter, then letters, digits "
+                "and _."
+            )
+        if name in {*AUGMENTATIONS, *NOT_SHIPPED, PROMPT_VARIANTS}:
+            raise ConfigError(
+                f"a plug-in's PERTURBATIONS has {name!r}, which is taken; give it a name of its "
+                "own."
+            )
+    return {**AUGMENTATIONS, **{name: {name: _one(name)} for name in own}}
+
+
 def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbations]]:
     """The entry once per set of perturbations that it asks for, with that set's name in place.
 
     Raises:
-        ConfigError: The value is not one that this project ships.
+        ConfigError: Neither this project nor a plug-in has the value.
     """
     if KEY not in entry.args:
         yield entry, ()
@@ -133,9 +157,10 @@ def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbat
     value = str(entry.args[KEY])
     if value in NOT_SHIPPED:
         raise ConfigError(f"{where}: {KEY}={value} is not supported: {NOT_SHIPPED[value]}.")
-    if value not in AUGMENTATIONS:
-        raise UnknownNameError(KEY, value, AUGMENTATIONS, where=where)
-    for name, perturbations in AUGMENTATIONS[value].items():
+    known = augmentations()
+    if value not in known:
+        raise UnknownNameError(KEY, value, known, where=where)
+    for name, perturbations in known[value].items():
         yield replace(entry, args={**entry.args, KEY: name}), perturbations
 
 

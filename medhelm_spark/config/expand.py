@@ -28,8 +28,9 @@ from medhelm_spark.config.scenario_args import (
     with_args,
 )
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Jury
-from medhelm_spark.domain.plan import ResolvedAnnotator, ResolvedRun
+from medhelm_spark.domain.plan import PrimaryEndpoint, ResolvedAnnotator, ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -37,12 +38,14 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What the command line adds to the entries: `--models-to-run`, `-m` and so on."""
+    """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on."""
 
     models_to_run: Sequence[str] = ()
     groups_to_run: Sequence[str] = ()
     max_eval_instances: int | None = None
     num_train_trials: int | None = None
+    jury: Jury | None = None
+    primary_endpoint: PrimaryEndpoint | None = None
 
 
 EVERYTHING = Selection()
@@ -77,10 +80,20 @@ def expand(
             _add(runs, replace(run, perturbations=perturbations, word_lists=own))
     if entries and not runs:
         raise ConfigError(
-            f"none of the {len(entries)} run entries is left to run: "
+            f"of {counted(len(entries), 'run entry')} none is left to run: "
             "--models-to-run and --groups-to-run exclude them all."
         )
+    _check_primary(selection, runs.values())
     return tuple(runs.values())
+
+
+def _check_primary(selection: Selection, runs: Iterable[ResolvedRun]) -> None:
+    """Refuse a primary endpoint that no run answers; groups may leave it out on purpose."""
+    primary, names = selection.primary_endpoint, {run.card.name for run in runs}
+    if primary and primary.scenario not in names and not selection.groups_to_run:
+        raise UnknownNameError(
+            "scenario", primary.scenario, names, where="the suite file's primary_endpoint"
+        )
 
 
 def _where(entry: RunEntry) -> str:
@@ -105,7 +118,9 @@ def _expand_entry(
     groups = (*(card.groups or (scenario.card.name,)), *entry.groups)
     if selection.groups_to_run and not set(groups) & set(selection.groups_to_run):
         return
-    annotators = _annotators(replace(scenario, card=card), entry, registry, folders)
+    card, is_primary = _with_endpoint(card, selection.primary_endpoint)
+    judged = replace(scenario, card=card, jury=selection.jury or scenario.jury)
+    annotators = _annotators(judged, entry, registry, folders)
     for deployment, model_args in _models(entry, registry, selection, where):
         yield ResolvedRun(
             name=run_name(scenario.card, entry, model_args),
@@ -118,7 +133,17 @@ def _expand_entry(
             annotators=annotators,
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,
+            is_primary=is_primary,
         )
+
+
+def _with_endpoint(
+    card: ScenarioCard, primary: PrimaryEndpoint | None
+) -> tuple[ScenarioCard, bool | None]:
+    """The card, read by the endpoint's metric where the suite declares one for its scenario."""
+    if primary is None or primary.scenario != card.name:
+        return card, None if primary is None else False
+    return replace(card, main_metric=primary.metric or card.main_metric), True
 
 
 def _for_model(entry: RunEntry, deployment: Deployment, registry: Registry) -> RunEntry:

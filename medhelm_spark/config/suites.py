@@ -1,11 +1,12 @@
-"""Suite files: which run entries, models and sizes belong together, under a name of their own."""
+"""Suite files: which run entries, models, sizes and judges belong together, under a name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.run_entries import load_confs, parse_flags
+from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
 
@@ -14,20 +15,27 @@ FOLDER = "suites"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteFile:
-    """What a suite file says. `models_to_run` and `max_eval_instances` yield to the flags."""
+    """What a suite file says.
+
+    `models_to_run`, `max_eval_instances` and `num_train_trials` yield to the flags. The jury of
+    `jury_config_path` judges every scenario that judges score, unless a run entry names another.
+    """
 
     description: str
     conf_paths: tuple[str, ...] = ()
     run_entries: tuple[str, ...] = ()
     models_to_run: tuple[str, ...] = ()
     max_eval_instances: int | None = None
+    num_train_trials: int | None = None
+    jury_config_path: str | None = None
+    primary_endpoint: PrimaryEndpoint | None = None
 
 
 def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tuple[RunEntry, ...]]:
     """A suite file and its run entries; `name` is a path, or a file of a `suites` folder.
 
-    The site's folder comes before the shipped one. Its `conf_paths` are looked for beside it, in
-    the folder above, and in the working directory.
+    The site's folder comes before the shipped one. Its paths are looked for beside it, in the
+    folder above, and in the working directory.
 
     Raises:
         ConfigError: If there is no such file, or it is broken or names nothing to run.
@@ -35,9 +43,12 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
     path = _find(name, local_path)
     suite = load_yaml(path, SuiteFile)
     entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
-    entries += load_confs(_conf(each, path) for each in suite.conf_paths)
+    entries += load_confs(_beside(path, each, "conf_paths") for each in suite.conf_paths)
     if not entries:
         raise ConfigError(f"{path}: names no run entry; give run_entries or conf_paths.")
+    if suite.jury_config_path:
+        jury = _beside(path, suite.jury_config_path, "jury_config_path")
+        suite = replace(suite, jury_config_path=str(jury))
     return suite, entries
 
 
@@ -57,8 +68,8 @@ def _find(name: str, local_path: Path | None) -> Path:
     )
 
 
-def _conf(name: str, owner: Path) -> Path:
+def _beside(owner: Path, name: str, key: str) -> Path:
     for folder in (owner.parent, owner.parent.parent, Path()):
         if (folder / name).is_file():
             return folder / name
-    raise ConfigError(f"{owner}: conf_paths names {name!r}, and there is no such file.")
+    raise ConfigError(f"{owner}: {key} names {name!r}, and there is no such file.")

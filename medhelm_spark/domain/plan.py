@@ -19,6 +19,17 @@ class ResolvedAnnotator:
     deployments: tuple[Deployment, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrimaryEndpoint:
+    """What a suite is run to learn, declared before it is run: a scenario, and by which stat.
+
+    Without `metric` it is the scenario's main metric.
+    """
+
+    scenario: str
+    metric: str | None = None
+
+
 WordList = Mapping[str, tuple[str, ...]]
 """What a perturbation replaces, or the name of a group, and the words for it."""
 
@@ -31,7 +42,8 @@ class ResolvedRun:
     """A run entry after expansion: one scenario, one adapter, one deployment.
 
     `name` is HELM's run name; `where` says which entry of which file it comes from.
-    `word_lists` holds every list that its perturbations may read.
+    `word_lists` holds every list that its perturbations may read. `is_primary` says whether the
+    suite's primary endpoint is read from it, None where no endpoint was declared.
     """
 
     name: str
@@ -44,3 +56,4 @@ class ResolvedRun:
     where: str = ""
     perturbations: tuple[PerturbationSpec, ...] = ()
     word_lists: WordLists = field(default_factory=dict)
+    is_primary: bool | None = None

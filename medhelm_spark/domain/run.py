@@ -126,15 +126,26 @@ class PerturbationSpec:
     """A perturbation by its name in `adaptation.perturbations.PERTURBATIONS`, as HELM names it.
 
     `args` are its arguments as text; `word_lists` gives the content id of every list it reads.
+    `version` is None where it has none; of a plug-in's perturbation it holds the plug-in's hash.
     """
 
     name: str
     args: Mapping[str, str] = field(default_factory=dict)
     word_lists: Mapping[str, str] = field(default_factory=dict)
+    version: str | None = None
+
+    @property
+    def identity(self) -> Mapping[str, object]:
+        """What ids are made of: a version that it does not have stays out, as in older lakes."""
+        own = {"name": self.name, "args": self.args, "word_lists": self.word_lists}
+        return own | ({"version": self.version} if self.version else {})
 
 
 PROMPT = "prompt."
 """What the `perturbation` of a prompt variant's rows begins with."""
+
+PROMPT_VARIANTS = "prompt_variants"
+"""The `perturbation` of what is summarised over all prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +210,8 @@ class SuiteRun:
 
     `locality` and `engine` are the deployment's. `is_jury_validated` is None where no jury judges,
     else whether the jury's file says that clinicians checked it (a demo judge's never does).
+    `is_primary` is true where the suite file declared the main metric of this run's scenario as the
+    suite's primary endpoint; the oldest row that says so tells when.
     """
 
     suite: str
@@ -209,6 +222,7 @@ class SuiteRun:
     engine: str
     is_jury_validated: bool | None
     run_spec: RunSpec
+    is_primary: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
 from medhelm_spark.domain.run import RunSpec
@@ -192,7 +193,7 @@ def import_responses(
         shas = sorted(file_id(path) for path in files.values())
         name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), shas, names)
         ctx.lake.append("request_results", made, new_write_id(), txn=(name, 1))
-    ctx.say(f"import-responses: {count} new answers")
+    ctx.say(f"import-responses: {counted(count, 'new answer')}")
     return count
 
 

@@ -13,6 +13,7 @@ from medhelm_spark.leaderboard.instances import (
     instances_of,
 )
 from medhelm_spark.leaderboard.pairs import paired
+from medhelm_spark.leaderboard.robustness import robustness_of
 from medhelm_spark.leaderboard.runs import (
     BoardRun,
     BoardSource,
@@ -44,5 +45,6 @@ __all__ = [
     "load_board",
     "load_runs",
     "paired",
+    "robustness_of",
     "text_levels",
 ]

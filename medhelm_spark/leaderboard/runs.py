@@ -1,6 +1,6 @@
 """The runs of a suite or a release, each with its cell of the board."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -16,11 +16,12 @@ from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS, CURREN
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.sql import among
 from medhelm_spark.metrics import info, metrics_behind
-from medhelm_spark.statistics.board import BoardCell, Leaderboard, build_board
+from medhelm_spark.statistics.board import BoardCell, BoardPair, Leaderboard, build_board
 
 JURY_COVERAGE = "jury_coverage"
+ANSWER_UNREADABLE = "answer_unreadable"
 _FINISHED = f"SELECT * FROM ({CURRENT_RUNS}) WHERE stage IN ('score', 'summarize')"
-_STATS = "SELECT * FROM {{stats}} WHERE perturbation = '' AND run_spec_id IN ({units})"
+_STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
 _PLANNED = "SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({units})"
 
 
@@ -47,7 +48,8 @@ class BoardRun:
     `cell` is None where its stats are not there: `is_summarized` tells a run that is still to be
     summarised from one whose main metric gave nothing on the main split. `is_current` is false
     where the run was scored again after these stats were made. `info` is None for a metric that
-    this installation does not know.
+    this installation does not know. `changes` are the main metric's stats over perturbed copies
+    and prompt variants.
     """
 
     run_spec: RunSpec
@@ -57,6 +59,7 @@ class BoardRun:
     info: MetricInfo | None
     is_summarized: bool
     is_current: bool
+    changes: tuple[Stat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +155,11 @@ def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
             run_spec=row.run_spec,
             suite=row.suite,
             locality=row.locality,
-            cell=_cell(row, stats.get(row.run_spec_id, {}), scenarios),
+            cell=_cell(row, _plain(stats.get(row.run_spec_id, ())), scenarios),
             info=_info(row.run_spec),
             is_summarized=row.run_spec_id in pins,
             is_current=ledger.is_current(row.run_spec_id, pins.get(row.run_spec_id)),
+            changes=_changes(row.run_spec, stats.get(row.run_spec_id, ())),
         )
         for row in sorted(planned, key=lambda row: (row.name, row.suite))
     )
@@ -174,16 +178,24 @@ def _of_release(reader: Reader, release: str) -> tuple[list[SuiteRun], dict[str,
     return [newest[key] for key in keys if key in newest], pins
 
 
-def _stats(
-    reader: Reader, pins: Mapping[str, str], units: Iterable[str]
-) -> dict[str, dict[tuple[str, str], Stat]]:
-    """Stats by run_spec_id, then by name and split, each from the write that counts."""
+def _stats(reader: Reader, pins: Mapping[str, str], units: Iterable[str]) -> dict[str, list[Stat]]:
+    """Stats by run_spec_id, each from the write that counts."""
     wanted = [unit for unit in units if unit in pins]
-    found: dict[str, dict[tuple[str, str], Stat]] = {}
+    found: dict[str, list[Stat]] = {}
     for stat in reader.rows(_STATS.format(units=among(wanted)), _WrittenStat):
         if pins.get(stat.run_spec_id) == stat.write_id:
-            found.setdefault(stat.run_spec_id, {})[stat.name, stat.split] = stat
+            found.setdefault(stat.run_spec_id, []).append(stat)
     return found
+
+
+def _plain(stats: Iterable[Stat]) -> dict[tuple[str, str], Stat]:
+    """What is computed on the instances as they are, by name and split."""
+    return {(stat.name, stat.split): stat for stat in stats if not stat.perturbation}
+
+
+def _changes(spec: RunSpec, stats: Iterable[Stat]) -> tuple[Stat, ...]:
+    main = (spec.main_metric, spec.main_split)
+    return tuple(stat for stat in stats if stat.perturbation and (stat.name, stat.split) == main)
 
 
 def _scenarios(reader: Reader) -> dict[str, ScenarioVersion]:
@@ -202,6 +214,7 @@ def _cell(
         return None
     scenario, direction = scenarios.get(spec.data_version), _info(spec)
     coverage = stats.get((JURY_COVERAGE, spec.main_split))
+    unreadable = stats.get((ANSWER_UNREADABLE, spec.main_split))
     judged = _is_judged(spec)
     return BoardCell(
         model=spec.model,
@@ -222,6 +235,8 @@ def _cell(
         ci_high=main.ci_high,
         demo_judge=judged and row.is_jury_validated is False,
         jury_coverage=coverage.mean if judged and coverage else None,
+        unreadable=unreadable.mean if unreadable else None,
+        is_primary=bool(row.is_primary),
     )
 
 
@@ -242,15 +257,26 @@ def _is_judged(spec: RunSpec) -> bool:
     return not owners or any("verdicts" in metric.needs for metric in owners)
 
 
-def board_of(runs: Iterable[BoardRun]) -> Leaderboard:
-    """The board of some runs, without paired differences."""
-    return build_board(run.cell for run in runs if run.cell)
+def board_of(runs: Sequence[BoardRun], pairs: Iterable[BoardPair] = ()) -> Leaderboard:
+    """The board of some runs, with the paired differences that are given."""
+    return build_board((run.cell for run in runs if run.cell), pairs, _notes(runs))
 
 
 def load_board(reader: Reader, suite: str | None = None, release: str | None = None) -> Leaderboard:
     """The board of a suite or release, with the paired differences of its models."""
     runs = load_runs(reader, choose(reader, suite, release))
-    return build_board((run.cell for run in runs if run.cell), paired(reader, runs))
+    return board_of(runs, paired(reader, runs))
+
+
+def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
+    """What the cells cannot say."""
+    if any(run.changes for run in runs):
+        yield "Perturbed copies or other prompts were asked too: see the table of robustness."
+    if unknown := sorted({run.run_spec.main_metric for run in runs if run.cell and not run.info}):
+        yield (
+            f"Not known here, so without direction and win rate: {', '.join(unknown)}; "
+            "name their plug-in by --plugins."
+        )
 
 
 def text_levels(reader: Reader) -> set[AccessLevel]:

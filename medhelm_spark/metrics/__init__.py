@@ -7,7 +7,10 @@ from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.answer import ANSWER_UNREADABLE
 from medhelm_spark.metrics.bertscore import BERTSCORE
-from medhelm_spark.metrics.billing_code import MIMICIV_BILLING_CODE
+from medhelm_spark.metrics.billing_code import (
+    MIMICIV_BILLING_CODE,
+    MIMICIV_BILLING_CODE_MICRO,
+)
 from medhelm_spark.metrics.bleu import BLEU
 from medhelm_spark.metrics.calibration import CALIBRATION
 from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
@@ -57,11 +60,13 @@ _OWN: Mapping[str, Metric] = {
 }
 METRICS: Mapping[str, Metric] = Registry("METRICS", Metric, _OWN)
 
-RUN_METRICS: Mapping[str, RunMetric] = {
+_OF_RUNS: Mapping[str, RunMetric] = {
     "classification": CLASSIFICATION,
     "calibration": CALIBRATION,
     "perplexity": PERPLEXITY,
+    "mimiciv_billing_code_micro": MIMICIV_BILLING_CODE_MICRO,
 }
+RUN_METRICS: Mapping[str, RunMetric] = Registry("RUN_METRICS", RunMetric, _OF_RUNS)
 
 Chosen = list[tuple[Metric, Params]]
 ChosenForRun = list[tuple[RunMetric, Params]]
@@ -76,7 +81,7 @@ def _stats() -> Iterator[tuple[str, MetricInfo]]:
 
 def known_stats() -> tuple[MetricInfo, ...]:
     """Every stat whose name is known beforehand, of an instance or of a run."""
-    of_runs = (stat for metric in RUN_METRICS.values() for stat in metric.emits)
+    of_runs = (stat for one in RUN_METRICS.values() for stat in (*one.emits, *one.aliases))
     return (*(stat for _, stat in _stats()), *of_runs)
 
 
@@ -103,7 +108,8 @@ def metric_for(name: str) -> tuple[str, Metric]:
 def run_metric_for(name: str) -> RunMetric | None:
     """The run-level metric of this name, or the one that gives the stat of this name."""
     for metric_name, metric in RUN_METRICS.items():
-        if name == metric_name or name in {stat.name for stat in metric.emits}:
+        stats = {stat.name for stat in (*metric.emits, *metric.aliases)}
+        if name == metric_name or _stem(name) in stats:
             return metric
     return None
 
@@ -131,7 +137,7 @@ def run_metrics_for(specs: Sequence[MetricSpec]) -> ChosenForRun:
     for spec in specs:
         metric, params = run_metric_for(spec.name), dict(spec.args)
         if metric and (metric, params) not in chosen:
-            _claim(owners, metric.emits, spec)
+            _claim(owners, metric.emitted(params), spec)
             chosen.append((metric, params))
     return chosen
 
@@ -165,14 +171,15 @@ def metrics_for(specs: Sequence[MetricSpec]) -> Chosen:
 def stats_of(specs: Sequence[MetricSpec]) -> tuple[MetricInfo, ...]:
     """Every stat that these specs give, of an instance or of the run."""
     own = (stat for metric, params in metrics_for(specs) for stat in metric.emitted(params))
-    return (*own, *(stat for metric, _ in run_metrics_for(specs) for stat in metric.emits))
+    of_run = (stat for metric, params in run_metrics_for(specs) for stat in metric.emitted(params))
+    return (*own, *of_run)
 
 
 def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
     """The per-instance metrics that a stat rests on; none where these specs do not give it."""
     wanted = {stat_name}
     for run_metric, params in run_metrics_for(specs):
-        if stat_name in {stat.name for stat in run_metric.emits}:
+        if stat_name in {stat.name for stat in run_metric.emitted(params)}:
             wanted.update(run_metric.reads(params))
     return [
         metric

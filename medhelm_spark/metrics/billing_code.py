@@ -7,7 +7,8 @@ whole and without the point. The gold codes are the correct references, split at
 
 Per note, over sets of codes: precision = right / given, recall = right / wanted, F1 = 2 right /
 (given + wanted), each 0 where its denominator is. Their mean weighs notes alike. The three counts
-stand beside them, because the micro average, which weighs codes alike, is `micro` of their means.
+stand beside them; `mimiciv_billing_code_micro` is the micro average, the same formulas over the
+counts of all notes of a run together, which weighs codes alike.
 
 MedHELM finds codes in answer and references by one pattern without letters after the first: it
 cuts S72.001A to S72 and misses M1A.0 and every ICD-10-PCS code, on both sides.
@@ -28,6 +29,7 @@ from medhelm_spark.metrics.metric import (
     scored,
     unscored,
 )
+from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
 
 _CODE = re.compile(
     r"(?<![A-Za-z0-9])"
@@ -59,7 +61,7 @@ def _medhelm_listed(references: Iterable[Reference]) -> Codes:
 
 
 def micro(right: float, given: float, wanted: float) -> tuple[float, float, float]:
-    """Precision, recall and F1 of counts over one note or many, or of the means of such counts.
+    """Precision, recall and F1 of counts over one note or many.
 
     >>> micro(2, 4, 2)
     (0.5, 1.0, 0.6666666666666666)
@@ -132,3 +134,24 @@ MIMICIV_BILLING_CODE = Metric(
     version="1",
 )
 _NAMES = tuple(info.name for info in MIMICIV_BILLING_CODE.emits)
+
+COUNTS = tuple(info.name for info in _counts())
+
+
+def _of_run(columns: Columns, weights: Weights, params: Params) -> tuple[float, float, float]:
+    return micro(*map(float, weights @ columns))
+
+
+MIMICIV_BILLING_CODE_MICRO = RunMetric(
+    fn=_of_run,
+    reads=lambda params: COUNTS,
+    emits=tuple(
+        MetricInfo(
+            name=f"mimiciv_billing_code_micro_{name}",
+            display_name=f"{shown} of codes (micro)",
+            description=f"{shown} over the codes of all notes together.",
+        )
+        for name, shown in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+    ),
+    version="1",
+)

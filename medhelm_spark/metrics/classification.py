@@ -1,20 +1,22 @@
-"""Classification of a run: macro and micro F1 over classes, for one label an answer or for several.
+"""Classification of a run: macro, micro and per-class F1, for one label an answer or for several.
 
 For each class F1 = 2 tp / (2 tp + fp + fn), 0 where it has none of the three; `macro` is the mean
 over classes, `micro` the same formula over all classes' counts together: scikit-learn's
 `f1_score(average=...)` on indicator rows (Pedregosa et al. 2011), as in MedHELM 0.8.0.
 
 params["labels"] names the classes, as `yes|no|maybe`; all of them count, and an answer that is none
-of them predicts nothing. Without labels the classes are the options of a multiple choice by their
-place, and those count that some instance has or predicts. Labels are compared after lower-casing
-and without punctuation and articles. With params["delimiter"] answers and references may hold
-several labels, and an instance without any is one of none.
+of them predicts nothing. Each has an F1 of its own, `classification_f1[yes]`, without a value where
+no instance has or predicts the class. Without labels the classes are the options of a multiple
+choice by their place, and those count that some instance has or predicts. Labels are compared after
+lower-casing and without punctuation and articles. With params["delimiter"] answers and references
+may hold several labels, and an instance without any is one of none.
 
 Per instance a metric writes the classes as two whole numbers, bit k for the k-th class; the F1s are
 made of how often each pair of them occurs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +41,13 @@ MAX_CLASSES = 53
 Places = Mapping[str, int]
 
 
+def _named(params: Params) -> list[str]:
+    """The labels as they were given."""
+    return [label.strip() for label in params.get("labels", "").split("|") if label.strip()]
+
+
 def _labels(params: Params) -> list[str]:
-    return [normalise(label) for label in params.get("labels", "").split("|") if label.strip()]
+    return [normalise(label) for label in _named(params)]
 
 
 def _check(params: Params) -> None:
@@ -111,16 +118,18 @@ def _bits(masks: NDArray[np.float64], num_classes: int) -> NDArray[np.bool_]:
     return (shifted & 1).astype(np.bool_)
 
 
-def _f1(columns: Columns, weights: Weights, params: Params) -> tuple[float | None, float | None]:
+def _f1(columns: Columns, weights: Weights, params: Params) -> tuple[float | None, ...]:
     num_labels = len(_labels(params))
     true, predicted = (_bits(columns[:, side], num_labels or MAX_CLASSES) for side in (0, 1))
     hits = 2 * (weights @ (true & predicted))
     counts = weights @ true.astype(np.int64) + weights @ predicted.astype(np.int64)
     counted = np.ones(num_labels, np.bool_) if num_labels else (true | predicted).any(axis=0)
-    if not counted.any():
+    if not counted.any():  # never with labels
         return None, None
-    scores = hits[counted] / np.maximum(counts[counted], 1)
-    return float(scores.mean()), float(hits.sum() / max(1, counts.sum()))
+    scores = hits / np.maximum(counts, 1)
+    own = [float(one) if held else None for one, held in zip(scores, counts, strict=True)]
+    overall = (float(scores[counted].mean()), float(hits.sum() / max(1, counts.sum())))
+    return *overall, *own[:num_labels]
 
 
 def _code(name: str, display_name: str) -> MetricInfo:
@@ -143,6 +152,16 @@ CLASSES = Metric(
 )
 _NAMES = tuple(info.name for info in CLASSES.emits)
 
+F1 = MetricInfo(name="classification_f1", display_name="F1", description="F1 of one class.")
+
+
+def _per_class(params: Params) -> tuple[MetricInfo, ...]:
+    return tuple(
+        replace(F1, name=f"{F1.name}[{label}]", display_name=f"F1 of {label}")
+        for label in _named(params)
+    )
+
+
 CLASSIFICATION = RunMetric(
     fn=_f1,
     reads=lambda params: _NAMES,
@@ -158,6 +177,8 @@ CLASSIFICATION = RunMetric(
             description="F1 over the counts of all classes.",
         ),
     ),
-    version="1",
+    version="2",
+    more=_per_class,
+    aliases=(F1,),
     preflight=_check,
 )

@@ -13,6 +13,7 @@ from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION, spoken
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.request import (
@@ -166,4 +167,4 @@ def _read_verdicts(
         ctx.lake.append("annotations", made, write_id)
         counts = {unit: replies[unit].counts for unit in todo if unit in replies}
         ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at, counts)
-    ctx.say(f"{STAGE}: {len(todo)} of {len(prints)} run specs judged anew")
+    ctx.say(f"{STAGE}: {len(todo)} of {counted(len(prints), 'run spec')} judged anew")

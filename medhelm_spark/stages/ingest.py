@@ -7,6 +7,7 @@ data version by its content, and once to write. The same content is never writte
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, ScenarioVersion
 from medhelm_spark.errors import DataError
@@ -247,6 +248,7 @@ def _version(card: ScenarioCard, found: Ingested) -> ScenarioVersion:
 
 
 def _tell(ctx: Context, name: str, found: Ingested) -> None:
-    sizes = ", ".join(f"{rows} {split}" for split, rows in sorted(found.splits.items()))
+    splits = sorted(found.splits.items())
+    sizes = ", ".join(counted(rows, f"{split} instance") for split, rows in splits)
     refused = f"; quarantined {dict(found.bad)}" if found.bad else ""
-    ctx.say(f"{STAGE}: {name} has {sizes} instances{refused}")
+    ctx.say(f"{STAGE}: {name} has {sizes}{refused}")

@@ -104,6 +104,7 @@ def perturbations_of(run: ResolvedRun) -> tuple[PerturbationSpec, ...]:
             word_lists={
                 name: content_id(run.word_lists[name]) for name in perturbation(spec.name).lists
             },
+            version=perturbation(spec.name).version or None,
         )
         for spec, _ in changes_of(run)
     )
@@ -120,7 +121,7 @@ def version_of(run: ResolvedRun, data_version: str) -> str:
         SEED,
         draw_id(run.adapter_spec, data_version),
         bool(run.adapter_spec.max_train_instances),
-        perturbations_of(run),
+        [one.identity for one in perturbations_of(run)],
         variants,
     )
 

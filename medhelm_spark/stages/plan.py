@@ -24,6 +24,7 @@ from medhelm_spark.adaptation.few_shot import select_train
 from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
@@ -160,7 +161,7 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
         perturb(ctx, list(todo.values()), versions)
         _write(ctx, list(todo.values()), write_id)
         ctx.record(STAGE, {unit: fingerprints[unit] for unit in todo}, write_id, started_at)
-    ctx.say(f"plan: {len(todo)} of {len(specs)} run specs are new")
+    ctx.say(f"plan: {len(todo)} of {counted(len(specs), 'run spec')} planned anew")
     return specs
 
 

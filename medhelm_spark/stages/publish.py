@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.errors import LakeError
@@ -67,5 +68,6 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
             for suite, name, run_spec_id, write_id in members
         ]
         ctx.lake.append_rows("releases", rows, new_write_id())
-    ctx.say(f"publish: release {release!r} holds {len(members)} runs, manifest {manifest[:12]}")
+    size = counted(len(members), "run")
+    ctx.say(f"publish: release {release!r} holds {size}, manifest {manifest[:12]}")
     return manifest

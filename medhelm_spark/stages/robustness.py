@@ -12,11 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.perturbations import perturbation
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.run import PROMPT_VARIANTS, RunSpec
 from medhelm_spark.domain.stats import ComputedOn
 from medhelm_spark.stages.context import Context
 
-PROMPT_VARIANTS = "prompt_variants"
 LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
 
 VALUES = """

@@ -102,7 +102,8 @@ class RunSummarizer:
             metric, params = run_metrics_for(self.metrics[run_spec_id])[place]
             columns, weights, unscored = _columns(group, len(metric.reads(params)))
             values, intervals = _measured(metric, params, columns, weights, self.seed)
-            for stat, value, interval in zip(metric.emits, values, intervals, strict=True):
+            stats = metric.emitted(params)
+            for stat, value, interval in zip(stats, values, intervals, strict=True):
                 yield Stat(
                     run_spec_id=run_spec_id,
                     name=stat.name,
@@ -142,13 +143,14 @@ def _measured(
     metric: RunMetric, params: Params, columns: Columns, weights: Weights, seed: int
 ) -> tuple[Sequence[float | None], Sequence[Interval | None]]:
     """The values of a metric's stats, and their intervals where there are any."""
+    stats = metric.emitted(params)
     if not len(weights):
-        nothing = [None] * len(metric.emits)
+        nothing = [None] * len(stats)
         return nothing, nothing
     values = metric.fn(columns, weights, params)
     found = bootstrap_rows(lambda drawn: metric.fn(columns, drawn, params), weights, seed=seed)
     intervals = [
         None if value is None or stat.name in metric.biased else interval
-        for stat, value, interval in zip(metric.emits, values, found, strict=True)
+        for stat, value, interval in zip(stats, values, found, strict=True)
     ]
     return values, intervals

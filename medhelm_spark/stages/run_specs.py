@@ -54,7 +54,8 @@ def run_spec_of(
         "answer_extraction": how if how != STRICT else None,
     }
     facts |= {name: value for name, value in more.items() if value}
-    return RunSpec(run_spec_id=content_id(facts), **facts)
+    made = {"perturbations": [one.identity for one in perturbations]} if perturbations else {}
+    return RunSpec(run_spec_id=content_id(facts | made), **facts)
 
 
 def adapters_of(spec: RunSpec) -> dict[str, AdapterSpec]:
@@ -77,8 +78,11 @@ def enter(
     write_id: str,
     at: datetime,
 ) -> None:
-    """Add the suite's RunSpecs that are not its current ones; that supersedes what they replace."""
-    current = {row.name: row.run_spec_id for row in current_runs(ctx)}
+    """Add the suite's RunSpecs that are not its current ones; that supersedes what they replace.
+
+    One that is current is entered again where the suite file now says otherwise of its endpoint.
+    """
+    current = {row.name: row for row in current_runs(ctx)}
     rows = [
         SuiteRun(
             suite=ctx.suite,
@@ -89,14 +93,21 @@ def enter(
             engine=run.deployment.engine,
             is_jury_validated=_is_validated(run),
             run_spec=spec,
+            is_primary=run.is_primary,
         )
         for run, spec in zip(runs, specs, strict=True)
-        if current.get(spec.name) != spec.run_spec_id
+        if not _is_entered(run, spec, current.get(spec.name))
     ]
     for row in rows:
-        if row.name in current:
+        if row.name in current and current[row.name].run_spec_id != row.run_spec_id:
             ctx.say(f"plan: {row.name} changed and supersedes the run spec planned before")
     ctx.lake.append_rows("run_specs", rows, write_id)
+
+
+def _is_entered(run: ResolvedRun, spec: RunSpec, row: SuiteRun | None) -> bool:
+    if row is None or row.run_spec_id != spec.run_spec_id:
+        return False
+    return run.is_primary is None or run.is_primary == bool(row.is_primary)
 
 
 def _is_validated(run: ResolvedRun) -> bool | None:

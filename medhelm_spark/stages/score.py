@@ -6,13 +6,14 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Purpose, RequestState
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.run import MetricSpec, RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.metrics import metrics_for
+from medhelm_spark.metrics import Chosen, metrics_for
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.run_specs import adapters_of
 from medhelm_spark.stages.states import (
@@ -26,6 +27,7 @@ from medhelm_spark.stages.states import (
 STAGE = "score"
 VERSION = "1"
 BATCH = 512
+UNREADABLE = MetricSpec(name="answer_unreadable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,16 @@ class Scorer:
                 yield from score_batch(spec, batch)
 
 
+def metrics_of(spec: RunSpec) -> Chosen:
+    """A RunSpec's metrics; where options are shown also whether the answer was one of them."""
+    named = any(one.name == UNREADABLE.name for one in spec.metrics)
+    is_asked = spec.adapter_spec.method.shows_options and not named
+    return metrics_for((*spec.metrics, UNREADABLE) if is_asked else spec.metrics)
+
+
 def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerInstanceStats]:
     """All metrics of a RunSpec on some of its states."""
-    columns = [metric.fn(batch, params) for metric, params in metrics_for(spec.metrics)]
+    columns = [metric.fn(batch, params) for metric, params in metrics_of(spec)]
     for state, *scores in zip(batch, *columns, strict=True):
         key = {name: getattr(state, name) for name in EVALUATION_KEY}
         yield PerInstanceStats(**key, split=state.split, stats=_told(state, chain(*scores)))
@@ -67,7 +76,7 @@ def _told(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:
 
 def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:
     """Changes when an answer, an annotation, its reading or a metric's version does."""
-    versions = [metric.version for metric, _ in metrics_for(spec.metrics)]
+    versions = [metric.version for metric, _ in metrics_of(spec)]
     reading = EXTRACTION_VERSION
     return content_id(STAGE, VERSION, spec.run_spec_id, versions, reading, answers, annotations)
 
@@ -92,12 +101,12 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
         _write(ctx, {key: unique[key] for key in todo}, write_id, total)
         counts = {key: inputs[key].counts for key in todo}
         ctx.record(STAGE, {key: prints[key] for key in todo}, write_id, started_at, counts)
-    ctx.say(f"{STAGE}: {len(todo)} of {len(unique)} run specs scored anew")
+    ctx.say(f"{STAGE}: {len(todo)} of {counted(len(unique), 'run spec')} scored anew")
     return len(todo)
 
 
 def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str, total: int) -> None:
-    metrics = [pair for spec in specs.values() for pair in metrics_for(spec.metrics)]
+    metrics = [pair for spec in specs.values() for pair in metrics_of(spec)]
     needs = frozenset[str]().union(*(metric.needs for metric, _ in metrics))
     needs = needs.union(*(hearing_needs(spec) for spec in specs.values()))
     found = states(ctx, list(specs.values()), needs)

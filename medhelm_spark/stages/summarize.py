@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import MetricSpec, RunSpec
+from medhelm_spark.domain.run import PROMPT_VARIANTS, MetricSpec, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
@@ -15,7 +16,6 @@ from medhelm_spark.stages.robustness import (
     HIGHEST,
     LOWEST,
     LOWEST_SCORED,
-    PROMPT_VARIANTS,
     compared,
 )
 from medhelm_spark.stages.run_level import run_stats, versions
@@ -128,7 +128,7 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
     if todo:
         _write(ctx, [unique[key] for key in todo], write_id)
         ctx.record(STAGE, todo, write_id, started_at)
-    ctx.say(f"{STAGE}: {len(todo)} of {len(set(units))} run specs summarised anew")
+    ctx.say(f"{STAGE}: {len(todo)} of {counted(len(unique), 'run spec')} summarised anew")
     return len(todo)
 
 

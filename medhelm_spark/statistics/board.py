@@ -15,7 +15,9 @@ class BoardCell:
     """The main metric of one run of one model deployment on one scenario.
 
     `demo_judge` is true where a jury scored it that no clinician validated; `jury_coverage` is the
-    mean share of usable verdicts. `num_runs` runs stand behind it.
+    mean share of usable verdicts. `unreadable` is the share of answers in which no single answer
+    could be read, None where nothing is read out of them. `is_primary` marks the suite's declared
+    primary endpoint. `num_runs` runs stand behind it.
     """
 
     model: str
@@ -36,6 +38,8 @@ class BoardCell:
     ci_high: float | None
     demo_judge: bool = False
     jury_coverage: float | None = None
+    unreadable: float | None = None
+    is_primary: bool = False
     num_runs: int = 1
 
 
@@ -51,6 +55,7 @@ class BoardColumn:
     main_metric: str
     lower_is_better: bool | None
     split: str
+    is_primary: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,16 +112,20 @@ def _half_width(sides: Iterable[float | None], means: Sequence[float]) -> float 
     return math.sqrt(math.fsum(squares)) / len(means)
 
 
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
 def _merged(cells: Sequence[BoardCell]) -> BoardCell:
     """One cell of several runs of a scenario: the unweighted mean of run means, as MedHELM's."""
     if len(cells) == 1:
         return cells[0]
     valued = [cell for cell in cells if cell.mean is not None]
     means = [cell.mean for cell in valued if cell.mean is not None]
-    mean = math.fsum(means) / len(means) if means else None
+    mean = _mean(means)
     below = _half_width((cell.ci_low for cell in valued), means) if means else None
     above = _half_width((cell.ci_high for cell in valued), means) if means else None
-    coverages = [cell.jury_coverage for cell in cells if cell.jury_coverage is not None]
     return replace(
         cells[0],
         count=sum(cell.count for cell in cells),
@@ -125,7 +134,9 @@ def _merged(cells: Sequence[BoardCell]) -> BoardCell:
         ci_low=None if mean is None or below is None else mean - below,
         ci_high=None if mean is None or above is None else mean + above,
         demo_judge=any(cell.demo_judge for cell in cells),
-        jury_coverage=math.fsum(coverages) / len(coverages) if coverages else None,
+        jury_coverage=_mean(cell.jury_coverage for cell in cells),
+        unreadable=_mean(cell.unreadable for cell in cells),
+        is_primary=any(cell.is_primary for cell in cells),
         num_runs=sum(cell.num_runs for cell in cells),
     )
 
@@ -134,7 +145,8 @@ def _pair_key(pair: BoardPair) -> tuple[str, str, str, str]:
     return (pair.scenario_name, pair.main_metric, pair.first, pair.second)
 
 
-def _column(cell: BoardCell) -> BoardColumn:
+def _column(cells: Sequence[BoardCell]) -> BoardColumn:
+    cell = cells[-1]
     return BoardColumn(
         scenario_name=cell.scenario_name,
         display_name=cell.display_name or cell.scenario_name,
@@ -144,6 +156,7 @@ def _column(cell: BoardCell) -> BoardColumn:
         main_metric=cell.main_metric,
         lower_is_better=cell.lower_is_better,
         split=cell.split,
+        is_primary=any(one.is_primary for one in cells),
     )
 
 
@@ -169,6 +182,9 @@ def _notes(cells: Sequence[BoardCell], num_rows: int) -> tuple[str, ...]:
         "cov: the share of the judges' verdicts that could be used.": any(
             cell.jury_coverage is not None and cell.jury_coverage < 1 for cell in cells
         ),
+        "unread: the share of answers in which no single answer could be read.": any(
+            cell.unreadable for cell in cells
+        ),
         "Win rate: the chance to beat another model drawn at random, mean over benchmarks.": (
             num_rows > 1
         ),
@@ -192,15 +208,21 @@ def _columns(
     table: Mapping[_RowKey, Mapping[_ColumnKey, BoardCell]],
 ) -> dict[_ColumnKey, BoardColumn]:
     """The columns in the order of taxonomy, scenario, metric and split."""
-    columns = {key: _column(cell) for found in table.values() for key, cell in found.items()}
+    cells: dict[_ColumnKey, list[BoardCell]] = {}
+    for found in table.values():
+        for key, cell in found.items():
+            cells.setdefault(key, []).append(cell)
+    columns = {key: _column(same) for key, same in cells.items()}
     ordered = sorted(
         columns, key=lambda key: (columns[key].category, columns[key].subcategory, key)
     )
     return {key: columns[key] for key in ordered}
 
 
-def build_board(cells: Iterable[BoardCell], pairs: Iterable[BoardPair] = ()) -> Leaderboard:
-    """Arrange cells into a board, the same for any order of the cells.
+def build_board(
+    cells: Iterable[BoardCell], pairs: Iterable[BoardPair] = (), notes: Iterable[str] = ()
+) -> Leaderboard:
+    """Arrange cells into a board, the same for any order of the cells; `notes` come last.
 
     Several cells of one deployment and scenario are merged. A scenario read by two metrics or
     splits gets two columns: they are never compared.
@@ -229,5 +251,5 @@ def build_board(cells: Iterable[BoardCell], pairs: Iterable[BoardPair] = ()) -> 
         columns=tuple(columns.values()),
         rows=tuple(sorted(rows, key=_rank)),
         pairs=tuple(sorted(pairs, key=_pair_key)),
-        notes=_notes(shown, len(rows)),
+        notes=(*_notes(shown, len(rows)), *notes),
     )

@@ -15,21 +15,17 @@ from medhelm_spark.statistics.board import (
     Leaderboard,
 )
 from medhelm_spark.statistics.paired import PairedDifference
+from medhelm_spark.statistics.text_table import GAP, aligned, interval, markdown_line
 
 WIDTH = 120
 """Characters of a line of the text table; further columns go into a further block."""
 
-_GAP = "  "
 _PAIR_HEADER = ("Benchmark", "First", "Second", "First - second", "n", "Dropped", "p (McNemar)")
 _SMALLEST_P = 0.001
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
-
-
 def _cell_text(cell: BoardCell | None) -> str:
-    """`0.412* [0.38, 0.45] n=990/1000 cov 0.83`; `-` where nothing was run."""
+    """`0.412* [0.38, 0.45] n=990/1000 cov 0.83 unread 0.05`; `-` where nothing was run."""
     if cell is None:
         return "-"
     total = f"/{cell.count + cell.num_unscored}" if cell.num_unscored else ""
@@ -37,7 +33,8 @@ def _cell_text(cell: BoardCell | None) -> str:
     value = "unscored" if cell.mean is None else f"{cell.mean:.3f}{mark}"
     is_partial = cell.jury_coverage is not None and cell.jury_coverage < 1
     coverage = f" cov {cell.jury_coverage:.2f}" if is_partial else ""
-    return f"{value}{_interval(cell.ci_low, cell.ci_high)} n={cell.count}{total}{coverage}"
+    unread = f" unread {cell.unreadable:.2f}" if cell.unreadable else ""
+    return f"{value}{interval(cell.ci_low, cell.ci_high)} n={cell.count}{total}{coverage}{unread}"
 
 
 def _win_rate_text(row: BoardRow) -> str:
@@ -45,7 +42,9 @@ def _win_rate_text(row: BoardRow) -> str:
 
 
 def _metric_text(column: BoardColumn) -> str:
-    return column.main_metric + (" (lower is better)" if column.lower_is_better else "")
+    said = {"primary endpoint": column.is_primary, "lower is better": column.lower_is_better}
+    beside = ", ".join(words for words, applies in said.items() if applies)
+    return f"{column.main_metric} ({beside})" if beside else column.main_metric
 
 
 def _pair_texts(pair: BoardPair) -> tuple[str, ...]:
@@ -55,7 +54,7 @@ def _pair_texts(pair: BoardPair) -> tuple[str, ...]:
     if found.p_value is not None and found.p_value < _SMALLEST_P:
         p = f"<{_SMALLEST_P}"
     benchmark = f"{pair.display_name}: {pair.main_metric}"
-    difference = mean + _interval(found.ci_low, found.ci_high)
+    difference = mean + interval(found.ci_low, found.ci_high)
     return (benchmark, pair.first, pair.second, difference, str(found.n), str(found.num_dropped), p)
 
 
@@ -72,22 +71,12 @@ def _grid(board: Leaderboard) -> list[list[str]]:
     ]
 
 
-def _aligned(columns: Sequence[Sequence[str]], num_header_lines: int) -> list[str]:
-    widths = [max(map(len, column)) for column in columns]
-    lines = [
-        _GAP.join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-        for line in zip(*columns, strict=True)
-    ]
-    rule = _GAP.join("-" * width for width in widths)
-    return [*lines[:num_header_lines], rule, *lines[num_header_lines:]]
-
-
 def _blocks(grid: Sequence[Sequence[str]], num_fixed: int) -> list[list[Sequence[str]]]:
     """Cut columns into blocks of at most WIDTH characters, each led by the fixed columns."""
     fixed, blocks = list(grid[:num_fixed]), [list(grid[:num_fixed])]
     for column in grid[num_fixed:]:
         block = [*blocks[-1], column]
-        width = sum(max(map(len, texts)) + len(_GAP) for texts in block) - len(_GAP)
+        width = sum(max(map(len, texts)) + len(GAP) for texts in block) - len(GAP)
         if width > WIDTH and len(blocks[-1]) > num_fixed:
             blocks.append([*fixed, column])
         else:
@@ -98,19 +87,14 @@ def _blocks(grid: Sequence[Sequence[str]], num_fixed: int) -> list[list[Sequence
 def _table(board: Leaderboard) -> str:
     if not board.rows:
         return "The board is empty: no run has a summary.\n"
-    parts = ["\n".join(_aligned(block, 2)) for block in _blocks(_grid(board), num_fixed=2)]
+    parts = ["\n".join(aligned(block, 2)) for block in _blocks(_grid(board), num_fixed=2)]
     if board.notes:
         parts.append("\n".join(board.notes))
     if board.pairs:
         texts = zip(_PAIR_HEADER, *map(_pair_texts, board.pairs), strict=True)
-        lines = _aligned([list(column) for column in texts], 1)
+        lines = aligned([list(column) for column in texts], 1)
         parts.append("\n".join(["Paired differences on the same instances", "", *lines]))
     return "\n\n".join(parts) + "\n"
-
-
-def _markdown_line(texts: Sequence[str]) -> str:
-    escaped = (text.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*") for text in texts)
-    return f"| {' | '.join(escaped)} |"
 
 
 def _markdown(board: Leaderboard) -> str:
@@ -120,16 +104,16 @@ def _markdown(board: Leaderboard) -> str:
         for name, metric in zip(names, metrics, strict=True)
     ]
     lines = [
-        _markdown_line(header),
-        _markdown_line(["---"] * len(header)),
-        *map(_markdown_line, rows),
+        markdown_line(header),
+        markdown_line(["---"] * len(header)),
+        *map(markdown_line, rows),
     ]
     for note in board.notes:
         lines += ["", note.replace("*", "\\*")]
     if board.pairs:
-        lines += ["", "Paired differences on the same instances", "", _markdown_line(_PAIR_HEADER)]
-        lines += [_markdown_line(["---"] * len(_PAIR_HEADER))]
-        lines += [_markdown_line(_pair_texts(pair)) for pair in board.pairs]
+        lines += ["", "Paired differences on the same instances", "", markdown_line(_PAIR_HEADER)]
+        lines += [markdown_line(["---"] * len(_PAIR_HEADER))]
+        lines += [markdown_line(_pair_texts(pair)) for pair in board.pairs]
     return "\n".join(lines) + "\n"
 
 

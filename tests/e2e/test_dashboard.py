@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark.cli.serve import command
+from tests.unit.leaderboard.changes import plant_changes
 from tests.unit.leaderboard.planted import ALPHA, BETA, GAMMA, HOSTILE, SOURCE_ID, plant
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +41,13 @@ SWITCHES = (
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plant(tmp_path_factory.mktemp("lake"))
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = plant(tmp_path_factory.mktemp("changed"))
+    plant_changes(lake)
+    return lake
 
 
 def opened(
@@ -75,6 +83,29 @@ class TestPage:
         assert "Working results, not approved." in words
         assert "demo judge that nobody validated" in words
         assert "0.990" not in words  # the write that nobody finished
+
+    def test_robustness_is_one_table(self, monkeypatch, changed) -> None:
+        words = " ".join(board_words(opened(monkeypatch, changed, view="Robustness")))
+        named = f"{ALPHA} Triage choice exact_match"
+        assert f"{named} typos 0.667 0.333 0.333 [0.06, 0.79] 0.667 – 3" in words
+        assert f"{named} robustness 0.750 – 0.500 [0.15, 0.85] 0.667 – 4" in words
+        assert f"{named} prompt_variants 0.750 0.625 0.500" in words
+        assert "invariance: share of instances with the same value" in words
+        assert BETA not in words, "it was asked nothing else"
+
+    def test_robustness_follows_the_filters(self, monkeypatch, changed, lake) -> None:
+        test = opened(monkeypatch, changed, view="Robustness")
+        test.button_group(key="locality").set_value(["tenant"]).run()
+        assert "Nothing was perturbed in what is shown." in test.info[0].value
+        assert "Nothing was perturbed" in opened(monkeypatch, lake, view="Robustness").info[0].value
+
+    def test_unreadable_answers_and_the_primary_endpoint_are_on_the_board(
+        self, monkeypatch, changed
+    ) -> None:
+        words = " ".join(board_words(opened(monkeypatch, changed)))
+        assert "0.750 [0.30, 0.95] n=4 unread 0.25" in words
+        assert "Triage choice exact_match public primary endpoint" in words
+        assert "see the table of robustness" in words
 
     def test_an_access_level_switched_off_takes_its_columns_and_win_rates_away(
         self, monkeypatch, lake

@@ -112,7 +112,9 @@ def test_a_data_set_of_the_hub(
     mirror["test.parquet"] = write(site.folder / "b.parquet", notes(3))
     card(site, source={"dataset": "clinic/notes", "revision": COMMIT})
     assert ingest(site) == 0
-    assert capfd.readouterr().err.splitlines() == ["ingest: notes has 3 test, 2 train instances"]
+    assert capfd.readouterr().err.splitlines() == [
+        "ingest: notes has 3 test instances, 2 train instances"
+    ]
     assert {row["source_id"]: row["split"] for row in read(site)} == {
         **dict.fromkeys(("c0", "c1", "c2"), "test"),
         **dict.fromkeys(("c3", "c4"), "train"),

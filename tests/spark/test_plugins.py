@@ -1,21 +1,21 @@
 """docs/plugins.md as it stands: its package, card and data, on the driver and in executors."""
 
-import re
-import shlex
+import json
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import yaml
 
 from medhelm_spark import plugins
-from tests.meta.tree import ROOT
 from tests.spark.conftest import Site
+from tests.spark.pages import asking, commands, page, write_files
 
-PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"^`(\S+\.\w+)`\n\n```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+PAGE = page("docs/plugins.md")
 PACKAGE = "hospital_eval/__init__.py"
 CARD = "prod_env/scenarios/letters.yaml"
+FLAG = ("--plugins", "hospital_eval")
 JUDGES = [{"name": "j", "model": "acme/judge", "model_deployment": "acme/judge"}]
 
 
@@ -25,20 +25,11 @@ def without_plugins() -> Iterator[None]:
     plugins.activate()
 
 
-def arguments() -> list[str]:
-    """What the page's own command says, for a model that is always there."""
-    line = next(one for one in PAGE.splitlines() if one.startswith("medhelm-spark run"))
-    words = shlex.split(line)[2:]
-    place = words.index("--suite")
-    del words[place : place + 2]
-    return [word.replace("huggingface/smollm2-135m-instruct", "acme/plain") for word in words]
-
-
-def test_the_page_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    assert list(FILES) == [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl"]
-    for name, content in FILES.items():
-        (site.folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (site.folder / name).write_text(content, encoding="utf-8")
+@pytest.fixture
+def written(site: Site) -> Site:
+    """The page's files in a site, its package with the executors, models that are always there."""
+    names = write_files(PAGE, site.folder)
+    assert names == [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl"]
     with zipfile.ZipFile(site.folder / "hospital_eval.zip", "w") as archive:
         archive.write(site.folder / PACKAGE, PACKAGE)
     site.spark.sparkContext.addPyFile(str(site.folder / "hospital_eval.zip"))  # --py-files
@@ -47,16 +38,49 @@ def test_the_page_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.deploy("acme/judge", mode="script", replies={"May": "No"}, text="Yes")
     judges = yaml.safe_dump({"judges": JUDGES})
     (site.folder / "prod_env" / "judges.yaml").write_text(judges, encoding="utf-8")
-    without = [word for word in arguments() if word not in ("--plugins", "hospital_eval")]
-    assert site.run(*without) == 1
+    return site
+
+
+def test_the_page_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    words = asking(commands(PAGE)[0], "acme/plain")
+    assert written.run(*(word for word in words if word not in FLAG)) == 1
     assert "unknown shape 'letter'" in capsys.readouterr().err
-    assert site.run(*arguments()) == 0
+    assert written.run(*words) == 0
     assert "plug-in hospital_eval (" in capsys.readouterr().err
-    (cell,) = site.board()
+    (cell,) = written.board()
     assert (cell["mean"], cell["count"], cell["main_metric"]) == (0.5, 2, "greets")
-    said = [score["score"] for row in site.rows("annotations") for score in row["scores"]]
+    said = [score["score"] for row in written.rows("annotations") for score in row["scores"]]
     assert sorted(said) == [0.0, 1.0]
-    texts = {row["input"] for row in site.rows("instances")}
+    texts = {row["input"] for row in written.rows("instances")}
     assert "Dear Ms A,\n\nyour knee is fine.\n\nRegards" in texts
-    assert site.run(*arguments()) == 0
+    assert written.run(*words) == 0
     assert "\n0 model calls" in capsys.readouterr().err
+
+
+def test_the_pages_perturbation_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    plain, perturbed = (asking(words, "acme/plain") for words in commands(PAGE))
+    shown = [word for word in plain if word not in FLAG]
+    shown[1] = shown[1].replace("letters:", "letters:data_augmentation=capitals,")
+    assert written.run(*shown) == 1
+    assert "data_augmentation 'capitals'" in capsys.readouterr().err
+    assert written.run(*perturbed) == 0
+    capsys.readouterr()
+    (words,) = commands(PAGE, "leaderboard")
+    assert written.run(*words, "--format", "json", command="leaderboard") == 0
+    rows = {row["perturbation"]: row for row in rows_of(capsys.readouterr().out)}
+    # The first letter's copy says KNEE IS FINE, which the model does not know.
+    copy = rows["capitals"]
+    assert (copy["original"], copy["changed"], copy["worst"]) == (0.5, 0.0, 0.0)
+    assert (copy["invariance"], copy["count"]) == (0.5, 2)
+    assert (rows["robustness"]["worst"], rows["robustness"]["original"]) == (0.0, 0.5)
+    copies = [row["input"] for row in written.rows("instances") if row["perturbation"]]
+    assert "DEAR MS A,\n\nYOUR KNEE IS FINE.\n\nREGARDS" in copies
+    (plugin,) = plugins.active()
+    (spec,) = (row["run_spec"] for row in written.rows("run_specs"))
+    assert [one["version"] for one in spec["perturbations"]] == [f"1+{plugin.version}"]
+
+
+def rows_of(text: str) -> list[dict[str, Any]]:
+    """What the table of robustness says as json."""
+    rows: list[dict[str, Any]] = json.loads(text)["rows"]
+    return rows

@@ -1,6 +1,7 @@
 """Plug-ins: what they may add, what is refused, and a hash that follows their files."""
 
 import itertools
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark import plugins
+from medhelm_spark.adaptation.perturbations import perturbation
 from medhelm_spark.annotators.kinds import ANNOTATORS
-from medhelm_spark.errors import ConfigError, SetupError
+from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
 from medhelm_spark.metrics import METRICS, metric_for
 from medhelm_spark.scenarios import PARSERS
 
@@ -27,6 +29,14 @@ TONE = Metric(
 )
 """
 GOOD = METRIC + 'METRICS = {"tone": TONE}\n'
+PERTURBATION = """
+from medhelm_spark.adaptation.perturbations.perturbation import Perturbation, on_text
+
+CAPITALS = Perturbation(
+    build=lambda args, lists: on_text(lambda rng: str.upper), robustness=True, version="2"
+)
+PERTURBATIONS = {"capitals": CAPITALS}
+"""
 NAMES = (f"outside_plugin_{number}" for number in itertools.count())
 
 Write = Callable[[str], str]
@@ -65,6 +75,31 @@ def test_a_plug_in_adds_beside_the_packages_own(write: Write) -> None:
     plugins.activate()
     assert list(METRICS) == before
     assert "tone" not in METRICS
+
+
+def test_a_perturbation_is_added_under_its_own_name(write: Write) -> None:
+    (plugin,) = plugins.activate([write(PERTURBATION)])
+    assert plugins.added("PERTURBATIONS") == ("capitals",)
+    assert plugins.added("METRICS") == ()
+    assert perturbation("capitals").version == f"2+{plugin.version}"
+    assert {perturbation(name).version for name in ("typos", "negation")} == {""}
+    plugins.activate()
+    with pytest.raises(UnknownNameError, match="'capitals'"):
+        perturbation("capitals")
+
+
+def test_an_executor_that_knows_no_registry_takes_any_kind(write: Write, tmp_path: Path) -> None:
+    """There a plug-in may be loaded before the registry that it adds to is imported."""
+    name = write("PERTURBATIONS = {}")
+    code = (
+        "import sys\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from medhelm_spark import plugins\n"
+        f"plugins.activate([{name!r}])\n"
+        "print('medhelm_spark.adaptation' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_the_hash_follows_every_file_of_the_package(write: Write, tmp_path: Path) -> None:
@@ -114,7 +149,7 @@ def test_a_distribution_announces_its_module(write: Write, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("x = 1", "adds nothing; it may hold ANNOTATORS, METRICS, PARSERS"),
+        ("x = 1", "adds nothing; it may hold ANNOTATORS, METRICS, PARSERS, PERT"),
         (METRIC + 'METRICS = {"rouge": TONE}', "METRICS has 'rouge', which is taken"),
         ("METRICS = {'tone': max}", "METRICS['tone'] is a builtin_function_or_method; allowed: M"),
         ("METRICS = ['tone']", "METRICS is no mapping"),

@@ -37,6 +37,7 @@ from medhelm_spark.adaptation.perturbations.surface import (
 from medhelm_spark.domain.plan import WordLists
 from medhelm_spark.domain.run import PerturbationSpec
 from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.plugins import Registry
 
 
 def _listed(name: str, prob: str) -> Perturbation:
@@ -45,7 +46,7 @@ def _listed(name: str, prob: str) -> Perturbation:
     )
 
 
-PERTURBATIONS: Mapping[str, Perturbation] = {
+_OWN: Mapping[str, Perturbation] = {
     "mild_mix": Perturbation(
         build=text(mild_mix), lists=("contractions", "misspellings"), robustness=True
     ),
@@ -96,6 +97,7 @@ PERTURBATIONS: Mapping[str, Perturbation] = {
     "drug_brand": Perturbation(build=drug_brand, lists=("drug_names",), robustness=True),
     "negation": Perturbation(build=negation, keeps_meaning=False, needs_options=True),
 }
+PERTURBATIONS: Mapping[str, Perturbation] = Registry("PERTURBATIONS", Perturbation, _OWN)
 
 
 def perturbation(name: str) -> Perturbation:

@@ -31,7 +31,8 @@ class Perturbation:
     None for an instance that it must leave alone. `lists` are the word lists it reads. `robustness`
     and `fairness` are HELM's collections. Where `keeps_meaning` is false the right answer is
     another one, and invariance is not asked. `needs_options`: it is for multiple choice only;
-    `moves_options`: and only where an option may stand under any letter.
+    `moves_options`: and only where an option may stand under any letter. With a changed `version`
+    copies are made and asked anew.
     """
 
     build: Build
@@ -42,6 +43,7 @@ class Perturbation:
     keeps_meaning: bool = True
     needs_options: bool = False
     moves_options: bool = False
+    version: str = ""
 
 
 def build(found: Perturbation, spec: PerturbationSpec, word_lists: WordLists) -> Change:

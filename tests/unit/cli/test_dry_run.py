@@ -192,7 +192,7 @@ def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Pat
         (["-c", "site.conf", "--models-to-run", "acme/c"], "--models-to-run: unknown model"),
         (
             ["-c", "site.conf", "--models-to-run", "acme/a", "--groups-to-run", "none"],
-            "none of the 3 run entries is left to run",
+            "of 3 run entries none is left to run",
         ),
         (["-r", "pubmed_qa:model=acme/a,model=acme/a"], "gives 'model' twice"),
         (["-r", "pubmed_qa:"], "nothing after it"),

@@ -1,9 +1,13 @@
 """The run expander `data_augmentation`, the word lists it needs, and prompt variants."""
 
+import itertools
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from medhelm_spark import plugins
 from medhelm_spark.adaptation.perturbations import PERTURBATIONS, change_of
 from medhelm_spark.config.augmentation import (
     AUGMENTATIONS,
@@ -14,11 +18,12 @@ from medhelm_spark.config.augmentation import (
 from medhelm_spark.config.benchmark import load_benchmark
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.shelves import Shelves
-from medhelm_spark.domain.run import PromptVariant
+from medhelm_spark.domain.run import PerturbationSpec, PromptVariant
 from medhelm_spark.errors import ConfigError
 from tests.unit.config.conftest import Write
 from tests.unit.config.runs import SMALL, expand_one, expand_texts
 
+NUMBERS = itertools.count()
 HELM_VALUES = (
     "extra_space contrast_sets space lower contract filler misspelling_mild misspelling_medium "
     "misspelling_hard misspelling_sweep typo_easy typo_medium typo_hard synonym dialect_easy "
@@ -132,3 +137,50 @@ def test_a_benchmark_has_other_templates_as_prompt_variants(benchmark: Path, wri
     write("bench/short.txt", "{absent}")
     with pytest.raises(ConfigError, match="absent"):
         load_benchmark(benchmark)
+
+
+@pytest.fixture
+def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Loads a plug-in that holds one perturbation of this name."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def load(name: str) -> None:
+        module = f"augmenting_{next(NUMBERS)}"
+        (tmp_path / f"{module}.py").write_text(
+            "from medhelm_spark.adaptation.perturbations import Perturbation\n"
+            "from medhelm_spark.adaptation.perturbations.perturbation import on_text\n"
+            f"PERTURBATIONS = {{{name!r}: Perturbation(\n"
+            "    build=lambda args, lists: on_text(lambda rng: str.upper))}\n"
+        )
+        plugins.activate([module])
+
+    yield load
+    plugins.activate()
+
+
+def test_a_plug_ins_perturbation_is_a_value_of_its_own(registry: Registry, plug_in: Any) -> None:
+    plug_in("capitals")
+    run = expand_one(registry, f"triage:data_augmentation=capitals,{SMALL}")
+    assert run.name == "triage,data_augmentation=capitals:model=acme_small"
+    assert run.perturbations == (PerturbationSpec(name="capitals"),)
+    plugins.activate()
+    with pytest.raises(ConfigError, match="data_augmentation 'capitals'"):
+        expand_one(registry, f"triage:data_augmentation=capitals,{SMALL}")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("lower", "is taken"),  # a value of HELM's, though no perturbation
+        ("art", "is taken"),
+        ("prompt_variants", "is taken"),
+        ("two words", "allowed: a letter"),
+        ("prompt.x", "allowed: a letter"),
+    ],
+)
+def test_a_plug_ins_name_that_means_something_else_is_refused(
+    registry: Registry, plug_in: Any, name: str, why: str
+) -> None:
+    plug_in(name)
+    with pytest.raises(ConfigError, match=why):
+        expand_one(registry, f"triage:data_augmentation=lower,{SMALL}")

@@ -119,7 +119,7 @@ def test_an_unknown_model_to_run_is_refused(registry: Registry) -> None:
 
 
 def test_nothing_left_to_run_is_said(registry: Registry) -> None:
-    with pytest.raises(ConfigError, match="none of the 1 run entries is left to run"):
+    with pytest.raises(ConfigError, match="of 1 run entry none is left to run"):
         expand_texts(registry, f"triage:{SMALL}", models_to_run=("acme/big",))
     assert expand_texts(registry) == ()
 

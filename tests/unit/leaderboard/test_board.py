@@ -1,9 +1,11 @@
 """Boards of suites and releases: what counts, what does not, and every number of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader, open_reader
@@ -16,10 +18,24 @@ from medhelm_spark.leaderboard import (
     list_suites,
     load_board,
     load_runs,
+    robustness_of,
     text_levels,
 )
 from medhelm_spark.statistics.board import BoardCell, Leaderboard
-from tests.unit.leaderboard.planted import ALPHA, BETA, GAMMA, finish, plant, unit, write_stats
+from tests.unit.leaderboard.changes import plant_changes
+from tests.unit.leaderboard.planted import (
+    ALPHA,
+    BETA,
+    GAMMA,
+    append,
+    finish,
+    planned,
+    plant,
+    run_spec,
+    stat,
+    unit,
+    write_stats,
+)
 
 
 def cell(board: Leaderboard, model: str, scenario: str) -> BoardCell | None:
@@ -164,3 +180,48 @@ def test_a_run_scored_after_its_summary_is_not_paired(tmp_path: Path) -> None:
     finish(tmp_path, "score", unit(BETA, "medcalc_bench"), "w-beta-medcalc_bench", minutes=9)
     pairs = load_board(reader, "s1").pairs
     assert {pair.scenario_name for pair in pairs} == {"triage_choice"}
+
+
+def test_unreadable_answers_and_the_primary_endpoint_stand_in_the_cell(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    plant_changes(tmp_path)
+    board = load_board(reader, "s1")
+    found, other = (cell(board, model, "triage_choice") for model in (ALPHA, BETA))
+    assert found and (found.unreadable, found.is_primary) == (0.25, True)
+    assert other and (other.unreadable, other.is_primary) == (None, False)
+    assert [one.scenario_name for one in board.columns if one.is_primary] == ["triage_choice"]
+
+
+def test_what_changes_do_is_a_table_of_its_own(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    assert robustness_of(load_runs(reader, choose(reader, "s1"))) == ()
+    before = load_board(reader, "s1")
+    plant_changes(tmp_path)
+    rows = robustness_of(load_runs(reader, choose(reader, "s1")))
+    assert [row.perturbation for row in rows] == ["prompt_variants", "robustness", "typos"]
+    prompts, robustness, typos = rows
+    assert {(row.model_deployment, row.display_name, row.main_metric) for row in rows} == {
+        (ALPHA, "Triage choice", "exact_match")
+    }
+    assert (typos.original, typos.changed, typos.worst) == pytest.approx((2 / 3, 1 / 3, 1 / 3))
+    assert (typos.count, typos.lower_is_better) == (3, False)
+    assert (robustness.original, robustness.worst) == (0.75, 0.5)
+    assert (prompts.original, prompts.changed, prompts.spread) == (0.75, 0.625, 0.25)
+    after = load_board(reader, "s1")
+    means = [
+        [row.cells[0] and row.cells[0].mean for row in board.rows] for board in (before, after)
+    ]
+    assert means[0] == means[1], "a board shows what was computed on the instances as they are"
+    assert "see the table of robustness" in after.notes[-1]
+
+
+def test_a_metric_that_is_not_known_here_is_told(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    spec = run_spec("alpha-own", ALPHA, "triage_choice")
+    own = replace(spec, name="own", main_metric="greets", metrics=(MetricSpec(name="greets"),))
+    append(tmp_path, "run_specs", [planned(own, suite="own")], "p-own")
+    append(tmp_path, "stats", [stat("alpha-own", "greets", (1, 0))], "w-own")
+    finish(tmp_path, "summarize", "alpha-own", "w-own")
+    board = load_board(reader, "own")
+    assert board.columns[0].lower_is_better is None
+    assert "greets; name their plug-in by --plugins." in board.notes[-1]

@@ -63,3 +63,10 @@ def test_the_suite_asked_for_reaches_the_page(lake: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
     serve(str(lake), "s0", None, 8000)
     assert started[0][-2:] == ["--suite", "s0"]
+
+
+def test_plug_ins_reach_the_page(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
+    serve(str(lake), None, None, 8000, plugins=["hospital_eval", "other"])
+    assert started[0][-3:] == ["--plugins", "hospital_eval", "other"]

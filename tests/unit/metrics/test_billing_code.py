@@ -1,10 +1,12 @@
 """Billing codes: which codes are read by both rules, and precision, recall and F1 by hand."""
 
+import numpy as np
 import pytest
 
+from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
-from medhelm_spark.metrics import METRICS
+from medhelm_spark.metrics import METRICS, RUN_METRICS, info, metrics_for
 from medhelm_spark.metrics.billing_code import micro
 from tests.unit.metrics.states import correct, state
 
@@ -124,6 +126,25 @@ def test_micro_average_weighs_codes_alike():
     totals = micro(*counts)
     assert totals == pytest.approx((2 / 4, 2 / 10, 4 / 14))
     assert micro(0, 0, 0) == (0, 0, 0)
+
+
+def test_the_micro_average_of_a_run():
+    micro_f1 = RUN_METRICS["mimiciv_billing_code_micro"]
+    # right, given, wanted of three notes: 1 1 1 twice, and 1 3 9.
+    columns = np.array([[1.0, 1.0, 1.0], [1.0, 3.0, 9.0]])
+    counted = np.array([2, 1])
+    assert micro_f1.fn(columns, counted, {}) == pytest.approx((3 / 5, 3 / 11, 2 * 3 / (5 + 11)))
+    assert micro_f1.fn(columns, np.array([0, 1]), {}) == pytest.approx((1 / 3, 1 / 9, 2 / 12))
+    assert micro_f1.fn(np.array([[0.0, 0.0, 2.0]]), np.array([4]), {}) == (0, 0, 0)
+    assert micro_f1.reads({}) == tuple(
+        f"mimiciv_billing_code_num_{name}" for name in ("right", "given", "wanted")
+    )
+
+
+def test_the_micro_average_brings_what_it_reads():
+    specs = [MetricSpec(name="mimiciv_billing_code_micro_f1")]
+    assert [metric for metric, _ in metrics_for(specs)] == [CODES]
+    assert info("mimiciv_billing_code_micro_f1").lower_is_better is False
 
 
 def test_a_long_answer_is_judged_in_no_time():

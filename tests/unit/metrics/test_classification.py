@@ -9,10 +9,19 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.metrics import METRICS, RUN_METRICS
+from medhelm_spark.metrics import (
+    METRICS,
+    RUN_METRICS,
+    info,
+    metrics_behind,
+    metrics_for,
+    run_metrics_for,
+    stats_of,
+)
 from tests.unit.metrics.states import correct, state
 
 LABELS = {"labels": "yes|no|maybe"}
@@ -25,7 +34,12 @@ def rows(states, params):
 
 
 def f1(states, params):
-    """Macro and micro F1, each distinct pair of codes counted once, as the stage gives them."""
+    """Macro and micro F1."""
+    return everything(states, params)[:2]
+
+
+def everything(states, params):
+    """All stats, each distinct pair of codes counted once, as the stage gives them."""
     found = [tuple(score.value for score in row) for row in rows(states, params)]
     complete = [pair for pair in found if None not in pair]
     pairs = sorted(set(complete))
@@ -56,6 +70,36 @@ def test_multi_label_by_hand():
     # I10: tp 1; E11.9: tp 1; J45: fn 1, fp 1
     assert macro == pytest.approx(2 / 3)
     assert micro == pytest.approx(2 * 2 / (4 + 1 + 1))
+
+
+def test_each_class_has_an_f1_of_its_own():
+    answers = [("yes", "Yes."), ("yes", "no"), ("no", "no"), ("no", "yes")]
+    states = [state(said, correct(gold)) for gold, said in answers]
+    params = {"labels": " Yes | no|maybe"}
+    metric = RUN_METRICS["classification"]
+    names = [stat.name for stat in metric.emitted(params)]
+    assert names[2:] == [
+        "classification_f1[Yes]",
+        "classification_f1[no]",
+        "classification_f1[maybe]",
+    ]
+    found = dict(zip(names, everything(states, params), strict=True))
+    # yes: tp 1, fp 1, fn 1; no the same; maybe is neither there nor given.
+    assert found["classification_f1[Yes]"] == pytest.approx(2 / 4)
+    assert found["classification_f1[no]"] == pytest.approx(2 / 4)
+    assert found["classification_f1[maybe]"] is None
+    assert found["classification_macro_f1"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
+
+
+def test_a_class_may_be_named_as_the_metric():
+    (spec,) = specs = [MetricSpec(name="classification_f1[no]", args=LABELS)]
+    assert run_metrics_for(specs) == [(RUN_METRICS["classification"], LABELS)]
+    assert [metric for metric, _ in metrics_for(specs)] == [METRICS["classes"]]
+    assert info(spec.name, specs).display_name == "F1 of no"
+    assert info(spec.name).lower_is_better is False
+    assert metrics_behind(spec.name, specs) == [METRICS["classes"]]
+    without = [MetricSpec(name="classification")]
+    assert len(stats_of(without)) == 2 + 2
 
 
 def test_options_are_classes_by_place_and_count_where_they_occur():
@@ -105,7 +149,7 @@ def test_labels_that_cannot_be_told_apart_are_refused(labels):
 
 def test_the_last_of_53_classes_is_held_exactly():
     params = {"labels": "|".join(f"c{place}" for place in range(53)), "delimiter": ","}
-    everything = ",".join(f"c{place}" for place in range(53))
-    states = [state(everything, correct(everything)), state("c0", correct("c52"))]
+    all_of_them = ",".join(f"c{place}" for place in range(53))
+    states = [state(all_of_them, correct(all_of_them)), state("c0", correct("c52"))]
     macro, _ = f1(states, params)
     assert macro == pytest.approx((51 * 1 + 2 * (2 / 3)) / 53)

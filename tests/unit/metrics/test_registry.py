@@ -136,6 +136,8 @@ def test_a_run_level_stat_is_told_like_any_other():
         "predicted_classes",
         "classification_macro_f1",
         "classification_micro_f1",
+        "classification_f1[a]",
+        "classification_f1[b]",
     ]
     behind = metrics_behind("ece_10_bin", [spec("calibration", correct="jury_score")])
     assert METRICS["jury_score"] in behind
@@ -146,7 +148,8 @@ def test_a_run_level_stat_is_told_like_any_other():
 def test_what_a_run_level_metric_reads_is_given_by_a_metric(name):
     metric = RUN_METRICS[name]
     reads = metric.reads({})
-    values = metric.fn(np.full((2, len(reads)), 0.5), np.array([3, 0]), {"labels": "a|b"})
-    assert len(values) == len(metric.emits)
+    params = {"labels": "a|b"}
+    values = metric.fn(np.full((2, len(reads)), 0.5), np.array([3, 0]), params)
+    assert len(values) == len(metric.emitted(params))
     assert all(metric_for(stat)[1] in METRICS.values() for stat in reads)
     assert metric.biased <= {stat.name for stat in metric.emits}

@@ -125,3 +125,11 @@ def test_weak_evidence_does_not_count_in_a_text_that_was_cut() -> None:
     whole = hear(state(text).completions, CHOICE, REFERENCES, "")
     cut = hear(state(text, reason=FinishReason.LENGTH).completions, CHOICE, REFERENCES, "")
     assert (whole.unreadable, cut.unreadable) == (False, True)
+
+
+def test_multiple_choice_always_tells_what_was_unreadable() -> None:
+    plain = dataclasses.replace(SPEC, metrics=(MetricSpec(name="exact_match"),))
+    assert scores(plain, state("The answer is (B)."))["answer_unreadable"][0] == 1.0
+    assert scores(plain, state("B"))["answer_unreadable"][0] == 0.0
+    free = dataclasses.replace(plain, adapter_spec=AdapterSpec(method=AdapterMethod.GENERATION))
+    assert "answer_unreadable" not in scores(free, state("heparin"))

@@ -1,13 +1,15 @@
 """Derived data versions: what they are made of and when they are others."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from medhelm_spark import plugins
 from medhelm_spark.config.expand import expand
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import parse_flags
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterMethod, PromptVariant
 from medhelm_spark.domain.scenario import AccessLevel, Instance, Reference, Split
@@ -132,3 +134,42 @@ def test_a_set_leaves_out_what_cannot_be_shown(registry: Registry) -> None:
     assert {"unit", "negation"} <= set(names)
     free = resolved(registry, "medical", method=AdapterMethod.GENERATION)
     assert "negation" not in [spec.name for spec, _ in changes_of(free)]
+
+
+def test_a_perturbations_version_enters_ids_and_absent_ones_leave_them(registry: Registry) -> None:
+    run = resolved(registry, "lower")
+    (spec,) = perturbations_of(run)
+    assert spec.version is None
+    versioned = replace(spec, version="1+abc")
+    plain, other = (run_spec_of(run, "v", [one]) for one in (spec, versioned))
+    assert plain.run_spec_id != other.run_spec_id
+    assert other.perturbations == (versioned,)
+    facts = {field.name: getattr(plain, field.name) for field in fields(plain)}
+    absent = ("run_spec_id", "prompt_variants", "answer_extraction")
+    as_before = {name: value for name, value in facts.items() if name not in absent}
+    as_before["perturbations"] = [{"name": "lowercase", "args": {}, "word_lists": {}}]
+    assert plain.run_spec_id == content_id(as_before), "older lakes know this id"
+
+
+def test_a_plug_ins_perturbation_makes_copies_and_its_hash_is_in_the_spec(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (
+        "from medhelm_spark.adaptation.perturbations.perturbation import Perturbation, on_text\n"
+        "PERTURBATIONS = {'capitals': Perturbation(\n"
+        "    build=lambda args, lists: on_text(lambda rng: str.upper), version='1')}\n"
+    )
+    (tmp_path / "capitals_plugin.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (plugin,) = plugins.activate(["capitals_plugin"])
+    try:
+        run = resolved(registry, "capitals")
+        (spec,) = perturbations_of(run)
+        assert spec.version == f"1+{plugin.version}"
+        assert copies(run)["capitals"].input == "DOES IT HELP?"
+        before = version_of(run, "base")
+        (tmp_path / "capitals_plugin.py").write_text(source + "# changed\n")
+        plugins.activate(["capitals_plugin"])
+        assert version_of(run, "base") != before
+    finally:
+        plugins.activate()

@@ -198,3 +198,31 @@ def test_markdown_keeps_bars_and_stars_literal():
 def test_unknown_format_is_refused():
     with pytest.raises(UnknownNameError, match="board format 'html'"):
         render(build_board([]), "html")
+
+
+def test_unreadable_answers_are_told_where_there_are_any():
+    some = replace(CELL, unreadable=0.25)
+    text = render(build_board([some, OTHER]), "table")
+    assert "0.412 [0.38, 0.45] n=100 unread 0.25" in text
+    assert "unread: the share of answers in which no single answer could be read." in text
+    assert "unread" not in render(build_board([replace(CELL, unreadable=0.0), OTHER]), "table")
+    (record,) = json.loads(render(build_board([some]), "json"))["cells"]
+    assert record["unreadable"] == 0.25
+    (row,) = build_board([some, replace(CELL, unreadable=0.75), CELL]).rows
+    assert row.cells[0].unreadable == 0.5, "runs that read nothing out of answers do not count"
+
+
+def test_the_primary_endpoint_is_marked_in_its_column():
+    main = replace(CELL, is_primary=True)
+    board = build_board([main, OTHER, NOTE])
+    assert [column.is_primary for column in board.columns] == [False, True]
+    assert "exact_match (primary endpoint)" in render(board, "table")
+    lower = build_board([replace(main, lower_is_better=True)])
+    assert "exact_match (primary endpoint, lower is better)" in render(lower, "md")
+    assert "primary" not in render(build_board([CELL]), "table")
+
+
+def test_notes_that_are_given_come_last():
+    notes = build_board([CELL, NOTE], notes=["More elsewhere."]).notes
+    assert notes[-1] == "More elsewhere."
+    assert DEMO_JUDGE_NOTE in notes

@@ -1,0 +1,54 @@
+"""Robustness: what perturbed copies and other prompts do to each model's main metric."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from board_page import nothing, passing
+from page_markup import table, text
+
+from medhelm_spark.leaderboard import BoardRun, robustness_of
+from medhelm_spark.statistics.robustness import HEADER, NOTES, RobustnessRow
+
+NONE = (
+    "Nothing was perturbed in what is shown. Ask for it by data_augmentation=... in a run entry, "
+    "or by prompt_variants in a card."
+)
+
+
+def show(runs: Sequence[BoardRun]) -> None:
+    """Filters, and one table of what they let pass."""
+    passed = passing(runs)
+    if not any(run.cell for run in passed):
+        st.info(nothing(runs, passed))
+        return
+    rows = robustness_of(passed)
+    if not rows:
+        st.info(NONE)
+        return
+    body = table(HEADER, map(_cells, rows), "ms-numbers")
+    label = 'tabindex="0" role="region" aria-label="Robustness"'
+    st.html(f'<div class="ms-scroll ms-padded" {label}>{body}</div>')
+    st.html(f'<div class="ms-notes">{"".join(f"<p>{text(note)}</p>" for note in NOTES)}</div>')
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _cells(row: RobustnessRow) -> tuple[str, ...]:
+    direction = ", lower is better" if row.lower_is_better else ""
+    name = text(row.perturbation)
+    interval = ""
+    if row.worst_ci_low is not None and row.worst_ci_high is not None:
+        interval = f" <span>[{row.worst_ci_low:.2f}, {row.worst_ci_high:.2f}]</span>"
+    return (
+        text(row.model_deployment),
+        f"{text(row.display_name)} <span>{text(row.main_metric)}{direction}</span>",
+        f"<b>{name}</b>" if row.is_collection else name,
+        _number(row.original),
+        _number(row.changed),
+        _number(row.worst) + interval,
+        _number(row.invariance),
+        _number(row.spread),
+        f"{row.count:,}",
+    )

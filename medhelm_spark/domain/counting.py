@@ -1,0 +1,14 @@
+"""How a message tells a number of things."""
+
+import re
+
+_TO_IES = re.compile(r"(?<=[^aeiou])y$")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "run"), counted(2, "run"), counted(0, "model call"), counted(3, "run entry")
+    ('1 run', '2 runs', '0 model calls', '3 run entries')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {_TO_IES.sub('ie', noun)}s"

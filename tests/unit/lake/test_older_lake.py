@@ -1,0 +1,60 @@
+"""A lake written before tables had all their columns is read, and appended to, as it stands."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+from medhelm_spark.domain.run import PerturbationSpec, SuiteRun
+from medhelm_spark.lake.columnar import encode_batch
+from medhelm_spark.lake.files import FileTables
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.lake.tables import TABLES, properties
+from medhelm_spark.lake.views import CURRENT_RUN_SPECS
+from medhelm_spark.leaderboard import choose, load_runs
+from tests.unit.leaderboard.planted import ALPHA, BETA, planned, run_spec
+
+LATER = {"is_primary", "version"}
+
+
+def older(kind: Any) -> Any:
+    """An Arrow type or schema without the fields that came later."""
+    if isinstance(kind, pa.Schema):
+        return pa.schema([pa.field(f.name, older(f.type)) for f in kind if f.name not in LATER])
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(f.name, older(f.type)) for f in kind if f.name not in LATER])
+    return pa.list_(older(kind.value_type)) if pa.types.is_list(kind) else kind
+
+
+def table_of(row: SuiteRun) -> pa.Table:
+    batch = pa.Table.from_batches([encode_batch(SuiteRun, [row])])
+    return batch.append_column("write_id", pa.array(["w"]))
+
+
+def test_run_specs_of_before_are_read_and_new_ones_stand_beside_them(tmp_path: Path) -> None:
+    spec = replace(
+        run_spec("r1", ALPHA, "triage_choice"),
+        perturbations=(PerturbationSpec(name="lowercase"),),
+    )
+    new = table_of(planned(spec))
+    old = pa.Table.from_pylist(new.to_pylist(), schema=older(new.schema))
+    assert old.num_columns == new.num_columns - 1
+    folder = str(tmp_path / "run_specs")
+    write_deltalake(folder, old, configuration=properties(TABLES["run_specs"]))
+    (read,) = open_reader(str(tmp_path)).rows(CURRENT_RUN_SPECS, SuiteRun)
+    assert read == planned(spec)
+    assert read.is_primary is None
+
+    versioned = PerturbationSpec(name="capitals", version="1+abc")
+    other = replace(run_spec("r2", BETA, "triage_choice"), perturbations=(versioned,))
+    row = replace(planned(other), is_primary=True)
+    assert FileTables(str(tmp_path)).append("run_specs", table_of(row))
+    reader = open_reader(str(tmp_path))
+    found = {one.run_spec_id: one for one in reader.rows(CURRENT_RUN_SPECS, SuiteRun)}
+    assert found == {"r1": planned(spec), "r2": row}
+    assert [run.run_spec.perturbations for run in load_runs(reader, choose(reader, "s1"))] == [
+        spec.perturbations,
+        other.perturbations,
+    ]

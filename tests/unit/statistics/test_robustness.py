@@ -1,0 +1,124 @@
+"""The table of robustness: which stat stands where, and its text forms."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
+from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.statistics.robustness import (
+    EMPTY,
+    HEADER,
+    NOTES,
+    RobustnessRow,
+    ordered,
+    render_robustness,
+    with_numbers,
+)
+
+RUN = RobustnessRow(
+    model_deployment="acme/small",
+    scenario_name="triage",
+    display_name="Triage",
+    main_metric="exact_match",
+    lower_is_better=False,
+)
+
+
+def stat(perturbation: str, computed_on: str, mean: float | None, count: int = 3) -> Stat:
+    return Stat(
+        run_spec_id="r",
+        name="exact_match",
+        split="test",
+        perturbation=perturbation,
+        count=count,
+        num_unscored=0,
+        mean=mean,
+        stddev=None,
+        minimum=None,
+        maximum=None,
+        ci_low=0.1,
+        ci_high=0.6,
+        ci_method=IntervalMethod.BOOTSTRAP,
+        computed_on=ComputedOn(computed_on),
+    )
+
+
+# Four instances: plain mean 0.75; three have a copy in small letters, two prompts were asked.
+STATS = [
+    stat("lowercase", "perturbed", 1 / 3),
+    stat("lowercase", "original", 2 / 3),
+    stat("lowercase", "worst", 1 / 3),
+    stat("lowercase", "invariance", 2 / 3),
+    stat("robustness", "worst", 0.5, 4),
+    stat("robustness", "invariance", 2 / 3, 3),
+    stat("prompt_variants", "mean", 0.5, 2),
+    stat("prompt_variants", "worst", 0.25, 2),
+    stat("prompt_variants", "spread", 0.5, 2),
+    stat("prompt_variants", "invariance", 0.25, 4),
+]
+
+
+def rows() -> dict[str, RobustnessRow]:
+    return {row.perturbation: row for row in with_numbers(RUN, STATS, 0.75)}
+
+
+def test_a_copy_stands_beside_the_originals_that_have_one() -> None:
+    row = rows()["lowercase"]
+    assert (row.original, row.changed, row.worst) == (2 / 3, 1 / 3, 1 / 3)
+    assert (row.invariance, row.spread, row.count) == (2 / 3, None, 3)
+    assert (row.worst_ci_low, row.worst_ci_high) == (0.1, 0.6)
+
+
+def test_a_collection_stands_beside_the_mean_of_all_originals() -> None:
+    row = rows()["robustness"]
+    assert (row.original, row.changed, row.worst, row.count) == (0.75, None, 0.5, 4)
+
+
+def test_prompts_have_a_mean_a_worst_and_a_spread() -> None:
+    row = rows()["prompt_variants"]
+    assert (row.original, row.changed, row.worst, row.spread) == (0.75, 0.5, 0.25, 0.5)
+    assert (row.invariance, row.count) == (0.25, 2)
+
+
+def test_a_stat_without_direction_has_no_worst() -> None:
+    (row,) = with_numbers(RUN, [stat("lowercase", "invariance", 0.5)], 0.75)
+    assert (row.worst, row.worst_ci_low, row.invariance, row.count) == (None, None, 0.5, 3)
+
+
+def test_collections_come_before_their_copies_and_benchmarks_stay_together() -> None:
+    other = replace(RUN, display_name="Acute", model_deployment="acme/large")
+    mixed = [*with_numbers(RUN, STATS, 0.75), replace(other, perturbation="typos")]
+    assert [(row.display_name, row.perturbation) for row in ordered(mixed)] == [
+        ("Acute", "typos"),
+        ("Triage", "prompt_variants"),
+        ("Triage", "robustness"),
+        ("Triage", "lowercase"),
+    ]
+
+
+def test_the_table_says_every_number_and_what_it_means() -> None:
+    text = render_robustness(ordered(with_numbers(RUN, STATS, 0.75)), "table")
+    lines = text.splitlines()
+    assert tuple(lines[0].split()) == HEADER
+    (line,) = (one for one in lines if " lowercase " in one)
+    assert line.endswith("0.667     0.333    0.333 [0.10, 0.60]  0.667       -       3")
+    assert lines[-len(NOTES) :] == list(NOTES)
+    lower = render_robustness([replace(RUN, lower_is_better=True)], "md")
+    assert "| Triage: exact_match (lower is better) |" in lower
+
+
+def test_json_and_csv_hold_all_fields_and_nothing_is_said_of_nothing() -> None:
+    made = ordered(with_numbers(RUN, STATS, 0.75))
+    content = json.loads(render_robustness(made, "json"))
+    assert [row["perturbation"] for row in content["rows"]] == [row.perturbation for row in made]
+    read = list(csv.DictReader(io.StringIO(render_robustness(made, "csv"))))
+    assert [float(row["worst"]) for row in read] == [row.worst for row in made]
+    assert read[0]["spread"] == "0.5"
+    assert render_robustness([], "table") == EMPTY
+    assert json.loads(render_robustness([], "json"))["rows"] == []
+    with pytest.raises(UnknownNameError, match="board format 'html'"):
+        render_robustness(made, "html")
