@@ -163,7 +163,8 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
     card = replace(card, source=replace(card.source, columns=columns))
     if len(own.paths) == 1 and own.paths[0].startswith(TABLE):
         table = own.paths[0].removeprefix(TABLE)
-        return replace(card, source=replace(card.source, files=(), dataset=None, table=table))
+        source = replace(card.source, files=(), dataset=None, revision=None, table=table)
+        return replace(card, source=source)
     return with_source(card, own.paths)
 
 

@@ -1,6 +1,7 @@
 """A benchmark's own files before they are read: the fields of its template, its csv header."""
 
 import csv
+import re
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 from medhelm_spark.errors import ConfigError
 
 MAX_HEADER_CELL = 1 << 20
+DIVIDERS = re.compile(r"[;|\t]")
+KNOWN_COLUMNS = ("id", "correct_answer", "incorrect_answers")
 
 
 def template_columns(template: str, where: str) -> tuple[str, ...]:
@@ -58,9 +61,18 @@ def csv_columns(path: Path) -> tuple[str, ...]:
 
 
 def require_columns(columns: Sequence[str], needed: Sequence[str], path: Path, why: str) -> None:
-    """Refuses a csv file that lacks a column that `why` needs."""
+    """Refuses a csv file that lacks a column that `why` needs.
+
+    The columns are listed only where one of them is known, however they are divided: else the first
+    line may be data.
+    """
+    parts = {part.strip() for column in columns for part in DIVIDERS.split(column)}
     for name in needed:
         if name not in columns:
-            raise ConfigError(
-                f"{path}: has no column {name!r}, which {why} needs; columns: {', '.join(columns)}."
+            is_header = not {*needed, *KNOWN_COLUMNS}.isdisjoint(parts)
+            there = (
+                f"columns: {', '.join(columns)}."
+                if is_header
+                else f"none of its {len(columns)} columns is known; is the header line missing?"
             )
+            raise ConfigError(f"{path}: has no column {name!r}, which {why} needs; {there}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from medhelm_spark.config.expanders import EXPANDERS
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
-from medhelm_spark.config.scenario_args import DEPLOYMENT, MODEL, UNNAMED
+from medhelm_spark.config.scenario_args import DEPLOYMENT, MODEL, is_named
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard
 
@@ -24,7 +24,7 @@ def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> 
     name = card.name
     given = {**ALWAYS_NAMED.get(card.name, {}), **entry.args}
     for key in card.args:
-        if key in given and key not in UNNAMED:
+        if key in given and is_named(card, key, given[key]):
             separator = "," if card.name in COMMA_AFTER_NAME else None
             name = _joined(name, key, given[key], separator)
     known = {*EXPANDERS, *models, ANSWER_EXTRACTION}

@@ -19,6 +19,8 @@ MODEL, DEPLOYMENT = "model", "model_deployment"
 CONFIG_PATH, DATA_PATH, JURY_CONFIG = "config_path", "data_path", "jury_config_path"
 UNNAMED = (CONFIG_PATH, DATA_PATH, JURY_CONFIG)
 """Arguments that name files: HELM leaves them out of the run name."""
+UNNAMED_DEFAULTS = ("max_length",)
+"""Arguments that HELM never names: named here where they are no default, for the data differs."""
 
 REFUSED = {
     **{one.name: one.reason for one in NOT_RUN},
@@ -79,7 +81,7 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
         allowed = {*card.args, *known, *EXPANDERS, ANSWER_EXTRACTION, MODEL, DEPLOYMENT}
         if key not in allowed:
             raise UnknownNameError("argument", key, allowed, where=where)
-        if key in card.args and key not in UNNAMED:
+        if is_named(card, key, value):
             choices[key] = _spelled(card, key, str(value))
     if DATA_PATH in entry.args:
         card = _with_data(card, str(entry.args[DATA_PATH]), where)
@@ -95,6 +97,12 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
         return bind(card)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+
+
+def is_named(card: ScenarioCard, key: str, value: object) -> bool:
+    """Whether an argument of an entry is one of the card's that stands in names."""
+    is_default = key in UNNAMED_DEFAULTS and card.options.get(key) == str(value)
+    return key in card.args and key not in UNNAMED and not is_default
 
 
 def _spelled(card: ScenarioCard, key: str, value: str) -> str:
@@ -127,4 +135,9 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
     )
     lookups = tuple(replace(one, path=str(folder / inside(one.path))) for one in source.lookups)
     texts = {column: str(folder / inside(path)) for column, path in source.texts.items()}
-    return replace(card, source=replace(source, files=files, lookups=lookups, texts=texts))
+    history = source.history
+    if history is not None:
+        history = replace(history, files=tuple(str(folder / inside(p)) for p in history.files))
+    return replace(
+        card, source=replace(source, files=files, lookups=lookups, texts=texts, history=history)
+    )

@@ -84,7 +84,9 @@ def _sentence(card: ScenarioCard) -> str:
 
 def _data(card: ScenarioCard) -> str:
     source = card.source
-    files = [f"`{PurePosixPath(file.member or file.path).name}`" for file in source.files]
+    events = source.history.files if source.history else ()
+    paths = [*(file.member or file.path for file in source.files), *events]
+    files = [f"`{PurePosixPath(path).name}`" for path in paths]
     named = f"`{source.dataset}`" if source.dataset else ", ".join(files)
     come_from = f", from {source.origin}" if source.origin else ""
     return f"{named}{come_from}" + (f", revision `{source.revision}`" if source.revision else "")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from medhelm_spark.domain.history import History
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError
 
@@ -97,5 +98,10 @@ def _source(source: DataSource, put: Put) -> DataSource:
         dataset=put(source.dataset) if source.dataset else None,
         paths={column: put(path) for column, path in source.paths.items()},
         lookups=tuple(replace(one, path=put(one.path)) for one in source.lookups),
+        history=_history(source.history, put) if source.history else None,
         texts={column: put(path) for column, path in source.texts.items()},
     )
+
+
+def _history(history: History, put: Put) -> History:
+    return replace(history, files=tuple(map(put, history.files)), most=put(history.most))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from medhelm_spark.domain.history import History
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
@@ -178,8 +179,10 @@ class DataSource:
     the columns of an XML record as paths below it. `key_field` names the field that receives an
     object's key; `explode` the list inside a record whose members are the records. `splits` says
     what a hub data set's own splits are here. `texts` are whole files, each a column of every
-    record. `columns` gives the source's own name for a column that the card calls otherwise.
-    `origin` tells a person where the data is had; nothing is fetched from it.
+    record. `history` makes a column of a patient's events, unless the records have that column
+    already. `columns` gives the source's own name for a column that the card calls otherwise.
+    `revision` pins a hub data set or a Delta table. `origin` tells a person where the data is had;
+    nothing is fetched from it.
     """
 
     format: str = "csv"
@@ -194,6 +197,7 @@ class DataSource:
     splits: Mapping[str, Split] = field(default_factory=dict)
     lookups: tuple[Lookup, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    history: History | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
 

@@ -21,7 +21,7 @@ from medhelm_spark import errors, plugins
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
 from medhelm_spark.lake.progress import Watched
 
-FIRST_BATCH_ROWS = 256
+FIRST_BATCH_ROWS = 16
 MAX_BATCH_ROWS = 8192
 TARGET_BATCH_BYTES = 8 << 20
 
@@ -90,7 +90,7 @@ class _Source:
 
 
 def _batched(rows: Iterable[Any], out_type: type) -> Iterator[pa.RecordBatch]:
-    """Batches of about TARGET_BATCH_BYTES, whatever the size of a row."""
+    """Batches of about TARGET_BATCH_BYTES, whatever the size of a row: the first tells it."""
     limit, buffer = FIRST_BATCH_ROWS, []
     for row in rows:
         buffer.append(row)

@@ -1,6 +1,15 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
-from medhelm_spark.scenarios.fetch import fetch, localize
+from medhelm_spark.scenarios.fetch import beside, fetch, localize
+from medhelm_spark.scenarios.histories import (
+    ORDER,
+    Entry,
+    drawn,
+    event_entries,
+    most_records,
+    record_entries,
+    serialised,
+)
 from medhelm_spark.scenarios.hub import as_files
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.own_files import with_source
@@ -8,7 +17,13 @@ from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, parse_
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
 from medhelm_spark.scenarios.patterns import spread
 from medhelm_spark.scenarios.presence import Presence, presence
-from medhelm_spark.scenarios.readers import READERS, read_card, read_records
+from medhelm_spark.scenarios.readers import (
+    READERS,
+    needed_history,
+    read_card,
+    read_events,
+    read_records,
+)
 from medhelm_spark.scenarios.records import (
     EXPLANATIONS,
     BadReason,
@@ -16,35 +31,46 @@ from medhelm_spark.scenarios.records import (
     ParsedInput,
     Record,
 )
-from medhelm_spark.scenarios.sources import open_source, verify
+from medhelm_spark.scenarios.sources import open_source, stamp, verify
 from medhelm_spark.scenarios.tables import check_columns
 
 __all__ = [
     "EXPLANATIONS",
+    "ORDER",
     "PARSERS",
     "READERS",
     "BadReason",
     "BadRecord",
+    "Entry",
     "ParsedInput",
     "Parser",
     "Presence",
     "Record",
     "RecordKey",
     "as_files",
+    "beside",
     "check_card",
     "check_columns",
+    "drawn",
+    "event_entries",
     "fetch",
     "fingerprint_records",
     "loads",
     "localize",
+    "most_records",
+    "needed_history",
     "open_source",
     "parse_records",
     "parser_of",
     "presence",
     "read_card",
+    "read_events",
     "read_records",
+    "record_entries",
     "required_columns",
+    "serialised",
     "spread",
+    "stamp",
     "verify",
     "with_source",
 ]

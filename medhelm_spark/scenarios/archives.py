@@ -51,7 +51,7 @@ def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
     if file.member is not None and file.path.lower().endswith(".zip"):
         zipped = stack.enter_context(zipfile.ZipFile(stream))
         name = _member(file, [one.filename for one in zipped.infolist() if not one.is_dir()])
-        return stack.enter_context(cast(BinaryIO, zipped.open(name)))
+        return stack.enter_context(_zip_member(file, zipped, name))
     if file.member is not None:
         tarred = stack.enter_context(tarfile.TarFile.open(fileobj=stream, mode="r:*"))
         name = _member(file, [one.name for one in tarred.getmembers() if one.isfile()])
@@ -61,9 +61,19 @@ def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
     return stream
 
 
+def _zip_member(file: SourceFile, zipped: zipfile.ZipFile, name: str) -> BinaryIO:
+    try:
+        return cast(BinaryIO, zipped.open(name))
+    except NotImplementedError:
+        raise DataError(f"{shown(file)}: compressed in a way unknown here; unpack it.") from None
+    except RuntimeError:
+        raise DataError(f"{shown(file)}: encrypted; unpack it.") from None
+
+
 def _member(file: SourceFile, names: Sequence[str]) -> str:
     """The member of that path, or the only one whose path ends in it, or in its bare name."""
     wanted = file.member or ""
+    names = [name for name in names if is_inside(name)]
     if wanted in names:
         return wanted
     for ending in (wanted, PurePosixPath(wanted).name):
@@ -72,6 +82,16 @@ def _member(file: SourceFile, names: Sequence[str]) -> str:
             return found[0]
     places = f"{len(found)} of its {len(names)} files are"
     raise DataError(f"{file.path}: {places} called {ending!r}; one is needed.")
+
+
+def is_inside(name: str) -> bool:
+    """Whether a member's path stays below the folder it would be unpacked in; others do not count.
+
+    >>> is_inside("data/test.csv"), is_inside("../test.csv"), is_inside("C:/test.csv")
+    (True, False, False)
+    """
+    path = PurePosixPath(name.replace("\\", "/"))
+    return not path.is_absolute() and ".." not in path.parts and ":" not in path.parts[0]
 
 
 def seekable(stream: IO[bytes]) -> BinaryIO:

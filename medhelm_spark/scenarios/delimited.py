@@ -16,19 +16,40 @@ from medhelm_spark.scenarios.sources import CountedStream
 from medhelm_spark.scenarios.tables import CheckColumns, RawFile
 
 MAX_CELL_CHARACTERS = 64 << 20
+WIDE = b"\xff\xfe"
+_WIDE = "is UTF-16 or UTF-32; save it as UTF-8"
+_OTHER = "is {}, not text; give it the ending of what it is"
+NOT_TEXT: Mapping[bytes, str] = {
+    WIDE: _WIDE,
+    b"\xfe\xff": _WIDE,
+    b"PK\x03\x04": _OTHER.format("a zip archive or an Office file"),
+    b"\x1f\x8b": _OTHER.format("gzip"),
+    b"PAR1": _OTHER.format("Parquet"),
+    b"ARROW1": _OTHER.format("Feather"),
+}
+"""What files are that are no UTF-8, by their first bytes."""
 
 
 def text_lines(file: RawFile) -> Iterator[str]:
     """The lines of a UTF-8 file with their own line ends, read in blocks.
 
     Raises:
-        DataError: a byte is not UTF-8; the message gives its offset in the file.
+        DataError: a byte is not UTF-8; the message gives its offset in the file, and what the file
+            is where its first bytes tell.
     """
     counted = CountedStream(file.stream)
     wrapper = io.TextIOWrapper(cast(BinaryIO, counted), encoding="utf-8-sig", newline="")
     try:
+        first = next(wrapper, "")
+        if b"\0" in counted.head[:2]:  # without a mark it would pass for UTF-8
+            raise DataError(f"{file.path}: {NOT_TEXT[WIDE]}.")
+        if first:
+            yield first
         yield from wrapper
     except UnicodeDecodeError as error:
+        kind = next((kind for head, kind in NOT_TEXT.items() if counted.head.startswith(head)), "")
+        if kind:
+            raise DataError(f"{file.path}: {kind}.") from None
         offset = counted.handed - len(error.object) + error.start
         raise DataError(f"{file.path}: not UTF-8 at byte {offset}; save it as UTF-8.") from None
 
@@ -62,16 +83,19 @@ def _rows(file: RawFile, delimiter: str) -> Iterator[list[str]]:
     # The limit belongs to the process: it is only ever raised, so that readers in threads agree.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
     reader = csv.reader(text_lines(file), delimiter=delimiter, strict=True)
-    count = 0
+    count, before = 0, 0
     try:
         for cells in reader:
+            before = reader.line_num
             if cells:
                 yield cells
                 count += 1
     except csv.Error as error:
         where = f"data row {count}" if count else "the header"
+        first, last = before + 1, reader.line_num
+        lines = f"line {last}" if first >= last else f"lines {first} to {last}"
         raise DataError(
-            f"{file.path}: {where}, at line {reader.line_num}, is not well-formed "
+            f"{file.path}: {where}, at {lines}, is not well-formed "
             f"({error}); quotes inside quotes are doubled, and a quoted cell ends with its quote."
         ) from None
 

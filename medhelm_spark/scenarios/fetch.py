@@ -26,10 +26,16 @@ def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
         DataError: a file is absent and no address is known, or the download failed.
     """
     files = tuple(_local(file, card.source, cache) for file in card.source.files)
-    for path in (*(one.path for one in card.source.lookups), *card.source.texts.values()):
+    for path in beside(card.source):
         if not is_uri(path) and not Path(path).expanduser().is_file():
             raise DataError(f"{path}: no such file; {advice(card.source)}.")
     return replace(card, source=replace(card.source, files=files))
+
+
+def beside(source: DataSource) -> tuple[str, ...]:
+    """The paths of what is read beside the records' own files."""
+    events = source.history.files if source.history else ()
+    return (*(one.path for one in source.lookups), *source.texts.values(), *events)
 
 
 def _local(file: SourceFile, source: DataSource, cache: Path) -> SourceFile:

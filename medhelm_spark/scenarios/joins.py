@@ -15,7 +15,12 @@ def own_columns(source: DataSource, required: Sequence[str]) -> list[str]:
     """Those of the required columns that the source's own files must have."""
     starts = tuple(f"{one.name}." for one in source.lookups)
     keys = [one.key for one in source.lookups]
-    own = [name for name in required if name not in source.texts and not name.startswith(starts)]
+    made = set(source.texts)
+    if source.history and source.history.files:
+        made.add(source.history.column)
+        used = (source.history.patient, source.history.until, *source.history.keep)
+        required = [*required, *(name for name in used if name)]
+    own = [name for name in required if name not in made and not name.startswith(starts)]
     return list(dict.fromkeys([*own, *keys]))
 
 

@@ -80,10 +80,13 @@ def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
 def _found(file: SourceFile, folder: Path) -> SourceFile | None:
     """The card's file in a folder, under the path or the bare name that it has at its publisher."""
     for place, member in _places(file):
-        is_there = any(folder.glob(place)) if STAR in place else (folder / place).is_file()
-        if is_there:
+        if _is_there(folder, place):
             return SourceFile(path=str(folder / place), split=file.split, member=member)
     return None
+
+
+def _is_there(folder: Path, place: str) -> bool:
+    return any(folder.glob(place)) if STAR in place else (folder / place).is_file()
 
 
 def _places(file: SourceFile) -> Iterator[tuple[str, str | None]]:
@@ -119,11 +122,13 @@ def _beside(source: DataSource, path: str) -> DataSource:
     folder = folder if folder.is_dir() else folder.parent
 
     def near(other: str) -> str:
-        places = (folder / inside(other), folder / PurePosixPath(other).name)
-        return next((str(place) for place in places if place.is_file()), other)
+        places = (inside(other), PurePosixPath(other).name)
+        return next((str(folder / place) for place in places if _is_there(folder, place)), other)
 
+    history = source.history
     return replace(
         source,
+        history=replace(history, files=tuple(map(near, history.files))) if history else None,
         lookups=tuple(replace(one, path=near(one.path)) for one in source.lookups),
         texts={column: near(text) for column, text in source.texts.items()},
     )

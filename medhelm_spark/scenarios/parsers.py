@@ -19,6 +19,7 @@ from medhelm_spark.scenarios import (
     text_to_sql,
 )
 from medhelm_spark.scenarios.compose import TEMPLATE, columns_of_template
+from medhelm_spark.scenarios.histories import check_history
 from medhelm_spark.scenarios.records import ParsedInput, Record
 
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
@@ -163,11 +164,19 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
     """
     parser = parser_of(card, parsers)
     where = f"scenario {card.name!r}, shape {card.shape!r}"
+    if card.source.history:
+        check_history(card.source.history)
+        _refuse_hub(card, where)
     for one in [varied(card, variant) for variant in card.variants] or [card]:
         _check_roles(one, parser, where)
         _check_options(one, parser, where)
         parser.columns(one)
         _check_choice(one, where)
+
+
+def _refuse_hub(card: ScenarioCard, where: str) -> None:
+    if card.source.dataset is not None:
+        raise ConfigError(f"{where}: a history is made for records of files, not of a data set.")
 
 
 def _check_roles(card: ScenarioCard, parser: Parser, where: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.scenario import DataSource
 from medhelm_spark.errors import ConfigError, DataError
 
 STAR = "*"
@@ -16,23 +16,27 @@ def spread(source: DataSource) -> DataSource:
         DataError: no file matches.
         ConfigError: the pattern lies in an object store, whose files are not listed.
     """
-    if not any(STAR in file.path for file in source.files):
-        return source
-    files = tuple(one for file in source.files for one in _matches(file, source))
-    return replace(source, files=files)
+    history = source.history
+    if history is not None:
+        paths = (one for path in history.files for one in _matches(path, source))
+        history = replace(history, files=tuple(paths))
+    files = tuple(
+        replace(file, path=path) for file in source.files for path in _matches(file.path, source)
+    )
+    return replace(source, files=files, history=history)
 
 
-def _matches(file: SourceFile, source: DataSource) -> list[SourceFile]:
-    if STAR not in file.path:
-        return [file]
-    if "://" in file.path:
-        raise ConfigError(f"{file.path}: a pattern is for local folders; copy the folder here.")
-    path = Path(file.path).expanduser()
+def _matches(pattern: str, source: DataSource) -> list[str]:
+    if STAR not in pattern:
+        return [pattern]
+    if "://" in pattern:
+        raise ConfigError(f"{pattern}: a pattern is for local folders; copy the folder here.")
+    path = Path(pattern).expanduser()
     first = next(place for place, part in enumerate(path.parts) if STAR in part)
     found = sorted(map(str, Path(*path.parts[:first]).glob("/".join(path.parts[first:]))))
     if not found:
-        raise DataError(f"{file.path}: no such file; {advice(source)}.")
-    return [replace(file, path=path) for path in found]
+        raise DataError(f"{pattern}: no such file; {advice(source)}.")
+    return found
 
 
 def advice(source: DataSource) -> str:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
-from medhelm_spark.scenarios.fetch import cached
+from medhelm_spark.scenarios.fetch import beside, cached
 from medhelm_spark.scenarios.patterns import STAR
 
 ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
@@ -34,8 +34,7 @@ def presence(card: ScenarioCard, cache: Path) -> Presence:
     if source.dataset is not None:
         folder = Path(ARGUMENT.sub(STAR, source.dataset)).expanduser()
         return Presence.HERE if folder.is_dir() else Presence.HUB
-    beside = (*(one.path for one in source.lookups), *source.texts.values())
-    files = [*source.files, *(SourceFile(path=path) for path in beside)]
+    files = [*source.files, *(SourceFile(path=path) for path in beside(source))]
     here = [_is_here(file, cache) for file in files]
     if all(here):
         return Presence.HERE

@@ -1,23 +1,36 @@
 """From a source to records: the registry of file formats and the one way to read them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import chain
+from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
 
 from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.history import History
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.scenarios.archives import open_data, shown
 from medhelm_spark.scenarios.delimited import read_csv, read_tsv, text_lines
+from medhelm_spark.scenarios.histories import (
+    ORDER,
+    event_columns,
+    event_entries,
+    record_entries,
+    serialised,
+    used_columns,
+)
 from medhelm_spark.scenarios.hub import as_files, read_hub
 from medhelm_spark.scenarios.joins import Row, joined, own_columns
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
-from medhelm_spark.scenarios.parquet_files import read_feather, read_parquet
+from medhelm_spark.scenarios.parquet_files import read_feather, read_parquet, read_stripe
 from medhelm_spark.scenarios.parsers import check_card, required_columns
-from medhelm_spark.scenarios.patterns import spread
+from medhelm_spark.scenarios.patterns import STAR, spread
 from medhelm_spark.scenarios.records import BadReason, Record
 from medhelm_spark.scenarios.sheets import read_xlsx
-from medhelm_spark.scenarios.sources import OpenFile, open_source, verify
+from medhelm_spark.scenarios.sources import OpenFile, is_uri, open_source, verify
 from medhelm_spark.scenarios.tables import RawFile, Reader, check_columns
 from medhelm_spark.scenarios.text_files import read_lines, read_text
 from medhelm_spark.scenarios.word_files import read_docx
@@ -66,6 +79,50 @@ def read_records(
             yield Record(source_file=name, row=number, split=file.split, fields=row)
 
 
+def needed_history(source: DataSource, open_file: OpenFile = open_source) -> DataSource:
+    """The source alone where its records, a table or files, have the history's column already.
+
+    Raises:
+        DataError: the first file cannot be read.
+    """
+    if source.history is None:
+        return source
+    alone = replace(source, history=replace(source.history, files=()), lookups=())
+    if source.table:
+        return alone
+    path = source.files[0].path if source.files else STAR
+    if STAR in path or not (is_uri(path) or Path(path).expanduser().is_file()):
+        return source
+    first = next(read_records(source.files[0], alone, open_file), None)
+    return alone if first and source.history.column in first.fields else source
+
+
+def read_events(
+    path: str,
+    history: History,
+    *,
+    stripe: int = 0,
+    stripes: int = 1,
+    open_file: OpenFile = open_source,
+) -> Iterator[Record]:
+    """The events of one file, or those of one of its stripes: row groups of Parquet, else rows.
+
+    Raises:
+        DataError: as `read_records`.
+    """
+    file, source = SourceFile(path=path), DataSource(format=history.format)
+    required = event_columns(history)
+    if history.format != "parquet":
+        records = read_records(file, source, open_file, required)
+        yield from (one for one in records if one.row % stripes == stripe)
+        return
+    with open_data(file, open_file) as stream:
+        raw = RawFile(path=path, stream=stream, source=source)
+        check, wanted = partial(check_columns, path, required), used_columns(history)
+        for row, fields in read_stripe(raw, check, wanted, stripe=stripe, stripes=stripes):
+            yield Record(source_file=path, row=row, fields=fields)
+
+
 def _read(
     file: SourceFile, source: DataSource, open_file: OpenFile, required: Sequence[str]
 ) -> Iterator[Row]:
@@ -91,16 +148,27 @@ def _text(open_file: OpenFile, path: str) -> str:
 def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator[Record]:
     """The records of a card's files or hub data set, file after file.
 
+    With a history all events are held in memory, and no records are drawn: Spark does it for data
+    of any size.
+
     Raises:
         ConfigError: the card's source is a table, which only Spark reads, or is empty.
     """
     card = bind(card)
     check_card(card)
-    source, required = spread(as_files(card.source)), required_columns(card)
+    source, required = spread(needed_history(as_files(card.source))), required_columns(card)
     if source.dataset is not None:
         yield from read_hub(source, required)
         return
     if not source.files:
         raise ConfigError(f"scenario {card.name!r}: its source names no file and no data set.")
-    for file in source.files:
-        yield from read_records(file, source, open_file, required)
+    read = (read_records(file, source, open_file, required) for file in source.files)
+    if source.history is None or not source.history.files:
+        yield from chain.from_iterable(read)
+        return
+    entries = [one for n, of in enumerate(read) for one in record_entries(of, source.history, n)]
+    for n, path in enumerate(source.history.files):
+        events = read_events(path, source.history, open_file=open_file)
+        entries += event_entries(events, source.history, n)
+    entries.sort(key=attrgetter(*ORDER))
+    yield from (record for _, record in serialised(entries, source))

@@ -36,6 +36,9 @@ class BadReason(StrEnum):
     BROKEN_CONVERSATION = "broken_conversation"
     BROKEN_RUBRIC = "broken_rubric"
     UNKNOWN_SPLIT = "unknown_split"
+    UNKNOWN_TIME = "unknown_time"
+    NO_HISTORY = "no_history"
+    TOO_LONG = "too_long"
 
 
 EXPLANATIONS: Mapping[BadReason, str] = {
@@ -58,6 +61,9 @@ EXPLANATIONS: Mapping[BadReason, str] = {
     ),
     BadReason.BROKEN_RUBRIC: "the rubric is no list of criteria, each with its points",
     BadReason.UNKNOWN_SPLIT: "the split is none of train, valid, validation, dev and test",
+    BadReason.UNKNOWN_TIME: "a time is neither a timestamp nor a date in ISO form",
+    BadReason.NO_HISTORY: "no event of the patient stands before the record's time",
+    BadReason.TOO_LONG: "the text made of the patient's events is longer than the card allows",
 }
 
 
@@ -107,6 +113,14 @@ def column_of(columns: Mapping[str, Any] | Sequence[str], name: str) -> str | No
     return next((part for part in name.split("|") if part in columns), None)
 
 
+def value_of(fields: Mapping[str, Any], name: str) -> Any:
+    """The cell of a column, or of the first of "a|b" that is there."""
+    if name in fields:
+        return fields[name]
+    column = column_of(fields, name)
+    return None if column is None else fields[column]
+
+
 def as_text(value: object) -> str | None:
     """A cell as text: text unchanged, numbers and dates in plain form, absent as None."""
     if isinstance(value, str):
@@ -137,12 +151,7 @@ def _check_unicode(text: str) -> None:
 def optional_value(record: Record, card: ScenarioCard, role: str) -> object:
     """The raw value behind a role of the card; None where the card or the record has none."""
     name = card.fields.get(role)
-    if name is None:
-        return None
-    if name in record.fields:
-        return record.fields[name]
-    column = column_of(record.fields, name)
-    return None if column is None else record.fields[column]
+    return None if name is None else value_of(record.fields, name)
 
 
 def optional_text(record: Record, card: ScenarioCard, role: str) -> str | None:
@@ -181,12 +190,16 @@ def renamed(record: Record, names: Mapping[str, str]) -> Record:
 
 def is_kept(record: Record, card: ScenarioCard) -> bool:
     """Whether the card's rules `keep` and `drop` let the record in; an absent value is empty."""
-    return all(_value(record, name) in allowed for name, allowed in card.keep.items()) and not any(
+    return has_values(record, card.keep) and not any(
         _value(record, name) in refused for name, refused in card.drop.items()
     )
 
 
+def has_values(record: Record, rules: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether each of these columns has one of the values given for it."""
+    return all(_value(record, name) in allowed for name, allowed in rules.items())
+
+
 def _value(record: Record, name: str) -> str:
-    column = column_of(record.fields, name)
-    value = None if column is None else record.fields[column]
+    value = value_of(record.fields, name)
     return str(value).strip() if isinstance(value, (str, *TEXT_LIKE)) else ""

@@ -2,7 +2,9 @@
 
 import datetime
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +12,17 @@ from medhelm_spark.errors import DataError, SetupError
 from medhelm_spark.scenarios.archives import seekable
 from medhelm_spark.scenarios.records import BadReason
 from medhelm_spark.scenarios.tables import CheckColumns, RawFile
+
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    SyntaxError,  # which broken XML is
+    LookupError,
+    ValueError,
+    EOFError,
+    OSError,
+)
+"""What openpyxl raises for a workbook that is cut off or damaged."""
 
 
 def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
@@ -21,29 +34,33 @@ def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] 
         SetupError: the package `openpyxl` is absent.
         DataError: the file is no workbook, is cut off, or is empty.
     """
-    book = _book(file)
-    try:
-        rows = book.worksheets[0].iter_rows(values_only=True)
-        header = _header(file, next(rows, ()))
-        check([name for name in header if name is not None])
-        for cells in rows:
-            if any(cell is not None for cell in cells):
-                yield _row(header, cells)
-    finally:
-        book.close()
+    openpyxl = _package(file)
+    with _readable(file):
+        book = openpyxl.load_workbook(seekable(file.stream), read_only=True, data_only=True)
+        with closing(book):
+            rows = book.worksheets[0].iter_rows(values_only=True)
+            header = _header(file, next(rows, ()))
+            check([name for name in header if name is not None])
+            for cells in rows:
+                if any(cell is not None for cell in cells):
+                    yield _row(header, cells)
 
 
-def _book(file: RawFile) -> Any:
+def _package(file: RawFile) -> Any:
     try:
-        openpyxl = import_module("openpyxl")
+        return import_module("openpyxl")
     except ImportError:
         raise SetupError(
             f"{file.path}: Excel files need the package `openpyxl`; install 'medhelm-spark[excel]' "
             "or save the sheet as csv."
         ) from None
+
+
+@contextmanager
+def _readable(file: RawFile) -> Iterator[None]:
     try:
-        return openpyxl.load_workbook(seekable(file.stream), read_only=True, data_only=True)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+        yield
+    except UNREADABLE as error:
         raise DataError(
             f"{file.path}: not a readable Excel workbook ({type(error).__name__}); is it cut off?"
         ) from None

@@ -20,6 +20,7 @@ SPLITS: Mapping[str, Split] = {
     "test": Split.TEST,
 }
 BLOCK = 1 << 20
+HEAD_BYTES = 8
 
 
 def is_uri(path: str) -> bool:
@@ -85,19 +86,39 @@ def verify(file: SourceFile, open_file: OpenFile = open_source) -> None:
         )
 
 
+def stamp(path: str) -> tuple[int, int] | None:
+    """Size and time of the last change of a file, None where it is not there.
+
+    A file with another stamp than before is not the file that was read before.
+    """
+    try:
+        if not is_uri(path):
+            found = Path(path).stat()
+            return found.st_size, found.st_mtime_ns
+        from pyarrow import fs
+
+        system, inner = fs.FileSystem.from_uri(path)
+        info = system.get_file_info(inner)
+        return (info.size, info.mtime_ns or 0) if info.is_file else None
+    except OSError:
+        return None
+
+
 class CountedStream(io.RawIOBase):
-    """A byte stream that knows how many bytes it has handed on."""
+    """A byte stream that knows how many bytes it has handed on, and which were the first."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
         self._stream = stream
         self.handed = 0
+        self.head = b""
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1, /) -> bytes:
         block = self._stream.read(max(size, BLOCK) if size >= 0 else -1)
+        self.head = self.head or block[:HEAD_BYTES]
         self.handed += len(block)
         return block
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.scenarios.records import BadReason, BadRecord, as_lines
+from medhelm_spark.scenarios.records import BadReason, BadRecord, as_lines, value_of
 
 Piece = tuple[str, str | None]
 
@@ -60,7 +60,7 @@ def render(template: str, fields: Mapping[str, Any]) -> str:
     for literal, column in compile_template(template):
         parts.append(literal)
         if column is not None:
-            text = as_lines(fields.get(column))
+            text = as_lines(value_of(fields, column))
             if text is None:
                 raise BadRecord(BadReason.MISSING_FIELD)
             parts.append(text)

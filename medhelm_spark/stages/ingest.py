@@ -1,11 +1,12 @@
 """ingest: raw records -> scenarios, instances, quarantine.
 
 Files are read where the tasks run, twice: once for keys only, to refuse bad input and to name the
-data version by its content, and once to write. The same content is never written twice.
+data version by its content, and once to write. The same content is never written twice. A source
+that changes meanwhile is refused: what was written of it never becomes current.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
@@ -22,6 +23,7 @@ from medhelm_spark.scenarios import (
 )
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.sources import located, read, size_of
+from medhelm_spark.stages.unchanged import changed, is_loose, pinned, refuse_changed, stamps
 
 STAGE = "ingest"
 VERSION = "1"
@@ -125,22 +127,33 @@ def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
     if not cards:
         return {}
     started_at, write_id = now(), new_write_id()
-    found_at = {card.name: located(card) for card in cards}
+    found_at = {card.name: pinned(ctx, located(card)) for card in cards}
+    before = {name: stamps(card) for name, card in found_at.items()}
     expect_rows(ctx.lake.spark, sum(map(size_of, found_at.values())) // BYTES_PER_ROW)
-    with ctx.metered(f"{STAGE}: keys") as watch:
-        keys = read(ctx, found_at, make_keys, Key, watch)
-        summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
-    found = {name: _ingested(card, summaries) for name, card in found_at.items()}
+    found = _first_pass(ctx, found_at)
     done = ctx.finished(STAGE, [one.data_version for one in found.values()])
     new = {name: one for name, one in found.items() if one.data_version not in done}
     if new:
-        _write(ctx, {name: found_at[name] for name in new}, new, write_id)
+        fresh = {name: found_at[name] for name in new}
+        refuse_changed(fresh, before)
+        _write(ctx, fresh, new, write_id)
+        refuse_changed(fresh, before)
+        _refuse_moved(ctx, fresh, new)
+        rows = [_version(card, new[name]) for name, card in fresh.items()]
+        ctx.lake.append_rows("scenarios", rows, write_id)
         units = {one.data_version: one.data_version for one in new.values()}
         counts = {one.data_version: one.counts for one in new.values()}
         ctx.record(STAGE, units, write_id, started_at, counts)
     for name, one in found.items():
         _tell(ctx, name, one)
     return found
+
+
+def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, Ingested]:
+    with ctx.metered(f"{STAGE}: keys") as watch:
+        keys = read(ctx, cards, make_keys, Key, watch)
+        summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
+    return {name: _ingested(card, summaries) for name, card in cards.items()}
 
 
 def _ingested(card: ScenarioCard, summaries: Sequence[Summary]) -> Ingested:
@@ -168,8 +181,17 @@ def _write(
     if with_bad:
         refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
         ctx.lake.append("quarantine", refused, write_id)
-    rows = [_version(card, found[name]) for name, card in cards.items()]
-    ctx.lake.append_rows("scenarios", rows, write_id)
+
+
+def _refuse_moved(
+    ctx: Context, cards: Mapping[str, ScenarioCard], found: Mapping[str, Ingested]
+) -> None:
+    """A table without versions is read once more: it must still be what it was."""
+    loose = {name: card for name, card in cards.items() if is_loose(card)}
+    again = _first_pass(ctx, loose) if loose else {}
+    for name, one in again.items():
+        if one.data_version != found[name].data_version:
+            raise changed(f"table {cards[name].source.table!r}")
 
 
 def _size(found: Ingested) -> int:
@@ -201,7 +223,8 @@ def parse_hash(card: ScenarioCard) -> str:
     rules = (card.keep, card.drop, card.variants)
     parts = (VERSION, card.shape, card.fields, card.options, card.access_level)
     version = parser_of(card).version
-    more = (*(rules if any(rules) else ()), *([version] if version else ()))
+    history = [replace(card.source.history, files=())] if card.source.history else []
+    more = (*(rules if any(rules) else ()), *([version] if version else ()), *history)
     return content_id(*parts, *more)
 
 

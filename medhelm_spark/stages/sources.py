@@ -4,7 +4,7 @@ A table's rows have no order of their own. They are known by what they hold, so 
 are the same data version whatever files and partitions they lie in.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.domain.binding import bind
-from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
@@ -34,29 +34,16 @@ from medhelm_spark.scenarios import (
     check_columns,
     loads,
     localize,
-    read_card,
-    read_records,
+    needed_history,
     required_columns,
     spread,
 )
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.histories import read_history
+from medhelm_spark.stages.parts import Make, Part, bytes_of, parts_of, records_of
 
-STRIPE_BYTES = 4 << 20
 ROW_NUMBERS = (1 << 62) - 1
 JSON_OPTIONS = {"ignoreNullFields": "false"}
-
-# What ingest makes of the records of a card; the number is that of their file.
-Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Some records of a scenario: those of one file (-1: all) that fall on one of its stripes."""
-
-    scenario_name: str
-    file: int
-    stripe: int
-    stripes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +64,7 @@ class Read:
     def __call__(self, parts: Iterable[Part]) -> Iterator[object]:
         for part in parts:
             card = self.cards[part.scenario_name]
-            yield from self.make(_records(card, part), card, max(part.file, 0))
+            yield from self.make(records_of(card, part), card, max(part.file, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,24 +83,20 @@ class ReadTable:
         yield from self.make(records, self.card, 0)
 
 
-def _records(card: ScenarioCard, part: Part) -> Iterator[Record]:
-    if part.file < 0:
-        return read_card(card)
-    file = card.source.files[part.file]
-    records = read_records(file, card.source, required=required_columns(card))
-    return (record for record in records if record.row % part.stripes == part.stripe)
-
-
 def located(card: ScenarioCard) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them."""
     card = bind(card)
-    card = replace(card, source=spread(as_files(card.source)))
+    card = replace(card, source=spread(needed_history(as_files(card.source))))
     source = localize(card, cache_folder() / "data").source
+    history = source.history
+    if history:
+        history = replace(history, files=tuple(map(_absolute, history.files)))
     source = replace(
         source,
         files=tuple(replace(file, path=_absolute(file.path)) for file in source.files),
         lookups=tuple(replace(one, path=_absolute(one.path)) for one in source.lookups),
         texts={column: _absolute(path) for column, path in source.texts.items()},
+        history=history,
     )
     return replace(card, source=source)
 
@@ -131,9 +114,13 @@ def read(
 ) -> DataFrame:
     """Whatever `make` makes of all records of these cards, as rows of type `out`."""
     frames = [_read_table(ctx, card, make, out) for card in cards.values() if _is_table(card)]
-    files = {name: card for name, card in cards.items() if not _is_table(card)}
+    long = {
+        n: card for n, card in cards.items() if card.source.history and card.source.history.files
+    }
+    frames += [read_history(ctx, card, make, out, watch) for card in long.values()]
+    files = {n: card for n, card in cards.items() if not _is_table(card) and n not in long}
     if files:
-        parts = [part for card in files.values() for part in _parts(card, ctx.cores)]
+        parts = [part for card in files.values() for part in parts_of(card, ctx.cores)]
         # Spark slices these rows evenly over its cores; repartitioned by hash, two would meet.
         frames.append(map_rows(ctx.lake.frame(parts, Part), watch(Read(files, make)), Part, out))
     return reduce(DataFrame.unionByName, frames)
@@ -156,9 +143,10 @@ def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> Data
 
 
 def _table(ctx: Context, card: ScenarioCard) -> DataFrame:
-    name = card.source.table or ""
+    name, version = card.source.table or "", card.source.revision
     try:
-        rows = ctx.lake.spark.read.table(name)
+        reader = ctx.lake.spark.read
+        rows = (reader.option("versionAsOf", version) if version else reader).table(name)
         columns = [one.name for one in _textual(rows)]
         check_columns(f"table {name!r}", required_columns(card), columns, from_schema=True)
     except PySparkException as error:
@@ -190,22 +178,5 @@ def _as_text(of: StructField) -> Column:
 
 def size_of(card: ScenarioCard) -> int:
     """Bytes of the card's local files; 0 for what is elsewhere."""
-    return sum(_bytes(file) for file in card.source.files)
-
-
-def _bytes(file: SourceFile) -> int:
-    path = Path(file.path)
-    return path.stat().st_size if path.is_file() else 0
-
-
-def _parts(card: ScenarioCard, cores: int) -> list[Part]:
-    if card.source.dataset:
-        return [Part(scenario_name=card.name, file=-1, stripe=0, stripes=1)]
-    parts = []
-    for index, file in enumerate(card.source.files):
-        stripes = min(cores, 1 + _bytes(file) // STRIPE_BYTES)
-        parts += [
-            Part(scenario_name=card.name, file=index, stripe=at, stripes=stripes)
-            for at in range(stripes)
-        ]
-    return parts
+    events = card.source.history.files if card.source.history else ()
+    return sum(bytes_of(path) for path in (*(file.path for file in card.source.files), *events))

@@ -1,11 +1,14 @@
 """What a user can get wrong is one sentence, before a model is asked and with nothing written."""
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from medhelm_spark.stages import ingest as ingesting
 from tests.spark.conftest import Site, questions
+from tests.spark.notes import card, ingest, notes, only_line, read
 
 Break = Callable[[Site, Path], list[str]]
 
@@ -124,3 +127,78 @@ def test_a_data_set_of_bad_rows_only_is_refused(
     assert site.run("-r", f"{site.benchmark('bench', rows)},model={model}") == 1
     assert "broken_incorrect_answers" in capsys.readouterr().err
     assert not site.rows("instances")
+
+
+@pytest.fixture
+def clinic(site: Site) -> Iterator[str]:
+    """An empty schema of the session's catalog."""
+    site.spark.sql("CREATE SCHEMA clinic")
+    yield "clinic"
+    site.spark.sql("DROP SCHEMA clinic CASCADE")
+
+
+def save(site: Site, rows: list[dict[str, str]]) -> None:
+    frame = site.spark.createDataFrame(rows)
+    frame.write.format("delta").mode("overwrite").saveAsTable("clinic.notes")
+
+
+def write_notes(site: Site, rows: list[dict[str, str]]) -> None:
+    with (site.folder / "notes.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, step: str, change: Callable[[], object]) -> None:
+    """Let something happen before a step of ingest, as another program's write would."""
+    do = getattr(ingesting, step)
+
+    def changed_first(*args: object) -> object:
+        monkeypatch.setattr(ingesting, step, do)
+        change()
+        return do(*args)
+
+    monkeypatch.setattr(ingesting, step, changed_first)
+
+
+@pytest.mark.parametrize("step", ["_first_pass", "_write"])
+def test_a_file_that_changes_between_two_readings_is_refused(
+    step: str, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card(site)
+    write_notes(site, notes(3))
+    meanwhile(monkeypatch, step, lambda: write_notes(site, notes(4)))
+    assert ingest(site) == 1
+    line = only_line(capsys)
+    assert "notes.csv: the data changed while it was read, and nothing of it counts" in line
+    assert not site.rows("scenarios")
+    assert not site.rows("runs")
+    assert ingest(site) == 0
+    (version,) = site.rows("scenarios")
+    assert version["num_instances"] == 4
+
+
+def test_a_delta_table_is_read_at_one_version(
+    site: Site, clinic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card(site)
+    save(site, notes(3))
+    meanwhile(monkeypatch, "_write", lambda: save(site, notes(4)))
+    assert ingest(site, "table:clinic.notes") == 0
+    assert len(read(site)) == 3
+    assert ingest(site, "table:clinic.notes") == 0
+    assert sorted(row["num_instances"] for row in site.rows("scenarios")) == [3, 4]
+
+
+def test_a_view_that_changes_between_two_readings_is_refused(
+    site: Site, clinic: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card(site)
+    save(site, notes(3))
+    site.spark.sql("CREATE VIEW clinic.seen AS SELECT * FROM clinic.notes")
+    meanwhile(monkeypatch, "_write", lambda: save(site, notes(4)))
+    assert ingest(site, "table:clinic.seen") == 1
+    assert "table 'clinic.seen': the data changed while it was read" in only_line(capsys)
+    assert not site.rows("scenarios")
+    assert ingest(site, "table:clinic.seen") == 0
+    assert len(site.rows("scenarios")) == 1

@@ -204,3 +204,10 @@ def test_a_benchmark_made_for_medhelm(real_data: Path) -> None:
     card = load_benchmark(real_data / "helm_output_sample" / "pubmedqa_60.yaml").card
     assert card.name == "PUBMEDQA-60"
     assert card.adapter_spec.max_tokens == 16
+
+
+def test_a_data_file_without_its_header_is_not_quoted(benchmark: Path, write) -> None:
+    write("bench/data.csv", "4711,Jane Roe with chest pain,yes\n4712,x,no\n")
+    with pytest.raises(ConfigError, match="is the header line missing") as caught:
+        load_benchmark(benchmark)
+    assert "Jane" not in str(caught.value)

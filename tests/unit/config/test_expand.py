@@ -9,6 +9,7 @@ from medhelm_spark.config.expand import Selection, expand
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import load_conf, parse_entry, parse_flags
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.scenarios import check_card
 from tests.unit.config.runs import SMALL, expand_one, expand_texts
 
 
@@ -252,6 +253,9 @@ def test_run_names_are_helms_where_it_always_names_an_argument(registry: Registr
         ("head_qa:category=medicine", "head_qa:language=en,category=medicine"),
         ("med_dialog:subset=icliniq", "med_dialog,subset=icliniq"),
         ("ehrshot:subject=lab_anemia", "ehrshot:subject=lab_anemia"),
+        ("ehrshot:max_length=100000,subject=lab_anemia", "ehrshot:subject=lab_anemia"),
+        ("ehrshot:subject=guo_icu,max_length=9", "ehrshot:subject=guo_icu,max_length=9"),
+        ("medalign:max_length=100000", "medalign"),
     ):
         joined = f"{entry}{',' if ':' in entry else ':'}{SMALL}"
         assert re.split("[,:]model=", expand_one(registry, joined).name)[0] == name
@@ -266,3 +270,17 @@ def test_data_path_moves_what_is_joined_too(registry: Registry, tmp_path: Path) 
     ]
     single = expand_one(registry, f"mimic_bhc:data_path=notes/mine.jsonl,{SMALL}")
     assert single.card.source.files[0].path == "notes/mine.jsonl"
+
+
+def test_data_path_and_max_length_reach_the_files_of_events(
+    registry: Registry, tmp_path: Path
+) -> None:
+    entry = f"ehrshot:subject=guo_los,data_path={tmp_path},max_length=9,{SMALL}"
+    card = expand_one(registry, entry).card
+    assert card.name == "ehrshot:subject=guo_los,max_length=9"
+    assert card.source.files[0].path == f"{tmp_path}/labels/guo_los/labels.parquet"
+    history = card.source.history
+    assert history is not None
+    assert (history.files, history.most) == ((f"{tmp_path}/data/data.parquet",), "9")
+    with pytest.raises(ConfigError, match="the longest timeline is 'all'; allowed: a whole number"):
+        check_card(expand_one(registry, f"ehrshot:subject=guo_los,max_length=all,{SMALL}").card)

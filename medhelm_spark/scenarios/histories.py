@@ -1,0 +1,230 @@
+"""Long records: every record gets the events of its patient as text, up to its own moment.
+
+The pure part of what Spark does (`stages.histories`). Events and records become entries; sorted by
+`ORDER`, one pass over them is enough, and an event after a record's moment stands behind the
+record, so that it cannot get into its text.
+
+Memory: of a patient no more is held than the longest text allowed and one line, or without a limit
+the patient's lines. It grows neither with the number of patients nor with that of records or files.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, time
+from decimal import Decimal
+from fnmatch import fnmatch
+from typing import Any, cast
+
+from medhelm_spark.domain.history import History
+from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.scenarios.archives import shown
+from medhelm_spark.scenarios.history_lines import (
+    UNITS,
+    Fields,
+    Lines,
+    filled_text,
+    heading_maker,
+    line_maker,
+    microseconds,
+    moment,
+)
+from medhelm_spark.scenarios.json_files import loads
+from medhelm_spark.scenarios.records import (
+    BadReason,
+    BadRecord,
+    Record,
+    has_values,
+    value_of,
+)
+from medhelm_spark.scenarios.template import compile_template, template_columns
+
+ROWS = 1 << 40
+ALWAYS = (1 << 63) - 1
+ORDER = ("patient", "time", "is_record", "place")
+LENGTH = re.compile(r"[1-9][0-9]{0,17}|\{\w+\}")
+"""A number above 0, or an argument that gives one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An event of a patient, or a record that wants the patient's events up to its time.
+
+    `time` is in microseconds; `place` is the number of the file and of the row in it. `text` is an
+    event's line, or a record's fields as JSON; an entry with an `error` has neither.
+    """
+
+    patient: str = ""
+    time: int = 0
+    is_record: bool
+    place: int
+    text: str = ""
+    heading: str = ""
+    error: str | None = None
+
+
+def check_history(history: History) -> None:
+    """Refuse a history that cannot be made.
+
+    Raises:
+        ConfigError: a unit, limit, template or pair of columns is wrong.
+    """
+    if history.unit not in UNITS:
+        raise UnknownNameError("unit", history.unit, UNITS, where="history")
+    if history.most and not LENGTH.fullmatch(history.most):
+        raise ConfigError(
+            f"the longest {history.column} is {history.most!r}; allowed: a whole number above 0."
+        )
+    if not history.line or (history.until and not history.time):
+        raise ConfigError("history needs a part of `line`, and with `until` also `time`.")
+    for template in (*history.line, history.heading):
+        compile_template(template)
+
+
+def event_columns(history: History) -> tuple[str, ...]:
+    """The columns that the files of events must have; later parts of a line may lack theirs."""
+    needed = (history.event_patient or history.patient, history.time)
+    named = (*needed, *template_columns(history.line[0]))
+    return tuple(dict.fromkeys(name for name in named if name))
+
+
+def used_columns(history: History) -> tuple[str, ...]:
+    """The columns of events that make a line or its heading, with those that must be there."""
+    named = (name for text in (*history.line, history.heading) for name in template_columns(text))
+    return tuple(dict.fromkeys((*event_columns(history), *named)))
+
+
+def most_records(path: str, history: History) -> int | None:
+    """How many records of a file count at most, by the first pattern that its path matches."""
+    return next((most for like, most in history.samples.items() if fnmatch(path, like)), None)
+
+
+def drawn(total: int, most: int) -> frozenset[int] | None:
+    """The rows, from 1, that are drawn of so many; None for all.
+
+    They are those that pandas' `sample(n=most, random_state=1)` draws, which is MedHELM's draw.
+    """
+    if total <= most:
+        return None
+    import numpy as np
+
+    places = np.random.RandomState(1).choice(total, size=most, replace=False)
+    return frozenset((places + 1).tolist())
+
+
+def event_entries(records: Iterable[Record], history: History, file: int) -> Iterator[Entry]:
+    """The entries of events; one without a time is passed over where the history has times."""
+    patient = history.event_patient or history.patient
+    line, heading = line_maker(history), heading_maker(history)
+
+    def make(fields: Fields, place: int) -> Entry | None:
+        found = None
+        if history.time:
+            value = value_of(fields, history.time)
+            if value is None or value == "":
+                return None
+            found = moment(value, is_last=True)
+        return Entry(
+            patient=_patient(fields, patient),
+            time=microseconds(found) if found else 0,
+            is_record=False,
+            place=place,
+            text=line(fields),
+            heading=heading(fields, found),
+        )
+
+    yield from _entries(records, file, make, is_record=False)
+
+
+def record_entries(
+    records: Iterable[Record], history: History, file: int, rows: frozenset[int] | None = None
+) -> Iterator[Entry]:
+    """The entries of records that are to be kept, of those in `rows` where some were drawn."""
+
+    def make(fields: Fields, place: int) -> Entry:
+        until = ALWAYS
+        if history.until:
+            value = value_of(fields, history.until)
+            if value is None or value == "":
+                raise BadRecord(BadReason.MISSING_FIELD)
+            until = microseconds(moment(value))
+        return Entry(
+            patient=_patient(fields, history.patient),
+            time=until,
+            is_record=True,
+            place=place,
+            text=json.dumps(dict(fields), default=_plain),
+        )
+
+    kept = (
+        record
+        for record in records
+        if (rows is None or record.row in rows)
+        and (record.error or has_values(record, history.keep))
+    )
+    yield from _entries(kept, file, make, is_record=True)
+
+
+def _entries(
+    records: Iterable[Record],
+    file: int,
+    make: Callable[[Fields, int], Entry | None],
+    *,
+    is_record: bool,
+) -> Iterator[Entry]:
+    for record in records:
+        place = file * ROWS + record.row
+        try:
+            if record.error is not None:
+                raise BadRecord(record.error)
+            entry = make(record.fields, place)
+        except BadRecord as bad:
+            entry = Entry(is_record=is_record, place=place, error=bad.reason.value)
+        if entry is not None:
+            yield entry
+
+
+def _patient(fields: Fields, name: str) -> str:
+    patient = filled_text(fields, name)
+    if patient is None:
+        raise BadRecord(BadReason.MISSING_FIELD)
+    return patient
+
+
+def _plain(value: Any) -> object:
+    """What JSON does not know: as text where a record's text may be made of it, else no text."""
+    return str(value) if isinstance(value, (date, time, Decimal)) else {}
+
+
+def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[int, Record]]:
+    """Each record with its text in the history's column, and the number of its file.
+
+    The entries come in the order of `ORDER`, all of a patient's. A bad event comes out as a bad
+    record of its own file, so that it is counted like any other bad row.
+    """
+    history = cast(History, source.history)
+    lines, patient = Lines(history), None
+    for entry in entries:
+        file, row = divmod(entry.place, ROWS)
+        if entry.error is not None:
+            name = shown(source.files[file]) if entry.is_record else history.files[file]
+            yield file, Record(source_file=name, row=row, error=BadReason(entry.error))
+            continue
+        if entry.patient != patient:
+            lines, patient = Lines(history), entry.patient
+        if entry.is_record:
+            found = _with_text(entry, row, source.files[file], lines, history.column)
+            yield file, found
+        else:
+            lines.add(entry.heading, entry.text)
+
+
+def _with_text(entry: Entry, row: int, file: SourceFile, lines: Lines, column: str) -> Record:
+    found = Record(source_file=shown(file), row=row, split=file.split)
+    try:
+        text = lines.text()
+    except BadRecord as bad:
+        return replace(found, error=bad.reason)
+    return replace(found, fields={**cast(dict[str, Any], loads(entry.text)), column: text})

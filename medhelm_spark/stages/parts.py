@@ -1,0 +1,65 @@
+"""Parts of a scenario's files: what one task of ingest reads."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.scenarios import Record, read_card, read_records, required_columns
+
+STRIPE_BYTES = 4 << 20
+
+# What ingest makes of the records of a card; the number is that of their file.
+Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Some rows of a scenario: those of one file (-1: all) that fall on one of its stripes.
+
+    `is_event`: the file is one of the events of its history.
+    """
+
+    scenario_name: str
+    file: int
+    stripe: int = 0
+    stripes: int = 1
+    is_event: bool = False
+
+
+def parts_of(card: ScenarioCard, cores: int) -> list[Part]:
+    """The parts of a card's records."""
+    if card.source.dataset:
+        return [Part(scenario_name=card.name, file=-1)]
+    paths = [file.path for file in card.source.files]
+    return list(_striped(card.name, paths, cores, is_event=False))
+
+
+def parts_of_events(card: ScenarioCard, cores: int) -> list[Part]:
+    """The parts of the events of a card's history."""
+    paths = card.source.history.files if card.source.history else ()
+    return list(_striped(card.name, paths, cores, is_event=True))
+
+
+def _striped(name: str, paths: Iterable[str], cores: int, *, is_event: bool) -> Iterator[Part]:
+    for file, path in enumerate(paths):
+        stripes = min(cores, 1 + bytes_of(path) // STRIPE_BYTES)
+        for stripe in range(stripes):
+            yield Part(
+                scenario_name=name, file=file, stripe=stripe, stripes=stripes, is_event=is_event
+            )
+
+
+def records_of(card: ScenarioCard, part: Part) -> Iterator[Record]:
+    """The records of a part, read from their file."""
+    if part.file < 0:
+        return read_card(card)
+    file = card.source.files[part.file]
+    records = read_records(file, card.source, required=required_columns(card))
+    return (record for record in records if record.row % part.stripes == part.stripe)
+
+
+def bytes_of(path: str) -> int:
+    """The size of a local file; 0 for what is elsewhere."""
+    local = Path(path)
+    return local.stat().st_size if local.is_file() else 0

@@ -1,0 +1,61 @@
+"""Whether a source is still what it was: ingest reads it more than once.
+
+Files are known by size and time of change. A Delta table is read at one version throughout. What
+has no versions, a view or a table of another format, has to be read once more (`is_loose`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pyspark.errors import PySparkException
+
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.errors import DataError
+from medhelm_spark.scenarios import beside, stamp
+from medhelm_spark.stages.context import Context
+
+Stamps = Mapping[str, tuple[int, int] | None]
+
+
+def pinned(ctx: Context, card: ScenarioCard) -> ScenarioCard:
+    """The card with the newest version of its Delta table, if that is what its source is."""
+    name = card.source.table
+    if name is None or card.source.revision is not None:
+        return card
+    try:
+        _ = ctx.lake.spark.read.table(name).schema  # only a table's name may reach the statement
+        newest = ctx.lake.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
+    except PySparkException:  # without versions, or absent: that is told where it is read
+        return card
+    return replace(card, source=replace(card.source, revision=str(newest[0]["version"])))
+
+
+def is_loose(card: ScenarioCard) -> bool:
+    """Whether the source may change without a sign."""
+    return card.source.table is not None and card.source.revision is None
+
+
+def stamps(card: ScenarioCard) -> Stamps:
+    """The stamp of every file that is read for the card."""
+    paths = (*(file.path for file in card.source.files), *beside(card.source))
+    return {path: stamp(path) for path in paths}
+
+
+def refuse_changed(cards: Mapping[str, ScenarioCard], before: Mapping[str, Stamps]) -> None:
+    """Refuse files that are not those that had these stamps, by scenario name.
+
+    Raises:
+        DataError: a file has changed or is gone.
+    """
+    for name, card in cards.items():
+        for path, now in stamps(card).items():
+            if now != before[name][path]:
+                raise changed(path)
+
+
+def changed(name: str) -> DataError:
+    """The error for a source that changed while it was read."""
+    return DataError(
+        f"{name}: the data changed while it was read, and nothing of it counts; run the command "
+        "again when nobody writes there."
+    )

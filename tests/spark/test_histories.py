@@ -1,0 +1,126 @@
+"""Long records made by Spark: the texts of the pure part, however events and partitions lie."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from medhelm_spark.cli import main
+from medhelm_spark.domain.scenario import Instance, ScenarioCard
+from medhelm_spark.scenarios import with_source
+from tests.spark.conftest import Site
+from tests.unit.scenarios.cards import parsed
+from tests.unit.scenarios.histories import ehrshot, medalign, write_parquet
+from tests.unit.scenarios.test_same_form import chosen
+
+MODEL = "local/yes"
+PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+@pytest.fixture
+def in_many_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every file in stripes, and more partitions than patients."""
+    before = str(site.spark.conf.get(PARTITIONS))
+    site.spark.conf.set(PARTITIONS, "13")
+    monkeypatch.setattr("medhelm_spark.stages.parts.STRIPE_BYTES", 1)
+    yield
+    site.spark.conf.set(PARTITIONS, before)
+
+
+def pure(of: ScenarioCard, folder: Path, name: str) -> list[tuple[str, str, int]]:
+    """What the pure part makes of a folder, told as `written` tells what Spark made."""
+    found = parsed(with_source(replace(of, name=name), [str(folder)]))
+    good = (one for one in found if isinstance(one, Instance))
+    return sorted((one.instance_id, one.input, one.source_index) for one in good)
+
+
+def written(site: Site, name: str) -> list[tuple[str, str, int]]:
+    rows = [row for row in site.rows("instances") if row["scenario_name"] == name]
+    return sorted((row["instance_id"], row["input"], row["source_index"]) for row in rows)
+
+
+def test_folders_as_downloaded_from_entry_to_instances(site: Site, in_many_parts: None) -> None:
+    ehrshot(site.folder / "ehrshot", 7)
+    medalign(site.folder / "medalign")
+    site.deploy(MODEL, mode="choice")
+    entries = [
+        f"ehrshot:subject=guo_los,data_path=ehrshot,max_length=100000,model={MODEL}",
+        f"ehrshot:subject=guo_los,data_path=ehrshot,max_length=23,model={MODEL}",
+        f"ehrshot:subject=lab_anemia,data_path=ehrshot,model={MODEL}",
+        f"medalign:data_path=medalign,model={MODEL}",
+    ]
+    assert site.run("-r", *entries, command="plan") == 0
+    short = "ehrshot:subject=guo_los,max_length=23"
+    for name, of, folder in (
+        ("ehrshot:subject=guo_los", chosen("ehrshot", subject="guo_los"), "ehrshot"),
+        (short, chosen("ehrshot", subject="guo_los", max_length="23"), "ehrshot"),
+        ("ehrshot:subject=lab_anemia", chosen("ehrshot", subject="lab_anemia"), "ehrshot"),
+        ("medalign", chosen("medalign"), "medalign"),
+    ):
+        assert written(site, name) == pure(of, site.folder / folder, name)
+        assert len(written(site, name)) == (3 if name == "medalign" else 7)
+    versions = len(site.rows("scenarios"))
+    assert site.run("-r", *entries, command="plan") == 0
+    assert len(site.rows("scenarios")) == versions
+
+
+def test_one_patient_or_many_in_a_partition_with_labels_and_events_at_random(
+    site: Site, in_many_parts: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three hundred patients; of the labels only those that pandas would draw, here forty."""
+    frame = pd.DataFrame({"n": range(6000)}).sample(frac=1, random_state=7)
+    first = datetime.fromisoformat("2020-01-01 00:00")
+    events: list[dict[str, Any]] = [
+        {
+            "subject_id": n % 300,
+            "time": None if n % 97 == 0 else first + timedelta(hours=n % 400),
+            "code": f"C/{n}",
+        }
+        for n in frame["n"]
+    ]
+    labels = [
+        {"subject_id": n, "prediction_time": first + timedelta(hours=200), "boolean_value": True}
+        for n in range(300)
+    ]
+    folder = site.folder / "ehrshot"
+    write_parquet(folder / "data" / "data.parquet", [*events, {**events[0], "code": None}], 500)
+    write_parquet(folder / "labels" / "lab_anemia" / "labels.parquet", labels)
+    card = site.folder / "prod_env" / "scenarios" / "ehrshot.yaml"
+    card.parent.mkdir(parents=True)
+    shipped = Path(__file__).parents[2] / "conf" / "scenarios" / "ehrshot.yaml"
+    card.write_text(shipped.read_text().replace("10000\n", "40\n", 1))
+    site.deploy(MODEL, mode="choice")
+    entry = f"ehrshot:subject=lab_anemia,data_path=ehrshot,model={MODEL}"
+    assert site.run("-r", entry, command="plan") == 0
+
+    drawn = set(pd.DataFrame({"n": range(300)}).sample(n=40, random_state=1)["n"])
+    name = "ehrshot:subject=lab_anemia"
+    everything = pure(chosen("ehrshot", subject="lab_anemia"), folder, name)
+    assert written(site, name) == [one for one in everything if one[2] in drawn]
+    (bad,) = site.rows("quarantine")
+    assert (bad["source_file"], bad["source_row"], bad["reason"]) == (
+        str(folder / "data" / "data.parquet"),
+        6001,
+        "missing_field",
+    )
+    assert "40 test instances; quarantined {'missing_field': 1}" in capsys.readouterr().err
+
+
+def test_a_table_that_has_the_text_already(site: Site) -> None:
+    site.spark.sql("CREATE SCHEMA ward")
+    try:
+        site.spark.sql(
+            "CREATE TABLE ward.records USING delta AS SELECT "
+            "'i' AS instruction_id, 'Q?' AS question, "
+            "'R.' AS clinician_response, 'All of it.' AS ehr"
+        )
+        flags = ["--source", "table:ward.records", "-o", str(site.lake_path)]
+        assert main(["ingest", "--scenario", "medalign", *flags]) == 0
+    finally:
+        site.spark.sql("DROP SCHEMA ward CASCADE")
+    ((_, text, _),) = written(site, "medalign")
+    assert text.endswith("EHR: All of it.\n\nQuestion: Q?\n\nAnswer:")
