@@ -41,7 +41,7 @@ from medhelm_spark.tracking import preload
 def run(args: Namespace) -> int:
     """`run`, and `plan`, `infer`, `annotate`, `score` for the stages up to one."""
     workspace = Workspace(args.local_path, args.output_path)
-    runs = Entries.of(args).resolve(args, workspace.registry)
+    runs = Entries.of(args).resolve(args, workspace)
     check(runs)
     if args.dry_run:
         return dry_run(runs, args.suite, workspace.registry.policy)
@@ -83,7 +83,7 @@ def import_responses(args: Namespace) -> int:
     entries = Entries.of(args)
     own = _own_models(entries, args.models_to_run, known, file_id(args.file))
     workspace = Workspace(args.local_path, args.output_path, own) if own else known
-    runs = entries.resolve(args, workspace.registry)
+    runs = entries.resolve(args, workspace)
     check(runs)
     if len({one.card.name for one in runs}) > 1 or len({one.deployment.name for one in runs}) > 1:
         raise ConfigError("--file holds one model's answers to one scenario; give one run entry.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from medhelm_spark.cli.boards import load, reader_of
+from medhelm_spark.cli.boards import load
 from medhelm_spark.cli.workspace import Workspace, counted, say
 from medhelm_spark.config.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
 from medhelm_spark.domain.run import RunSpec
@@ -20,7 +20,7 @@ def load_shown(
     """The board of a suite or release; with a schema, of the runs in its run groups only."""
     if schema is None:
         return load(workspace, suite=suite, release=release)
-    reader = reader_of(workspace)
+    reader = workspace.reader
     runs = load_runs(reader, choose(reader, suite, release))
     for remark in remarks(schema, runs, workspace.registry.cards):
         say(f"schema: {remark}")

@@ -6,7 +6,10 @@ from pathlib import Path
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.run_entries import load_confs, parse_flags
+from medhelm_spark.config.sampling import check_sampling
+from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.errors import ConfigError
 
 FOLDER = "suites"
@@ -14,13 +17,14 @@ FOLDER = "suites"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteFile:
-    """What a suite file says. `models_to_run` and `max_eval_instances` yield to the flags."""
+    """What a suite file says. `models_to_run` and what follows it yield to the flags."""
 
     description: str
     conf_paths: tuple[str, ...] = ()
     run_entries: tuple[str, ...] = ()
     models_to_run: tuple[str, ...] = ()
     max_eval_instances: int | None = None
+    sampling: Sampling | None = None
 
 
 def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tuple[RunEntry, ...]]:
@@ -33,7 +37,9 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
         ConfigError: If there is no such file, or it is broken or names nothing to run.
     """
     path = _find(name, local_path)
-    suite = load_yaml(path, SuiteFile)
+    suite = load_yaml(path, SuiteFile, spelled_out)
+    if suite.sampling:
+        check_sampling(suite.sampling, str(path))
     entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
     entries += load_confs(_conf(each, path) for each in suite.conf_paths)
     if not entries:

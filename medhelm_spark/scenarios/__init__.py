@@ -1,5 +1,6 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
+from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.fetch import fetch, localize
 from medhelm_spark.scenarios.hub import as_files
 from medhelm_spark.scenarios.json_files import loads
@@ -35,6 +36,7 @@ __all__ = [
     "check_columns",
     "fetch",
     "fingerprint_records",
+    "first_line",
     "loads",
     "localize",
     "open_source",
