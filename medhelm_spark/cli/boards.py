@@ -4,28 +4,16 @@ import sys
 from pathlib import Path
 
 from medhelm_spark.cli.workspace import Workspace, say
-from medhelm_spark.lake.place import Place
-from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import load_board
 from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.statistics.formats import render
-
-
-def reader_of(workspace: Workspace) -> Reader:
-    """Delta files are read without a JVM; a catalog's tables through its Spark session."""
-    place = Place.of(workspace.location)
-    if place.is_catalog:
-        from medhelm_spark.lake.spark_reader import SparkReader
-
-        return SparkReader(workspace.lake)
-    return open_reader(place.location)
 
 
 def load(
     workspace: Workspace, *, suite: str | None = None, release: str | None = None
 ) -> Leaderboard:
     """The board of a suite or a release."""
-    return load_board(reader_of(workspace), suite=suite, release=release)
+    return load_board(workspace.reader, suite=suite, release=release)
 
 
 def print_board(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medhelm_spark.cli import demos
-from medhelm_spark.cli.boards import print_board, reader_of, write_board, write_text
+from medhelm_spark.cli.boards import print_board, write_board, write_text
 from medhelm_spark.cli.dry_run import dry_run
 from medhelm_spark.cli.evaluate import (
     check,
@@ -44,7 +44,7 @@ from medhelm_spark.tracking import preload
 def run(args: Namespace) -> int:
     """`run`, and `plan`, `infer`, `annotate`, `score` for the stages up to one."""
     workspace = Workspace(args.local_path, args.output_path)
-    runs = Entries.of(args).resolve(args, workspace.registry)
+    runs = Entries.of(args).resolve(args, workspace)
     check(runs)
     if args.dry_run:
         return dry_run(runs, args.suite, workspace.registry.policy)
@@ -86,7 +86,7 @@ def import_responses(args: Namespace) -> int:
     entries = Entries.of(args)
     own = _own_models(entries, args.models_to_run, known, file_id(args.file))
     workspace = Workspace(args.local_path, args.output_path, own) if own else known
-    runs = entries.resolve(args, workspace.registry)
+    runs = entries.resolve(args, workspace)
     check(runs)
     if len({one.card.name for one in runs}) > 1 or len({one.deployment.name for one in runs}) > 1:
         raise ConfigError("--file holds one model's answers to one scenario; give one run entry.")
@@ -171,7 +171,7 @@ def leaderboard(args: Namespace) -> int:
     schema = load_schema(args.schema) if args.schema else None
     workspace = Workspace(args.local_path, args.output_path)
     if args.show == "robustness":
-        reader = reader_of(workspace)
+        reader = workspace.reader
         source = choose(reader, args.suite, args.release)
         rows = robustness_of(shown_runs(workspace, schema, source, reader))
         write_text(render_robustness(rows, args.format), args.output_file)

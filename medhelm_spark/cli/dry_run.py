@@ -9,6 +9,7 @@ from medhelm_spark.cli.workspace import say
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.sampling import SamplingOrder
 from medhelm_spark.stages.decide import decisions_of, refuse
 
 
@@ -30,7 +31,6 @@ def dry_run(runs: Sequence[ResolvedRun], suite: str, policy: Policy) -> int:
 
 def _cells(run: ResolvedRun, decisions: Sequence[PolicyDecision]) -> tuple[str, ...]:
     """Name, model, access level, size, judges, and the rules that allow or refuse."""
-    limit = run.adapter_spec.max_eval_instances
     imported = f"{run.deployment.name} (imported, not asked)"
     models = [_answer(one) for one in decisions if one.role == "model"] or [imported]
     judges = [_answer(one) for one in decisions if one.role == "judge"] or ["none"]
@@ -38,10 +38,18 @@ def _cells(run: ResolvedRun, decisions: Sequence[PolicyDecision]) -> tuple[str, 
         run.name,
         ", ".join(models),
         run.card.access_level.value,
-        counted(limit, "instance") if limit else "all instances",
+        _size(run),
         f"judges: {', '.join(judges)}",
         "; ".join(dict.fromkeys(one.rule for one in decisions)),
     )
+
+
+def _size(run: ResolvedRun) -> str:
+    limit, sampling = run.adapter_spec.max_eval_instances, run.card.sampling
+    size = counted(limit, "instance") if limit else "all instances"
+    if sampling.filter:
+        size += f" by {', '.join(sampling.filter)}"
+    return size if sampling.order is SamplingOrder.HASH else f"{size} in {sampling.order} order"
 
 
 def _answer(decision: PolicyDecision) -> str:

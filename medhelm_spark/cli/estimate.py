@@ -50,7 +50,7 @@ class Estimate:
 def estimate(args: Namespace) -> int:
     """Plan, count and print; BudgetError where it is more than --max-cost or --max-gpu-hours."""
     workspace = Workspace(args.local_path, args.output_path)
-    runs = Entries.of(args).resolve(args, workspace.registry)
+    runs = Entries.of(args).resolve(args, workspace)
     check(runs)
     ctx = workspace.context(args.suite)
     specs = prepare(ctx, workspace, runs, one_source(runs, own_data(args.source, args.columns)))

@@ -159,6 +159,11 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
     """The card with a person's own data: files, a folder, an archive, or `table:NAME`."""
     if own is None:
         return card
+    if card.source.data_version:
+        raise ConfigError(
+            f"--source: scenario {card.name!r} was imported and is evaluated on what was imported; "
+            "import it again with other data."
+        )
     columns = {**card.source.columns, **own.columns}
     card = replace(card, source=replace(card.source, columns=columns))
     if len(own.paths) == 1 and own.paths[0].startswith(TABLE):

@@ -121,8 +121,7 @@ def budget(parser: ArgumentParser) -> None:
     )
 
 
-def _selection(parser: ArgumentParser) -> None:
-    add = parser.add_argument_group("which part of it").add_argument
+def _instances(add: Callable[..., object]) -> None:
     add(
         "-m",
         "--max-eval-instances",
@@ -131,12 +130,23 @@ def _selection(parser: ArgumentParser) -> None:
         help="evaluate at most N instances where an entry does not say (default: all)",
     )
     add(
+        "--sampling",
+        metavar="RULE",
+        help="which instances, where an entry does not say: hash, source, medhelm, or a YAML file "
+        "(default: the scenario's own, else hash)",
+    )
+    add(
         "-t",
         "--num-train-trials",
         type=int,
         metavar="N",
         help="repeat with N draws of few-shot examples where an entry does not say (default: 1)",
     )
+
+
+def _selection(parser: ArgumentParser) -> None:
+    add = parser.add_argument_group("which part of it").add_argument
+    _instances(add)
     add(
         "--models-to-run",
         nargs="+",
@@ -216,23 +226,6 @@ def ingesting(parser: ArgumentParser) -> None:
         help="the scenario; `medhelm-spark scenarios` lists them",
     )
     _own_data(add)
-
-
-def importing(parser: ArgumentParser) -> None:
-    """Where the answers are."""
-    add = parser.add_argument_group("the answers").add_argument
-    add(
-        "--file",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="JSON lines with source_id or instance_id, and completion",
-    )
-    add(
-        "--fields",
-        metavar="NAMES",
-        help="what the file calls them, as source_id='Row Number',completion='LLM Answer'",
-    )
 
 
 def summarizing(parser: ArgumentParser) -> None:

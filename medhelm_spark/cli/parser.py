@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark import __version__
-from medhelm_spark.cli import board_options, commands, options
+from medhelm_spark.cli import board_options, commands, import_options, options
 from medhelm_spark.cli.estimate import estimate
 from medhelm_spark.cli.helm_flags import without_replaced
+from medhelm_spark.cli.imports import import_scenario
 from medhelm_spark.cli.scenarios import scenarios
 
 PROG = "medhelm-spark"
@@ -99,10 +100,22 @@ COMMANDS: Mapping[str, Command] = {
             "ingest --scenario medcalc_bench --source test_data.csv",
         ),
     ),
+    "import-scenario": Command(
+        function=import_scenario,
+        about="Take a scenario with MedHELM's own prompts and instances out of an installed "
+        "medhelm package, or from a file that was exported elsewhere, into the lake.",
+        options=(*_PLACES, import_options.scenario),
+        examples=(
+            "import-scenario --from-medhelm pubmed_qa --medhelm-python ../medhelm/bin/python",
+            "import-scenario --from-medhelm ehrshot --args subject=guo_los data_path=ehrshot "
+            "--medhelm-python ../medhelm/bin/python",
+            "import-scenario --file pubmed_qa.jsonl",
+        ),
+    ),
     "import-responses": Command(
         function=commands.import_responses,
         about="Take answers made elsewhere as a model's, score them, print the board.",
-        options=(*_PLACES, options.entries, options.importing, options.tracking),
+        options=(*_PLACES, options.entries, import_options.responses, options.tracking),
         examples=(
             "import-responses -r pubmed_qa:model=hospital/pilot --suite first --file answers.jsonl",
         ),

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from medhelm_spark.cli.boards import reader_of
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.config.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
 from medhelm_spark.domain.counting import counted
@@ -20,7 +19,7 @@ def load_shown(
     workspace: Workspace, schema: Schema | None, *, suite: str | None, release: str | None
 ) -> Leaderboard:
     """The board of a suite or release; with a schema, of the runs in its run groups only."""
-    reader = reader_of(workspace)
+    reader = workspace.reader
     runs = shown_runs(workspace, schema, choose(reader, suite, release), reader)
     return board_of(runs, paired(reader, runs))
 

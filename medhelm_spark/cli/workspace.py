@@ -10,19 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.config.expand import Selection, expand
+from medhelm_spark.config.imported import is_imported
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import load_confs, parse_flags, up_to_priority
+from medhelm_spark.config.sampling import load_sampling
 from medhelm_spark.config.settings import Platform, Settings, load_settings
 from medhelm_spark.config.suites import SuiteFile, load_suite
 from medhelm_spark.domain.deployment import Deployment, OnFailure
+from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.place import Place
 from medhelm_spark.lake.progress import CLEAR_LINE
+from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.session import open_session
+from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.stages.context import Context
 
 # What Spark and Databricks call the number of executors.
@@ -50,6 +56,23 @@ class Workspace:
         if self.settings.jars:
             os.environ.setdefault("MEDHELM_SPARK_JARS", self.settings.jars)
         return Lake(open_session(self.settings.spark), self.location)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """Delta files are read without a JVM; a catalog's tables through its Spark session."""
+        place = Place.of(self.location)
+        if place.is_catalog:
+            from medhelm_spark.lake.spark_reader import SparkReader
+
+            return SparkReader(self.lake)
+        return open_reader(place.location)
+
+    def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
+        """The registry; with the lake's imported scenarios where an entry names one."""
+        if not any(is_imported(entry.name) for entry in entries):
+            return self.registry
+        imported = self.reader.rows(CURRENT_IMPORTS, ImportedScenario)
+        return replace(self.registry, imported=tuple(imported))
 
     def context(self, suite: str, tell: Callable[[str], None] = say) -> Context:
         """What the stages of one suite need."""
@@ -108,7 +131,7 @@ class Entries:
         suite, more = load_suite(args.suite_file, args.local_path)
         return cls(up_to_priority((*entries, *more), args.priority), suite)
 
-    def resolve(self, args: Namespace, registry: Registry) -> tuple[ResolvedRun, ...]:
+    def resolve(self, args: Namespace, workspace: Workspace) -> tuple[ResolvedRun, ...]:
         """One resolved run per scenario and model."""
         limit, trials, suite = args.max_eval_instances, args.num_train_trials, self.suite
         jury = suite.jury_config_path
@@ -119,7 +142,9 @@ class Entries:
             num_train_trials=suite.num_train_trials if trials is None else trials,
             jury=load_jury(Path(jury)) if jury else None,
             primary_endpoint=suite.primary_endpoint,
+            sampling=load_sampling(args.sampling) if args.sampling else suite.sampling,
         )
+        registry = workspace.registry_for(self.entries)
         runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)
         changes = _changes(args)
         return tuple(_with(run, changes) for run in runs)

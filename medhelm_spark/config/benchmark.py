@@ -1,9 +1,9 @@
 """MedHELM's configurable benchmark: a YAML file, a prompt template and a csv make a scenario.
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
-user's own may hold patients), `id_column` and `answer_extraction`. Paths are looked for beside the
-YAML, then in the working directory. Everything that can be wrong is refused here, before a model is
-loaded.
+user's own may hold patients), `id_column`, `answer_extraction` and `sampling`. Paths are looked for
+beside the YAML, then in the working directory. Everything that can be wrong is refused here, before
+a model is loaded.
 """
 
 import re
@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
-from medhelm_spark.config.extraction import check_extraction, spelled_out
+from medhelm_spark.config.extraction import check_extraction
 from medhelm_spark.config.juries import DEFAULT_JURY, build_jury
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
+from medhelm_spark.config.sampling import check_sampling
+from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
@@ -27,6 +29,7 @@ from medhelm_spark.domain.run import (
     MetricSpec,
     PromptVariant,
 )
+from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
 from medhelm_spark.domain.scenario import (
     AccessLevel,
     DataSource,
@@ -79,6 +82,7 @@ class _BenchmarkFile:
     id_column: str | None = None
     answer_extraction: AnswerExtraction = STRICT
     prompt_variants: tuple[_VariantEntry, ...] = ()
+    sampling: Sampling = EVERY_INSTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +147,7 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
         raise ConfigError(f"{path}: name is {file.name!r}; allowed: letters, digits, _ - . space.")
     if file.max_tokens < 1:
         raise ConfigError(f"{path}: max_tokens is {file.max_tokens}; allowed: 1 or more.")
+    check_sampling(file.sampling, str(path))
     check_extraction(
         file.answer_extraction,
         [MetricSpec(name=m.name, args=m.args) for m in file.metrics],
@@ -197,6 +202,7 @@ def _card(
         main_metric=file.metrics[0].name,
         annotators=(annotator,) if jury else (),
         answer_extraction=file.answer_extraction,
+        sampling=file.sampling,
         groups=(file.name,),
         verified=Verified.NEVER,
     )

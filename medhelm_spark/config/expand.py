@@ -15,10 +15,12 @@ from medhelm_spark.config.expanders import (
     spread,
 )
 from medhelm_spark.config.extraction import with_unreadable
+from medhelm_spark.config.imported import find_imported, is_imported
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.run_entries import conf_folder
 from medhelm_spark.config.run_names import run_name
+from medhelm_spark.config.sampling import sampled, with_count
 from medhelm_spark.config.scenario_args import (
     DEPLOYMENT,
     JURY_CONFIG,
@@ -32,6 +34,7 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Jury
 from medhelm_spark.domain.plan import PrimaryEndpoint, ResolvedAnnotator, ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
+from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
@@ -46,6 +49,7 @@ class Selection:
     num_train_trials: int | None = None
     jury: Jury | None = None
     primary_endpoint: PrimaryEndpoint | None = None
+    sampling: Sampling | None = None
 
 
 EVERYTHING = Selection()
@@ -113,8 +117,11 @@ def _expand_entry(
 ) -> Iterator[ResolvedRun]:
     where = _where(entry)
     folders = [base_dir, *([folder] if (folder := conf_folder(entry)) else [])]
-    scenario = find_scenario(entry, registry.cards, folders, where)
-    card = with_args(scenario.card, entry, where)
+    if is_imported(entry.name):
+        scenario = find_imported(entry, registry.imported, where)
+    else:
+        scenario = find_scenario(entry, registry.cards, folders, where)
+    card = sampled(with_args(scenario.card, entry, where), entry.args, selection.sampling, where)
     groups = (*(card.groups or (scenario.card.name,)), *entry.groups)
     if selection.groups_to_run and not set(groups) & set(selection.groups_to_run):
         return
@@ -161,7 +168,7 @@ def _adapter_spec(
     card: ScenarioCard, entry: RunEntry, selection: Selection, where: str
 ) -> AdapterSpec:
     """The card's adapter, then the command line's values, then the entry's own."""
-    spec = card.adapter_spec
+    spec = with_count(card.adapter_spec, card.sampling)
     flags = {
         "max_eval_instances": selection.max_eval_instances,
         "num_train_trials": selection.num_train_trials,

@@ -11,7 +11,7 @@ from pathlib import Path
 from medhelm_spark.config.augmentation import word_list_files
 from medhelm_spark.config.credentials import load_credentials
 from medhelm_spark.config.deployments import Refusal, load_deployments
-from medhelm_spark.config.extraction import check_extraction, spelled_out
+from medhelm_spark.config.extraction import check_extraction
 from medhelm_spark.config.helm_clients import translator
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
 from medhelm_spark.config.loader import load_yaml
@@ -20,10 +20,13 @@ from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resolve import resolve_deployment
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
+from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.shelves import Load, Origin, Shelves
+from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.config.taxonomy import Taxonomy, check_card, load_taxonomy
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment, Jury, Model
+from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError
@@ -33,7 +36,8 @@ from medhelm_spark.errors import ConfigError
 class Registry:
     """All that run entries can name. Deployments are in the order of their registration.
 
-    Word lists are files until a run perturbs its instances.
+    Word lists are files until a run perturbs its instances. `imported` are the lake's, where an
+    entry names one.
     """
 
     cards: Mapping[str, ScenarioCard]
@@ -46,6 +50,7 @@ class Registry:
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     origins: tuple[Origin, ...] = ()
     word_list_files: Mapping[str, Path] = field(default_factory=dict)
+    imported: tuple[ImportedScenario, ...] = ()
 
     def resolve_model(
         self, model: str | None = None, model_deployment: str | None = None
@@ -113,6 +118,7 @@ def _card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
         card = load_yaml(path, ScenarioCard, spelled_out)
         check_card(card, taxonomy, str(path))
         check_extraction(card.answer_extraction, card.metrics, str(path))
+        check_sampling(card.sampling, str(path))
         first = seen.setdefault((path.parent, card.name), path)
         if first != path:
             raise ConfigError(f"{path}: scenario {card.name!r} is already defined in {first}.")

@@ -76,7 +76,19 @@ def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX
     return build_rubric(name, text, front, str(path))
 
 
-def _criterion(name: str, keys: object, scale: Scale, path: Path) -> Criterion:
+def judge_rubric(name: str, template: str, criteria: object, scale: Scale, where: str) -> Rubric:
+    """A rubric of MedHELM's form whose criteria, each with its keys, are known already.
+
+    Raises:
+        ConfigError: If it has no criteria or no place for the answer.
+    """
+    if not isinstance(criteria, Mapping):
+        raise ConfigError(f"{where}: its criteria are {shown(criteria)}; allowed: an object.")
+    made = tuple(_criterion(key, value, scale, where) for key, value in criteria.items())
+    return build_rubric(name, template, _FrontMatter(criteria=made), where)
+
+
+def _criterion(name: str, keys: object, scale: Scale, path: Path | str) -> Criterion:
     """A criterion whose keys are a list, or the keys of an object that describes them."""
     names = tuple(keys) if isinstance(keys, (list, Mapping)) else ()
     if not all(isinstance(key, str) for key in names) or SCORE not in names:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from medhelm_spark.config.expanders import EXPANDERS
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
+from medhelm_spark.config.sampling import KEY as SAMPLING
 from medhelm_spark.config.scenario_args import DEPLOYMENT, MODEL, is_named
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard
@@ -27,7 +28,7 @@ def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> 
         if key in given and is_named(card, key, given[key]):
             separator = "," if card.name in COMMA_AFTER_NAME else None
             name = _joined(name, key, given[key], separator)
-    known = {*EXPANDERS, *models, ANSWER_EXTRACTION}
+    known = {*EXPANDERS, *models, ANSWER_EXTRACTION, SAMPLING}
     keys = [key for key in entry.args if key in known]
     for key in (*keys, *(key for key in (MODEL, DEPLOYMENT) if key in models and key not in keys)):
         if key in models:

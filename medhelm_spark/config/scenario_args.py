@@ -9,6 +9,7 @@ from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.extraction import check_extraction, extraction_named
 from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.config.sampling import KEY as SAMPLING
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard, inside
@@ -21,6 +22,9 @@ UNNAMED = (CONFIG_PATH, DATA_PATH, JURY_CONFIG)
 """Arguments that name files: HELM leaves them out of the run name."""
 UNNAMED_DEFAULTS = ("max_length",)
 """Arguments that HELM never names: named here where they are no default, for the data differs."""
+
+OWN_KEYS = (ANSWER_EXTRACTION, SAMPLING)
+"""Keys of run entries that are no argument of HELM's."""
 
 REFUSED = {
     **{one.name: one.reason for one in NOT_RUN},
@@ -37,10 +41,7 @@ def find_scenario(
         ConfigError: If there is no such scenario, or this project refuses it.
     """
     models = (str(entry.args[key]) for key in (MODEL, DEPLOYMENT) if key in entry.args)
-    for name in (entry.name, *models):
-        for mark, reason in REFUSED.items():
-            if mark in name:
-                raise ConfigError(f"{where}: {name!r} is not supported: {reason}.")
+    refuse_unsupported((entry.name, *models), where)
     if entry.name != CONFIGURABLE:
         if entry.name not in cards:
             raise UnknownNameError("scenario", entry.name, (*cards, CONFIGURABLE), where=where)
@@ -54,6 +55,14 @@ def find_scenario(
             f"{path}: name is {benchmark.card.name!r}, which is a shipped scenario's."
         )
     return benchmark
+
+
+def refuse_unsupported(names: Iterable[str], where: str) -> None:
+    """Refuse a scenario or model that this project does not run, and say why."""
+    for name in names:
+        for mark, reason in REFUSED.items():
+            if mark in name:
+                raise ConfigError(f"{where}: {name!r} is not supported: {reason}.")
 
 
 def find_in(name: str, folders: Iterable[Path], where: str) -> Path:
@@ -78,7 +87,7 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
     for key, value in entry.args.items():
         if key in UNSUPPORTED and key not in card.args:
             raise ConfigError(f"{where}: {key} is a run expander of HELM's not supported yet.")
-        allowed = {*card.args, *known, *EXPANDERS, ANSWER_EXTRACTION, MODEL, DEPLOYMENT}
+        allowed = {*card.args, *known, *EXPANDERS, *OWN_KEYS, MODEL, DEPLOYMENT}
         if key not in allowed:
             raise UnknownNameError("argument", key, allowed, where=where)
         if is_named(card, key, value):

@@ -6,8 +6,11 @@ from pathlib import Path
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.run_entries import load_confs, parse_flags
+from medhelm_spark.config.sampling import check_sampling
+from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.errors import ConfigError
 
 FOLDER = "suites"
@@ -29,6 +32,7 @@ class SuiteFile:
     num_train_trials: int | None = None
     jury_config_path: str | None = None
     primary_endpoint: PrimaryEndpoint | None = None
+    sampling: Sampling | None = None
 
 
 def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tuple[RunEntry, ...]]:
@@ -41,7 +45,9 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
         ConfigError: If there is no such file, or it is broken or names nothing to run.
     """
     path = _find(name, local_path)
-    suite = load_yaml(path, SuiteFile)
+    suite = load_yaml(path, SuiteFile, spelled_out)
+    if suite.sampling:
+        check_sampling(suite.sampling, str(path))
     entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
     entries += load_confs(_beside(path, each, "conf_paths") for each in suite.conf_paths)
     if not entries:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from medhelm_spark.domain.sampling import Sampling
+
 
 class AdapterMethod(StrEnum):
     """HELM's adaptation methods that a text scenario can name."""
@@ -182,7 +184,7 @@ class RunSpec:
     `run_spec_id` is the content id of all other fields; `name` is HELM's run name. `data_version`
     names exactly one version of the scenario: as ingested, or with its perturbed copies.
     `answer_extraction` is None where it is strict; None for `perturbations` and `prompt_variants`
-    means none.
+    means none, and for `sampling` the first `max_eval_instances` by hash.
     """
 
     run_spec_id: str
@@ -202,6 +204,7 @@ class RunSpec:
     answer_extraction: AnswerExtraction | None = None
     perturbations: tuple[PerturbationSpec, ...] | None = None
     prompt_variants: tuple[PromptVariant, ...] | None = None
+    sampling: Sampling | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

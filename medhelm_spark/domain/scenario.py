@@ -13,6 +13,7 @@ from medhelm_spark.domain.run import (
     MetricSpec,
     PromptVariant,
 )
+from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
 
 CORRECT_TAG = "correct"
 
@@ -174,6 +175,8 @@ class Lookup:
 class DataSource:
     """Where a scenario's raw records come from: exactly one of files, a hub data set or a table.
 
+    An imported scenario has none of them but its `data_version` in the lake.
+
     `format` names a reader (csv, json, jsonl, parquet, xlsx ...). `record_path` leads to the
     records inside a JSON document, and names the elements that are records in XML; `paths` gives
     the columns of an XML record as paths below it. `key_field` names the field that receives an
@@ -200,6 +203,7 @@ class DataSource:
     history: History | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    data_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +225,7 @@ class ScenarioCard:
     record. `args` are the run-entry arguments it accepts, `choices` their values, each with the
     words that stand for `{arg}` in template and instructions; `options` may hold a default. `size`
     is the published number of instances of the main split. `prompt_variants` are asked beside the
-    adapter's own prompt.
+    adapter's own prompt; `sampling` says which instances are evaluated.
     """
 
     name: str
@@ -255,3 +259,4 @@ class ScenarioCard:
     licence: str = ""
     verified: Verified = Verified.NEVER
     prompt_variants: tuple[PromptVariant, ...] = ()
+    sampling: Sampling = EVERY_INSTANCE

@@ -58,6 +58,10 @@ ACCESS: Mapping[str, Access] = {
         reads=("instances", "prompts", "requests", "request_results", "runs", "leases"),
         writes=("prompts", "requests", "request_results", "annotations", "runs", "leases"),
     ),
+    "import-scenario": Access(
+        reads=("runs",),
+        writes=("scenarios", "instances", "quarantine", "imported_scenarios", "runs"),
+    ),
     "import-responses": Access(
         reads=("instances", "requests", "request_results", "runs"),
         writes=("request_results",),

@@ -7,6 +7,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.run import RunRecord, SuiteRun
@@ -65,6 +66,13 @@ _ALL = (
         key=("data_version", "source_file", "source_row"),
         indexed=("scenario_name", "data_version"),
         description="Raw records that could not become instances, with the reason and no data.",
+    ),
+    Table(
+        name="imported_scenarios",
+        row=ImportedScenario,
+        key=("scenario_name", "imported_at"),
+        indexed=("scenario_name", "data_version"),
+        description="Scenarios read out of another package; the newest of a name is current.",
     ),
     Table(
         name="run_specs",

@@ -23,6 +23,16 @@ FROM (SELECT *, row_number() OVER (
 WHERE age = 1
 """
 
+# A scenario that was imported again is the newest import.
+CURRENT_IMPORTS = """
+SELECT scenario_name, name, args, data_version, access_level, card, header, package,
+       package_version, imported_at
+FROM (SELECT *, row_number() OVER (
+        PARTITION BY scenario_name ORDER BY imported_at DESC, write_id DESC) AS age
+      FROM {imported_scenarios})
+WHERE age = 1
+"""
+
 # An answer beats a failure, then the earliest stands.
 CURRENT_RESULTS = """
 SELECT * FROM (SELECT *, row_number() OVER (

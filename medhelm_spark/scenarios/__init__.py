@@ -1,5 +1,6 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
+from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.fetch import beside, fetch, localize
 from medhelm_spark.scenarios.histories import (
     ORDER,
@@ -55,6 +56,7 @@ __all__ = [
     "event_entries",
     "fetch",
     "fingerprint_records",
+    "first_line",
     "loads",
     "localize",
     "most_records",

@@ -36,11 +36,11 @@ def parse_conversation(record: Record, card: ScenarioCard) -> ParsedInput:
     under `messages`. The card's option `criterion` names the field that holds a rubric item's text
     ("criterion" where it is left out). A reference, where the card names one, is a right answer.
     """
-    messages = _messages(optional_value(record, card, "messages"))
+    messages = messages_of(optional_value(record, card, "messages"))
     extra: dict[str, str] = {}
     if "rubric" in card.fields:
         name = card.options.get("criterion", "criterion")
-        extra[RUBRIC_ITEMS] = items_text(_items(optional_value(record, card, "rubric"), name))
+        extra[RUBRIC_ITEMS] = items_text(rubric_of(optional_value(record, card, "rubric"), name))
     if tags := optional_value(record, card, "tags"):
         extra[TAGS] = canonical_json(texts(tags))
     reference = optional_text(record, card, "reference")
@@ -52,7 +52,8 @@ def parse_conversation(record: Record, card: ScenarioCard) -> ParsedInput:
     )
 
 
-def _messages(value: object) -> tuple[Message, ...]:
+def messages_of(value: object) -> tuple[Message, ...]:
+    """The turns of a conversation; a record whose last one is not the user's is bad."""
     if isinstance(value, Mapping):
         value = value.get("messages")
     if value is None:
@@ -75,7 +76,8 @@ def _text(turn: Mapping[str, object], name: str) -> str:
     return text
 
 
-def _items(value: object, name: str) -> list[RubricItem]:
+def rubric_of(value: object, name: str) -> list[RubricItem]:
+    """The items of a rubric whose text stands in the field `name` (`a|b`: the first there)."""
     if value is None:
         raise BadRecord(BadReason.MISSING_FIELD)
     items = [_item(one, name) for one in _objects(value, BadReason.BROKEN_RUBRIC)]

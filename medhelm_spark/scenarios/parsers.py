@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from medhelm_spark.domain.imported import EXPORT_SHAPE
 from medhelm_spark.domain.scenario import ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import Registry
 from medhelm_spark.scenarios import (
     conversation,
     error_correction,
+    exported,
     free_text,
     multiple_choice,
     panel,
@@ -115,6 +117,7 @@ _OWN: Mapping[str, Parser] = {
         needed_options=patient_notes.NEEDED,
         made=patient_notes.MADE,
     ),
+    EXPORT_SHAPE: Parser(parse=exported.parse_exported, options=exported.OPTIONS),
 }
 PARSERS: Mapping[str, Parser] = Registry("PARSERS", Parser, _OWN)
 

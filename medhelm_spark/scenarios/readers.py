@@ -10,10 +10,12 @@ from types import MappingProxyType
 
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.history import History
+from medhelm_spark.domain.imported import EXPORT_FORMAT
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.scenarios.archives import open_data, shown
 from medhelm_spark.scenarios.delimited import read_csv, read_tsv, text_lines
+from medhelm_spark.scenarios.exported import read_exported
 from medhelm_spark.scenarios.histories import (
     ORDER,
     event_columns,
@@ -49,6 +51,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "docx": read_docx,
         "text": read_text,
         "lines": read_lines,
+        EXPORT_FORMAT: read_exported,
     }
 )
 

@@ -199,15 +199,18 @@ def _size(found: Ingested) -> int:
 
 
 def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
-    """The newest data version that the lake holds for each card as it parses now."""
-    hashes = {card.name: parse_hash(card) for card in cards}
-    if not hashes:
-        return {}
-    known = {
-        row.data_version: row.scenario_name
-        for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
-        if hashes.get(row.scenario_name) == row.card_hash
-    }
+    """The newest data version that the lake holds for each card as it parses now.
+
+    An imported card's is the one that it names.
+    """
+    known = {one.source.data_version: one.name for one in cards if one.source.data_version}
+    hashes = {card.name: parse_hash(card) for card in cards if not card.source.data_version}
+    if hashes:
+        known |= {
+            row.data_version: row.scenario_name
+            for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+            if hashes.get(row.scenario_name) == row.card_hash
+        }
     finished = sorted(ctx.finished(STAGE, known).values(), key=lambda one: one.finished_at)
     return {
         known[record.unit_id]: Ingested(

@@ -119,7 +119,7 @@ def version_of(run: ResolvedRun, data_version: str) -> str:
         "perturb",
         VERSION,
         SEED,
-        draw_id(run.adapter_spec, data_version),
+        draw_id(run.adapter_spec, data_version, run.card.sampling),
         bool(run.adapter_spec.max_train_instances),
         [one.identity for one in perturbations_of(run)],
         variants,
@@ -145,7 +145,7 @@ def perturb(
     started_at, write_id = now(), new_write_id()
     bases = {target: spec.data_version for target, (_, spec) in todo.items()}
     instances = ctx.current("instances", INGEST, set(bases.values()), "data_version")
-    draws = draws_of(ctx, instances, [spec for _, spec in todo.values()])
+    draws, marked = draws_of(ctx, instances, [spec for _, spec in todo.values()])
     copies = [
         Copy(
             **{field.name: getattr(draws[spec.run_spec_id], field.name) for field in fields(Draw)},
@@ -155,7 +155,7 @@ def perturb(
         for target, (_, spec) in todo.items()
     ]
     frame = F.broadcast(ctx.lake.frame(copies, Copy))
-    tasks = ctx.lake.query(TO_COPY, instances_now=instances, copies=frame)
+    tasks = ctx.lake.query(TO_COPY, instances_now=marked, copies=frame)
     copier = Copier({target: run for target, (run, _) in todo.items()})
     with ctx.metered("plan: perturbed instances") as watch:
         ctx.lake.append("instances", map_rows(tasks, watch(copier), CopyTask, Instance), write_id)

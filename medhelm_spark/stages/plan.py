@@ -5,7 +5,7 @@ from keys alone, so a hundred deployments share one rendering and no text moves 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import product
 from operator import attrgetter
@@ -34,7 +34,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.decide import NEVER_ASKED
-from medhelm_spark.stages.draws import DRAWN, Draw, draws_of
+from medhelm_spark.stages.draws import DRAWN, Draw, draws_of, refuse_empty
 from medhelm_spark.stages.perturb import perturb, perturbations_of, version_of
 from medhelm_spark.stages.run_specs import adapters_of, enter, run_spec_of
 from medhelm_spark.stages.windows import Fit, fit_of
@@ -145,7 +145,6 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
         run_spec_of(run, version_of(run, versions[run.card.name]), perturbations_of(run))
         for run in runs
     ]
-    enter(ctx, runs, specs, write_id, started_at)
     fingerprints = {
         spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id, *_fit_parts(run))
         for run, spec in zip(runs, specs, strict=True)
@@ -157,6 +156,10 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
         if spec.run_spec_id not in done
         or done[spec.run_spec_id].fingerprint != fingerprints[spec.run_spec_id]
     }
+    refuse_empty(
+        ctx, [replace(spec, data_version=versions[run.card.name]) for run, spec in todo.values()]
+    )
+    enter(ctx, runs, specs, write_id, started_at)
     if todo:
         perturb(ctx, list(todo.values()), versions)
         _write(ctx, list(todo.values()), write_id)
@@ -168,12 +171,12 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
 def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: str) -> None:
     versions = sorted({spec.data_version for _, spec in todo})
     instances = ctx.current("instances", "ingest", versions, "data_version")
-    draws = draws_of(ctx, instances, [spec for _, spec in todo])
+    draws, marked = draws_of(ctx, instances, [spec for _, spec in todo])
     calls = [call for run, spec in todo for call in _calls(run, spec, draws[spec.run_spec_id])]
     renders = sorted({call.render_id for call in calls})
     tasks = ctx.lake.query(
         TO_RENDER,
-        instances_now=instances,
+        instances_now=marked,
         renderings=F.broadcast(ctx.lake.frame(_renderings(calls), Rendering)),
         known=ctx.prompts(renders),
     )
@@ -191,7 +194,7 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     planned = ctx.lake.query(
         PLANNED,
         known=ctx.prompts(renders),
-        instances_now=instances,
+        instances_now=marked,
         calls=F.broadcast(ctx.lake.frame(calls, Call)),
     )
     ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
@@ -228,9 +231,11 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
 
 def _renderings(calls: Iterable[Call]) -> list[Rendering]:
     """What must be rendered: once whatever asks for it, as much as the largest draw needs."""
-    found: dict[tuple[str, str, int, tuple[str, ...]], Rendering] = {}
+    found: dict[tuple[object, ...], Rendering] = {}
     for call in calls:
-        key = (call.render_id, call.variant, call.train_trial_index, call.eval_splits)
+        # A listed draw is nobody's part; the others end at their last key, or at their seed's.
+        own = call.draw_id if call.is_listed else call.seed
+        key = (call.render_id, call.variant, call.train_trial_index, call.eval_splits, own)
         mine = Rendering(**{field.name: getattr(call, field.name) for field in fields(Rendering)})
         found[key] = _larger(mine, found.get(key, mine))
     return list(found.values())

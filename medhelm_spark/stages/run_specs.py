@@ -1,6 +1,7 @@
 """RunSpecs: frozen from resolved runs, entered into a suite, superseding what they replace."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from medhelm_spark.domain.run import (
     RunSpec,
     SuiteRun,
 )
+from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
@@ -48,10 +50,12 @@ def run_spec_of(
     }
     # What a run has none of stays out of its id, which older lakes know.
     how = run.card.answer_extraction
+    sampling = replace(run.card.sampling, count=None)  # the adapter has it
     more: dict[str, Any] = {
         "perturbations": tuple(perturbations),
         "prompt_variants": run.card.prompt_variants,
         "answer_extraction": how if how != STRICT else None,
+        "sampling": sampling if sampling != EVERY_INSTANCE else None,
     }
     facts |= {name: value for name, value in more.items() if value}
     made = {"perturbations": [one.identity for one in perturbations]} if perturbations else {}

@@ -19,11 +19,13 @@ PAGES = [path for path in checkout_files() if path.suffix == ".md"]
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 STAGES = "medhelm_spark.stages"
 RESPONSES = "medhelm_spark.interop.responses"
+SCENARIOS = "medhelm_spark.interop.scenarios"
 ENTRIES = {
     "ingest": [(f"{STAGES}.ingest", "ingest"), (f"{STAGES}.ingest", "ingested")],
     "plan": [(f"{STAGES}.plan", "plan"), (f"{STAGES}.decide", "decide")],
     "infer": [(f"{STAGES}.infer", "infer")],
     "annotate": [(f"{STAGES}.annotate", "annotate")],
+    "import-scenario": [(SCENARIOS, "import_scenario")],
     "import-responses": [(RESPONSES, "import_responses")],
     "score": [(f"{STAGES}.score", "score")],
     "summarize": [(f"{STAGES}.summarize", "summarize"), (f"{STAGES}.summarize", "completed")],

@@ -1,6 +1,9 @@
-"""The draw is a hash, nested, seeded, and the same in SQL."""
+"""The draw is a hash, nested, seeded, and the same in SQL; MedHELM's is NumPy's."""
 
-from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL, sample_key
+import numpy as np
+import pytest
+
+from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL, medhelm_places, sample_key
 
 IDS = [f"{i:032x}" for i in range(500)]
 
@@ -26,3 +29,33 @@ def test_adding_rows_moves_few_and_seeds_differ() -> None:
     before, after = draw(0, 100, IDS[:490]), draw(0, 100, IDS)
     assert len(before & after) >= 90
     assert draw(1, 100, IDS) != after
+
+
+def test_medhelms_places_are_the_beginning_of_numpys_permutation() -> None:
+    """The ten numbers are NumPy's published `seed(0)` permutation of range(10)."""
+    assert medhelm_places(0, 10, 9) == [2, 8, 4, 9, 1, 6, 7, 3, 0]
+    assert medhelm_places(0, 10, 3) == [2, 8, 4]
+
+
+@pytest.mark.parametrize(("size", "count"), [(2, 1), (120, 100), (1273, 1000), (5000, 17)])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_medhelms_places_are_what_choice_gives(seed: int, size: int, count: int) -> None:
+    """MedHELM's own two calls, over things that are no numbers."""
+    things = np.array([object() for _ in range(size)])
+    np.random.seed(seed)
+    theirs = list(np.random.choice(things, count, replace=False))
+    assert [things[place] for place in medhelm_places(seed, size, count)] == theirs
+
+
+def test_medhelm_takes_a_small_scenario_whole_and_in_order() -> None:
+    assert medhelm_places(0, 3, 3) == [0, 1, 2]
+    assert medhelm_places(0, 3, 1000) == [0, 1, 2]
+    assert medhelm_places(0, 0, 10) == []
+
+
+def test_drawing_leaves_numpys_own_state_alone() -> None:
+    np.random.seed(5)
+    expected = np.random.random()
+    np.random.seed(5)
+    medhelm_places(0, 100, 10)
+    assert np.random.random() == expected

@@ -1,0 +1,72 @@
+"""The options of the commands that take in what was made elsewhere."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+
+from medhelm_spark.domain.scenario import AccessLevel
+
+
+def scenario(parser: ArgumentParser) -> None:
+    """Which scenario of MedHELM's, from which installation or file."""
+    add = parser.add_argument_group("the scenario").add_argument
+    _medhelm(add)
+    add(
+        "--file",
+        metavar="FILE",
+        help="an export made elsewhere (docs/importing.md says how), in place of --from-medhelm",
+    )
+    add(
+        "--name",
+        dest="called",
+        metavar="NAME",
+        help="what run entries call it (default: MedHELM's name)",
+    )
+    add(
+        "--access-level",
+        choices=tuple(level.value for level in AccessLevel),
+        help="who may hold the data (default: as our own card of it says, else private)",
+    )
+
+
+def _medhelm(add: Callable[..., object]) -> None:
+    add(
+        "--from-medhelm",
+        metavar="NAME",
+        help="MedHELM's name of the scenario, as in its run entries",
+    )
+    add(
+        "--args",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="the arguments that its run entry has, model and expanders aside",
+    )
+    add(
+        "--medhelm-python",
+        metavar="PATH",
+        help="the python of an environment that has medhelm 0.8.0",
+    )
+    add(
+        "--medhelm-output",
+        default="benchmark_output",
+        metavar="FOLDER",
+        help="MedHELM's own output folder, where it keeps its downloads (default: %(default)s)",
+    )
+
+
+def responses(parser: ArgumentParser) -> None:
+    """Where the answers are."""
+    add = parser.add_argument_group("the answers").add_argument
+    add(
+        "--file",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON lines with source_id or instance_id, and completion",
+    )
+    add(
+        "--fields",
+        metavar="NAMES",
+        help="what the file calls them, as source_id='Row Number',completion='LLM Answer'",
+    )

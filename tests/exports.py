@@ -1,0 +1,118 @@
+"""Exports of the form that `interop.medhelm_export` writes, without a MedHELM."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ADAPTER: dict[str, Any] = {
+    "method": "multiple_choice_joint",
+    "global_prefix": "",
+    "global_suffix": "",
+    "instructions": "Pick a letter.",
+    "input_prefix": "Q: ",
+    "input_suffix": "\n",
+    "reference_prefix": "A. ",
+    "reference_prefix_characters": None,
+    "reference_suffix": "\n",
+    "chain_of_thought_prefix": "",
+    "chain_of_thought_suffix": "\n",
+    "output_prefix": "Letter: ",
+    "output_suffix": "\n",
+    "instance_prefix": "\n\n",
+    "substitutions": [],
+    "max_train_instances": 0,
+    "max_eval_instances": None,
+    "num_outputs": 5,
+    "num_train_trials": 1,
+    "num_trials": 1,
+    "sample_train": True,
+    "model_deployment": "",
+    "model": "",
+    "temperature": 0,
+    "max_tokens": 1,
+    "stop_sequences": ["\n"],
+    "random": None,
+    "multi_label": False,
+    "image_generation_parameters": None,
+    "reeval_parameters": None,
+    "eval_splits": None,
+    "output_mapping_pattern": None,
+}
+EXACT_MATCH = {
+    "class_name": "helm.benchmark.metrics.basic_metrics.BasicGenerationMetric",
+    "args": {"names": ["exact_match", "quasi_exact_match"]},
+}
+COUNTS = {"class_name": "helm.benchmark.metrics.basic_metrics.InstancesPerSplitMetric", "args": {}}
+JUDGED = {
+    "class_name": "helm.benchmark.metrics.llm_jury_metrics.LLMJuryMetric",
+    "args": {"metric_name": "ward_accuracy", "scenario_name": "ward", "default_score": 1.0},
+}
+JURY = {
+    "name": "ward",
+    "prompt_template": "Theirs. {QUESTION} {RESPONSE} {GOLD_RESPONSE}",
+    "annotation_criteria": {"accuracy": ["explanation", "score"]},
+}
+
+
+def instance(place: int, **fields: Any) -> dict[str, Any]:
+    """An instance with two options, of which the first is right for even places."""
+    options = ("fever", "cough")
+    return {
+        "kind": "instance",
+        "id": f"id{place}",
+        "split": "test",
+        "sub_split": None,
+        "input": f"Case {place}?",
+        "messages": None,
+        "references": [
+            {"text": text, "tags": ["correct"] if at == place % 2 else []}
+            for at, text in enumerate(options)
+        ],
+        "extra_data": {},
+        **fields,
+    }
+
+
+def header(instances: Iterable[Mapping[str, Any]], /, **fields: Any) -> dict[str, Any]:
+    """The first line; `adapter_spec` and other fields of the RunSpec replace the ones above."""
+    held = list(instances)
+    adapter = {**ADAPTER, **fields.pop("adapter_spec", {})}
+    names = ("metric_specs", "groups")
+    own = {name: fields.pop(name) for name in names if name in fields}
+    name = fields.pop("name", "ward")
+    run_spec = {
+        "name": fields.pop("run_name", name),
+        "scenario_spec": {"class_name": "ward_package.WardScenario", "args": {}},
+        "adapter_spec": adapter,
+        "metric_specs": [EXACT_MATCH, COUNTS],
+        "data_augmenter_spec": {"perturbation_specs": []},
+        "groups": [name],
+        "annotators": None,
+        **own,
+    }
+    return {
+        "kind": "header",
+        "form": "medhelm-spark export",
+        "form_version": 1,
+        "package": "medhelm",
+        "package_version": "0.8.0",
+        "python": "3.11.9",
+        "name": name,
+        "args": {},
+        "run_spec": run_spec,
+        "metadata": {"main_metric": "exact_match", "main_split": "test", "display_name": "Ward"},
+        "instances": len(held),
+        "splits": {"test": len(held)},
+        "left_out": 0,
+        "without_reference": sum(not one["references"] for one in held),
+        **fields,
+    }
+
+
+def write_export(path: Path, instances: Iterable[Mapping[str, Any]], /, **fields: Any) -> Path:
+    """A whole export; see `header` for the fields."""
+    held = list(instances)
+    lines = [header(held, **fields), *held, {"kind": "end", "instances": len(held)}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
