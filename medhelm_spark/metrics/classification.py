@@ -7,14 +7,16 @@ over classes, `micro` the same formula over all classes' counts together: scikit
 params["labels"] names the classes, as `yes|no|maybe`; all of them count, and an answer that is none
 of them predicts nothing. Without labels the classes are the options of a multiple choice by their
 place, and those count that some instance has or predicts. Labels are compared after lower-casing
-and without punctuation and articles. With params["delimiter"] answers and references may hold
-several labels, and an instance without any is one of none.
+and without punctuation; articles stay, because `hepatitis A` is not `hepatitis`. With
+params["delimiter"] answers and references may hold several labels, and an instance without any is
+one of none.
 
 Per instance a metric writes the classes as two whole numbers, bit k for the k-th class; the F1s are
 made of how often each pair of them occurs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +40,11 @@ MAX_CLASSES = 53
 
 Places = Mapping[str, int]
 
+_normal = partial(normalise, keep_articles=True)
+
 
 def _labels(params: Params) -> list[str]:
-    return [normalise(label) for label in params.get("labels", "").split("|") if label.strip()]
+    return [_normal(label) for label in params.get("labels", "").split("|") if label.strip()]
 
 
 def _check(params: Params) -> None:
@@ -48,8 +52,8 @@ def _check(params: Params) -> None:
     if len(set(labels)) < len(labels) or len(labels) > MAX_CLASSES or "" in labels:
         raise ConfigError(
             f"classification: labels is {params['labels']!r}; allowed: up to {MAX_CLASSES} labels "
-            "parted by |, each with a letter or digit and unlike the others without case, "
-            "punctuation and articles."
+            "parted by |, each with a letter or digit and unlike the others without case and "
+            "punctuation."
         )
 
 
@@ -72,7 +76,7 @@ def _by_label(state: RequestState, labels: Places, delimiter: str | None) -> tup
         if reference.is_correct
         for part in _parts(reference.text, delimiter)
     ]
-    found = ((labels.get(normalise(text)) for text in texts) for texts in (golds, answers))
+    found = ((labels.get(_normal(text)) for text in texts) for texts in (golds, answers))
     true, predicted = map(_mask, found)
     return true, predicted
 
@@ -138,7 +142,7 @@ CLASSES = Metric(
     fn=_score,
     needs=frozenset({"references", "output_mapping", "completions"}),
     emits=(_code("true_classes", "Classes"), _code("predicted_classes", "Predicted classes")),
-    version="1",
+    version="2",
     preflight=_check,
 )
 _NAMES = tuple(info.name for info in CLASSES.emits)
@@ -158,6 +162,6 @@ CLASSIFICATION = RunMetric(
             description="F1 over the counts of all classes.",
         ),
     ),
-    version="1",
+    version="2",
     preflight=_check,
 )
