@@ -1,16 +1,18 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm check wheel bench bench-vllm docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-vllm docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BERT := .venv-summarization
 VLLM := .venv-vllm
+PARITY := .venv-parity
 HELPER := .cache/uv
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
 # The first interpreter that runs and is of a supported version; `make PYTHON=...` names another.
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+VERSIONS := 3.11, 3.12 or 3.13
 PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do $$p -c '$(SUPPORTED)' 2>/dev/null && echo $$p && break; done)
 PYTEST = $(BIN)/python -m pytest -q
 export UV_PYTHON_DOWNLOADS := never
@@ -44,6 +46,11 @@ test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment 
 # Pinned as a whole: what vLLM for CPUs asks of torch is on an index of its own.
 test-vllm: java $(VLLM)/.installed ## Tests of vLLM on the CPU, in an environment of its own (7 GB)
 	$(VLLM)/bin/python -m pytest -q tests/vllm
+# MedHELM's pins fight ours, so that its Python is a child process of ours. One that has it already:
+# make PARITY_PYTHON=/path/to/bin/python parity
+PARITY_PYTHON ?= $(CURDIR)/$(PARITY)/bin/python
+parity: $(STAMP) $(if $(findstring $(PARITY)/,$(PARITY_PYTHON)),$(PARITY)/.installed) ## Compare with the real MedHELM 0.8.0, in an environment of its own (6 GB)
+	MEDHELM_SPARK_PARITY_PYTHON=$(PARITY_PYTHON) $(PYTEST) tests/parity
 
 check: $(STAMP) ## Lint, format, types and import layers
 	$(BIN)/ruff check
@@ -62,7 +69,7 @@ docs: setup ## Write docs/tables.md from the dataclasses and docs/scenarios.md f
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.config.scenario_page > docs/scenarios.md
 clean: ## Remove what make made; lakes stay
-	rm -rf $(VENV) $(BERT) $(VLLM) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 java:
 	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
@@ -73,7 +80,7 @@ $(HELPER)/bin/uv:
 	$(HELPER)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 
 define venv
-	@[ -n "$(PYTHON)" ] && $(PYTHON) -c '$(SUPPORTED)' || { echo "Python 3.11, 3.12 or 3.13 is needed, found $$(python3 --version 2>/dev/null || echo none): install one or name it with make PYTHON=..." >&2; exit 1; }
+	@[ -n "$(PYTHON)" ] && $(PYTHON) -c '$(SUPPORTED)' || { echo "Python $(VERSIONS) is needed, found $$(python3 --version 2>/dev/null || echo none): install one or name it with make PYTHON=..." >&2; exit 1; }
 	@[ "$(UV)" = uv ] || $(MAKE) --silent --no-print-directory $(HELPER)/bin/uv
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(1)
 endef
@@ -93,4 +100,12 @@ $(BERT)/.installed: pyproject.toml constraints.txt
 $(VLLM)/.installed: pyproject.toml tests/vllm/requirements.txt
 	$(call venv,$(VLLM))
 	$(UV) pip install --quiet --python $(VLLM)/bin/python --no-deps --editable . --requirement tests/vllm/requirements.txt
+	@touch $@
+
+# MedHELM pins a zstandard that has no wheel for a later Python.
+$(PARITY)/.installed: SUPPORTED := import sys; sys.exit(sys.version_info[:2] != (3, 11))
+$(PARITY)/.installed: VERSIONS := 3.11
+$(PARITY)/.installed: tests/parity/requirements.txt
+	$(call venv,$(PARITY))
+	$(UV) pip install --quiet --python $(PARITY)/bin/python --no-deps --requirement tests/parity/requirements.txt
 	@touch $@

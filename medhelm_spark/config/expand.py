@@ -13,6 +13,7 @@ from medhelm_spark.config.expanders import (
     INSTRUCTED_TAG,
     apply_expander,
     spread,
+    suited_to,
 )
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.imported import find_imported, is_imported
@@ -129,12 +130,12 @@ def _expand_entry(
     judged = replace(scenario, card=card, jury=selection.jury or scenario.jury)
     annotators = _annotators(judged, entry, registry, folders)
     for deployment, model_args in _models(entry, registry, selection, where):
+        own = _for_model(entry, deployment, registry)
+        adapter_spec = _adapter_spec(card, own, selection, where)
         yield ResolvedRun(
             name=run_name(scenario.card, entry, model_args),
             card=card,
-            adapter_spec=_adapter_spec(
-                card, _for_model(entry, deployment, registry), selection, where
-            ),
+            adapter_spec=suited_to(adapter_spec, registry.model(deployment.model).tags),
             deployment=deployment,
             metrics=with_unreadable(card.metrics, card.answer_extraction),
             annotators=annotators,

@@ -1,6 +1,6 @@
 """HELM's run expanders that change the adapter (facts section 3)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -199,6 +199,23 @@ EXPANDERS: Mapping[str, Expander] = {
     "data_augmentation": Expander(apply=lambda spec, _: spec, separator=","),
 }
 
+
+def _without_blank_stops(spec: AdapterSpec) -> AdapterSpec:
+    """The vendor's API refuses stop sequences of white space alone."""
+    kept = tuple(stop for stop in spec.stop_sequences if stop.strip())
+    return replace(spec, stop_sequences=kept)
+
+
+def _never_zero(spec: AdapterSpec) -> AdapterSpec:
+    return spec if spec.temperature else replace(spec, temperature=1e-4)
+
+
+MODEL_TAGS: Mapping[str, Callable[[AdapterSpec], AdapterSpec]] = {
+    "ANTHROPIC_CLAUDE_3_MODEL_TAG": _without_blank_stops,
+    "BUGGY_TEMP_0_TAG": _never_zero,
+}
+"""What HELM changes for models whose metadata carries such a tag; the name does not show it."""
+
 UNSUPPORTED = (
     "tokenizer",
     "num_prompt_tokens",
@@ -216,6 +233,14 @@ def spread(entry: RunEntry) -> Iterator[RunEntry]:
     ]
     for args in product(*choices):
         yield replace(entry, args=dict(args))
+
+
+def suited_to(spec: AdapterSpec, tags: Iterable[str]) -> AdapterSpec:
+    """The adapter with what these tags of a model change."""
+    for tag in tags:
+        if change := MODEL_TAGS.get(tag):
+            spec = change(spec)
+    return spec
 
 
 def apply_expander(spec: AdapterSpec, key: str, value: Value, where: str) -> AdapterSpec:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from medhelm_spark.config.adapter_args import ADAPTER_ARGS, asked_as
 from medhelm_spark.config.benchmark import Benchmark, load_benchmark
 from medhelm_spark.config.expanders import EXPANDERS, UNSUPPORTED
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
@@ -26,6 +27,9 @@ UNNAMED_DEFAULTS = ("max_length",)
 OWN_KEYS = (ANSWER_EXTRACTION, SAMPLING)
 """Keys of run entries that are no argument of HELM's."""
 
+ALIASES = {"medhelm_med_qa": "med_qa", "medhelm_med_mcqa": "med_mcqa"}
+"""Run entries that MedHELM calls otherwise than the scenarios that they run."""
+
 REFUSED = {
     **{one.name: one.reason for one in NOT_RUN},
     "dspy": "DSPy's optimised prompts are fetched as programs, which this project does not run",
@@ -43,9 +47,10 @@ def find_scenario(
     models = (str(entry.args[key]) for key in (MODEL, DEPLOYMENT) if key in entry.args)
     refuse_unsupported((entry.name, *models), where)
     if entry.name != CONFIGURABLE:
-        if entry.name not in cards:
-            raise UnknownNameError("scenario", entry.name, (*cards, CONFIGURABLE), where=where)
-        return Benchmark(card=cards[entry.name])
+        name = ALIASES.get(entry.name, entry.name)
+        if name not in cards:
+            raise UnknownNameError("scenario", name, (*cards, CONFIGURABLE), where=where)
+        return Benchmark(card=cards[name])
     if CONFIG_PATH not in entry.args:
         raise ConfigError(f"{where} needs config_path=FILE.yaml, the benchmark's configuration.")
     path = find_in(str(entry.args[CONFIG_PATH]), folders, f"{where}: {CONFIG_PATH}")
@@ -90,14 +95,15 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
         allowed = {*card.args, *known, *EXPANDERS, *OWN_KEYS, MODEL, DEPLOYMENT}
         if key not in allowed:
             raise UnknownNameError("argument", key, allowed, where=where)
-        if is_named(card, key, value):
-            choices[key] = _spelled(card, key, str(value))
+        if is_named(card, key, value) and key not in ADAPTER_ARGS:
+            choices[key] = spelled(card, key, str(value))
+    card = _asked_as(card, entry, where)
     if DATA_PATH in entry.args:
         card = _with_data(card, str(entry.args[DATA_PATH]), where)
     if ANSWER_EXTRACTION in entry.args:
-        how = extraction_named(entry.args[ANSWER_EXTRACTION], card.answer_extraction, where)
-        check_extraction(how, card.metrics, where)
-        card = replace(card, answer_extraction=how)
+        reading = extraction_named(entry.args[ANSWER_EXTRACTION], card.answer_extraction, where)
+        check_extraction(reading, card.metrics, where)
+        card = replace(card, answer_extraction=reading)
     if choices:
         ordered = ",".join(f"{key}={choices[key]}" for key in card.args if key in choices)
         name = f"{card.name}:{ordered}"
@@ -114,9 +120,19 @@ def is_named(card: ScenarioCard, key: str, value: object) -> bool:
     return key in card.args and key not in UNNAMED and not is_default
 
 
-def _spelled(card: ScenarioCard, key: str, value: str) -> str:
+def _asked_as(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
+    """The card with those arguments that change its adapter, given or by the card's default."""
+    given = {**card.options, **entry.args}
+    spec = card.adapter_spec
+    for key in card.args:
+        if key in ADAPTER_ARGS and key in given:
+            spec = asked_as(spec, key, spelled(card, key, str(given[key])), where)
+    return replace(card, adapter_spec=spec)
+
+
+def spelled(card: ScenarioCard, key: str, value: str) -> str:
     """A value as the card spells it: HELM's `True` is `true`."""
-    known = card.choices.get(key, {})
+    known = ADAPTER_ARGS.get(key) or card.choices.get(key, {})
     return next((each for each in known if each.lower() == value.lower()), value)
 
 

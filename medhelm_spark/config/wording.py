@@ -11,6 +11,11 @@ FOLLOW_FORMAT = (
 )
 FORMAT_BEFORE_LAST = "Write the missing answer of the last one now, in the form of the examples."
 
+REASON_FIRST = (
+    "Reason step by step. Then end with a line of its own that reads: The answer is (letter)."
+)
+LINE_ALONE = "Reply with one line that reads: The answer is (letter)."
+
 _LETTER = "Reply with the letter of one option and nothing else."
 _CHOICE: Mapping[str, str] = {
     "mmlu": _LETTER,

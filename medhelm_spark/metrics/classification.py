@@ -8,8 +8,9 @@ params["labels"] names the classes, as `yes|no|maybe`; all of them count, and an
 of them predicts nothing. Each has an F1 of its own, `classification_f1[yes]`, without a value where
 no instance has or predicts the class. Without labels the classes are the options of a multiple
 choice by their place, and those count that some instance has or predicts. Labels are compared after
-lower-casing and without punctuation and articles. With params["delimiter"] answers and references
-may hold several labels, and an instance without any is one of none.
+lower-casing and without punctuation; articles stay, because `hepatitis A` is not `hepatitis`. With
+params["delimiter"] answers and references may hold several labels, and an instance without any is
+one of none.
 
 Per instance a metric writes the classes as two whole numbers, bit k for the k-th class; the F1s are
 made of how often each pair of them occurs.
@@ -17,6 +18,7 @@ made of how often each pair of them occurs.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,8 @@ MAX_CLASSES = 53
 
 Places = Mapping[str, int]
 
+_normal = partial(normalise, keep_articles=True)
+
 
 def _named(params: Params) -> list[str]:
     """The labels as they were given."""
@@ -47,7 +51,7 @@ def _named(params: Params) -> list[str]:
 
 
 def _labels(params: Params) -> list[str]:
-    return [normalise(label) for label in _named(params)]
+    return [_normal(label) for label in _named(params)]
 
 
 def _check(params: Params) -> None:
@@ -55,8 +59,8 @@ def _check(params: Params) -> None:
     if len(set(labels)) < len(labels) or len(labels) > MAX_CLASSES or "" in labels:
         raise ConfigError(
             f"classification: labels is {params['labels']!r}; allowed: up to {MAX_CLASSES} labels "
-            "parted by |, each with a letter or digit and unlike the others without case, "
-            "punctuation and articles."
+            "parted by |, each with a letter or digit and unlike the others without case and "
+            "punctuation."
         )
 
 
@@ -79,7 +83,7 @@ def _by_label(state: RequestState, labels: Places, delimiter: str | None) -> tup
         if reference.is_correct
         for part in _parts(reference.text, delimiter)
     ]
-    found = ((labels.get(normalise(text)) for text in texts) for texts in (golds, answers))
+    found = ((labels.get(_normal(text)) for text in texts) for texts in (golds, answers))
     true, predicted = map(_mask, found)
     return true, predicted
 
@@ -147,7 +151,7 @@ CLASSES = Metric(
     fn=_score,
     needs=frozenset({"references", "output_mapping", "completions"}),
     emits=(_code("true_classes", "Classes"), _code("predicted_classes", "Predicted classes")),
-    version="1",
+    version="2",
     preflight=_check,
 )
 _NAMES = tuple(info.name for info in CLASSES.emits)

@@ -62,7 +62,7 @@ def fragments(source: Sequence[str], answer: Sequence[str]) -> Iterator[int]:
 
 
 def _tokens(text: str) -> list[str]:
-    return words(text.strip().removeprefix("{").removesuffix("}").lower())
+    return words(text.removeprefix("{").removesuffix("}").lower())
 
 
 def _summarization(source: Sequence[str], answer: Sequence[str]) -> ScoreRow:

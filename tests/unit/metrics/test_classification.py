@@ -139,6 +139,14 @@ def test_what_cannot_be_scored_says_why():
     assert rows([state("", correct("yes"))], LABELS)[0][1].value == 0.0
 
 
+def test_an_article_tells_labels_apart():
+    params = {"labels": "hepatitis A|hepatitis|none"}
+    answers = [("hepatitis A", "Hepatitis A."), ("hepatitis", "hepatitis a"), ("none", "None")]
+    macro, _ = f1([state(said, correct(gold)) for gold, said in answers], params)
+    # hepatitis A: tp 1, fp 1; hepatitis: fn 1; none: tp 1
+    assert macro == pytest.approx((2 / 3 + 0 + 1) / 3)
+
+
 @pytest.mark.parametrize("labels", ["yes|Yes", "yes|.", "|".join(map(str, range(54)))])
 def test_labels_that_cannot_be_told_apart_are_refused(labels):
     for registry in (METRICS["classes"], RUN_METRICS["classification"]):

@@ -1,0 +1,194 @@
+"""Juries and HealthBench: MedHELM's sums over the same verdicts, and where the corrected differ.
+
+The judges' replies are made, because no model stands behind either side; HealthBench's rubrics are
+real. MedHELM gets what its annotators would have stored, and its HealthBench annotators run with
+their replies given.
+"""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from medhelm_spark.domain.annotation import RubricItem, items_text
+from medhelm_spark.domain.request import CriterionScore, Verdict, VerdictStatus
+from tests.parity.compare import MEDHELM, NUM_ROWS, differing, ours, state
+from tests.parity.pairs import chooser, json_lines, noise, row
+from tests.parity.peer import Peer
+
+JUDGES = ("claude", "gpt", "llama")
+CRITERIA = ("accuracy", "completeness", "clarity")
+FAILED = VerdictStatus.UNPARSEABLE
+EMPTY = VerdictStatus.SKIPPED_EMPTY_OUTPUT
+
+Said = dict[str, dict[str, float] | None]
+
+
+def said_by(rng: random.Random) -> Said:
+    """A score for each criterion of each judge, or None where a judge's reply was of no use."""
+    scores = lambda: {name: float(rng.randint(1, 5)) for name in CRITERIA}  # noqa: E731
+    return {judge: scores() if rng.random() < 0.8 else None for judge in JUDGES}
+
+
+def verdicts_of(said: Said, *, is_empty: bool) -> list[Verdict]:
+    absent = EMPTY if is_empty else FAILED
+    return [
+        Verdict(
+            annotator="jury",
+            judge=judge,
+            status=VerdictStatus.OK if scores and not is_empty else absent,
+            scores=tuple(
+                CriterionScore(criterion=name, score=score)
+                for name, score in (scores or {}).items()
+            )
+            if not is_empty
+            else (),
+        )
+        for judge, scores in said.items()
+    ]
+
+
+def stored(said: Said, *, is_empty: bool) -> dict[str, Any]:
+    """The annotations as MedHELM's jury annotator leaves them."""
+    if is_empty:
+        return {"prompt_text": None, "empty_output_equivalence_judgement": False}
+    judged = {
+        judge: {name: {"score": score, "explanation": "x"} for name, score in scores.items()}
+        for judge, scores in said.items()
+        if scores is not None
+    }
+    return {"prompt_text": "Judge.", **judged}
+
+
+def test_jury_score(medhelm: Peer) -> None:
+    rng = chooser("jury")
+    rows = [row(rng.choice(["an answer", noise(rng), ""]), []) for _ in range(1000)]
+    given = [(said_by(rng), not one["completions"][0]["text"].strip()) for one in rows]
+    asked = [
+        {**one, "annotations": stored(said, is_empty=empty)}
+        for one, (said, empty) in zip(rows, given, strict=True)
+    ]
+    states = [
+        state(one, verdicts_of(said, is_empty=empty))
+        for one, (said, empty) in zip(rows, given, strict=True)
+    ]
+    for default in (1.0, 0.0):
+        theirs = medhelm.ask("jury", judges=JUDGES, default=default, rows=asked)
+        mine = ours("jury_score", states, stat_name="score", default_score=str(default))
+        assert differing(mine, theirs, ["score"], MEDHELM) == []
+        # No value here where every judge failed on an answer that is one.
+        for place in differing(mine, theirs, ["score"]):
+            said, is_empty = given[place]
+            assert not any(said.values()) and not is_empty
+
+
+def rubrics(real_data: Path) -> list[list[dict[str, Any]]]:
+    """The rubric items of every HealthBench instance."""
+    lines = json_lines(real_data / "healthbench" / "hive_lite_hard50.jsonl")
+    return [
+        [{"criterion": one["criterion"], "points": one["points"]} for one in line["rubrics"]]
+        for line in lines
+    ]
+
+
+def judged(rng: random.Random, items: list[dict[str, Any]], sure: float) -> dict[str, list[Any]]:
+    """Of each judge, whether each item is met; None where its reply was of no use."""
+    met = lambda: rng.random() < 0.5 if rng.random() < sure else None  # noqa: E731
+    return {judge: [met() for _ in items] for judge in JUDGES}
+
+
+def as_verdicts(met: dict[str, list[Any]], ratings: dict[str, int | None]) -> list[Verdict]:
+    def one(annotator: str, judge: str, value: float | None, item: int | None) -> Verdict:
+        scores = () if value is None else (CriterionScore(criterion="c", score=float(value)),)
+        status = FAILED if value is None else VerdictStatus.OK
+        return Verdict(
+            annotator=annotator, judge=judge, status=status, scores=scores, rubric_item=item
+        )
+
+    items = [
+        one("items", judge, each, at) for judge, all_ in met.items() for at, each in enumerate(all_)
+    ]
+    return items + [one("physician", judge, rating, None) for judge, rating in ratings.items()]
+
+
+def replies(met: dict[str, list[Any]], ratings: dict[str, int | None]) -> list[Any]:
+    """What MedHELM's annotator hears, in the order in which it asks."""
+
+    def verdict(value: Any) -> dict[str, Any] | None:
+        return None if value is None else {"criteria_met": value, "explanation": "x"}
+
+    return [
+        verdict(value)
+        for judge, all_ in met.items()
+        for value in (*all_, *([ratings[judge]] if judge in ratings else []))
+    ]
+
+
+def asked(items: list[dict[str, Any]], met: Any, ratings: Any, answer: str) -> dict[str, Any]:
+    """A row for MedHELM; ours has the rubric in a form of its own."""
+    extra = {"rubrics": items, **({"physician_response": "x"} if ratings else {})}
+    return {**row(answer, [], extra_data=extra), "judges": [*met], "replies": replies(met, ratings)}
+
+
+def mine_of(metric: str, cases: list[Any], **params: str) -> list[Any]:
+    states = []
+    for items, met, ratings, answer in cases:
+        rubric = items_text(
+            RubricItem(criterion=one["criterion"], points=one["points"]) for one in items
+        )
+        of = row(answer, [], extra_data={"rubric_items": rubric})
+        states.append(state(of, as_verdicts(met, ratings)))
+    return ours(metric, states, annotator="items", **params)
+
+
+def test_health_bench(medhelm: Peer, real_data: Path) -> None:
+    rng, known = chooser("health bench"), rubrics(real_data)
+    cases = [
+        (
+            items,
+            judged(rng, items, rng.choice([1.0, 0.9])),
+            {},
+            rng.choice(["an answer"] * 9 + [" "]),
+        )
+        for items in rng.choices(known, k=2 * NUM_ROWS)
+    ]
+    theirs = medhelm.ask("health_bench", professional=False, rows=[asked(*case) for case in cases])
+    mine = mine_of("health_bench", cases)
+    named = [
+        {
+            "score": one["health_bench_score"],
+            "score@medhelm-0.8": one["health_bench_score@medhelm-0.8"],
+        }
+        for one in mine
+    ]
+    assert differing(named, theirs, ["score"], MEDHELM) == []
+    for place in differing(named, theirs, ["score"]):
+        items, met, _, answer = cases[place]
+        is_plain = all(one["points"] >= 0 for one in items) and all(
+            None not in each for each in met.values()
+        )
+        assert not (is_plain and answer.strip())
+
+
+def test_health_bench_without_items_that_take_away(medhelm: Peer, real_data: Path) -> None:
+    """The authors' rule and MedHELM's are one where no points are negative and no verdict fails."""
+    rng = chooser("earning")
+    known = [[one for one in items if one["points"] > 0] for items in rubrics(real_data)]
+    cases = [
+        (items, judged(rng, items, 1.0), {}, "an answer")
+        for items in rng.choices([each for each in known if each], k=NUM_ROWS)
+    ]
+    theirs = medhelm.ask("health_bench", professional=False, rows=[asked(*case) for case in cases])
+    mine = [{"score": one["health_bench_score"]} for one in mine_of("health_bench", cases)]
+    assert differing(mine, theirs, ["score"]) == []
+
+
+def test_health_bench_professional(medhelm: Peer, real_data: Path) -> None:
+    rng, known = chooser("professional"), rubrics(real_data)
+    cases = []
+    for items in rng.choices(known, k=NUM_ROWS):
+        ratings = {judge: rng.choice([None, *range(1, 11)]) for judge in JUDGES}
+        cases.append((items, judged(rng, items, rng.choice([1.0, 0.9])), ratings, "an answer"))
+    theirs = medhelm.ask("health_bench", professional=True, rows=[asked(*case) for case in cases])
+    found = mine_of("health_bench_professional", cases, compared_by="physician")
+    name = f"health_bench_professional_score{MEDHELM}"
+    assert differing([{"score": one[name]} for one in found], theirs, ["score"]) == []
