@@ -76,18 +76,15 @@ def differing(
 ) -> list[int]:
     """The places of rows on which a stat of these names differs from MedHELM's.
 
-    With `suffix` ours is the stat that keeps MedHELM's rule. A stat that MedHELM lacks, because it
-    raised an error, differs.
+    With `suffix` ours is the stat that keeps MedHELM's rule, where there is one. A stat that
+    MedHELM lacks, because it raised an error, differs.
     """
     assert len(mine) == len(theirs) >= NUM_ROWS
+    named = {name: name + suffix if name + suffix in mine[0] else name for name in names}
     return [
         place
         for place, (one, other) in enumerate(zip(mine, theirs, strict=True))
-        if not all(
-            name in other
-            and same(one[name + (suffix if name + suffix in one else "")], other[name])
-            for name in names
-        )
+        if not all(name in other and same(one[own], other[name]) for name, own in named.items())
     ]
 
 

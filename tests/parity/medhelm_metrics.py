@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from helm.benchmark.adaptation.adapter_spec import ADAPT_GENERATION, AdapterSpec
@@ -17,7 +18,7 @@ from helm.benchmark.annotation.health_bench_annotator import (
     HealthBenchAnnotator,
     HealthBenchProfessionalAnnotator,
 )
-from helm.benchmark.annotation.model_as_judge import AnnotatorModelInfo
+from helm.benchmark.annotation.model_as_judge import AnnotatorModelInfo, LLMAsJuryAnnotator
 from helm.benchmark.metrics import evaluate_reference_metrics
 from helm.benchmark.metrics.basic_metrics import (
     BasicGenerationMetric,
@@ -185,6 +186,25 @@ def jury(judges: list[str], default: float, rows: list[Row]) -> list[Stats]:
     return [_judged(_state(row), _models(judges), row["annotations"], default) for row in rows]
 
 
+def replies(criteria: list[str], rows: list[Row]) -> list[Stats]:
+    """LLMAsJuryAnnotator with its judges' replies given as text, then LLMJuryMetric."""
+    schema = {name: {"score", "explanation"} for name in criteria}
+
+    def one(row: Row) -> Stats:
+        models, texts = _models(row["replies"]), iter(row["replies"].values())
+
+        def reply(_: Request) -> RequestResult:
+            said = [_completion({"text": next(texts)})]
+            return RequestResult(success=True, embedding=[], completions=said, cached=False)
+
+        client = SimpleNamespace(make_request=reply)
+        annotator = LLMAsJuryAnnotator(JUDGED, client, "Judge {RESPONSE}.", schema, models)
+        state = _state(row)
+        return _judged(state, models, annotator.annotate(state), 0.0)
+
+    return [one(row) for row in rows]
+
+
 def health_bench(rows: list[Row], professional: bool) -> list[Stats]:
     """The annotator with its judges' replies given, then LLMJuryMetric."""
     kind = HealthBenchProfessionalAnnotator if professional else HealthBenchAnnotator
@@ -249,6 +269,7 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "summarization": summarization,
     "ehr_sql": ehr_sql,
     "jury": jury,
+    "replies": replies,
     "health_bench": health_bench,
     "classification": classification,
     "calibration": calibration,

@@ -99,7 +99,14 @@ RATED = re.compile(r"Rating: (\+[12]|0|-[12])(?![\d.,/])")
 def rated(rng: random.Random) -> Row:
     size = rng.choice(["+2", "+1", "0", "-1", "-2", "1", "2", "10", "+3", "-12", "", "−1", " 0"])
     forms = ["Rating: {}", "**Rating:** {}", "rating: {}", "{}", "Rating:{}", "Rating: {}\nbecause"]
-    more = ["Well. Rating: {}", "Rating: {}Rating: -1", "Rating: {}/2"]
+    more = [
+        "Well. Rating: {}",
+        "Rating: {}Rating: -1",
+        "Rating: {}/2",
+        "Rating: ({})",
+        "Rating:   {}",
+    ]
+    more += ["Rating: {} or 0", "Rating: {}/-1", "Rating: about {}"]
     said = rng.choice([noise(rng, 6), *(form.format(size) for form in (*forms, *more))])
     votes = [float(rng.choice([0, 0, 1, 2, 5, 11])) for _ in range(5)]
     return row(said, [], extra_data={"expert_distribution": votes})

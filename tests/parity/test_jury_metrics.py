@@ -5,11 +5,13 @@ real. MedHELM gets what its annotators would have stored, and its HealthBench an
 their replies given.
 """
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.domain.annotation import RubricItem, items_text
+from medhelm_spark.annotators.verdict import parse_verdict
+from medhelm_spark.domain.annotation import Criterion, Rubric, RubricItem, items_text
 from medhelm_spark.domain.request import CriterionScore, Verdict, VerdictStatus
 from tests.parity.compare import MEDHELM, NUM_ROWS, differing, ours, state
 from tests.parity.pairs import chooser, json_lines, noise, row
@@ -79,6 +81,45 @@ def test_jury_score(medhelm: Peer) -> None:
         for place in differing(mine, theirs, ["score"]):
             said, is_empty = given[place]
             assert not any(said.values()) and not is_empty
+
+
+def reply(rng: random.Random) -> str:
+    """A judge's text: a sound verdict alone, fenced or in prose, or none at all."""
+    given = {
+        name: {"score": rng.choice([1, 2, 3, 4, 5, 3.5, "4"]), "explanation": noise(rng, 5)}
+        for name in rng.sample(CRITERIA, len(CRITERIA))
+    }
+    indent, is_ascii = rng.choice([None, 2]), rng.random() < 0.5
+    sound = json.dumps(given, indent=indent, ensure_ascii=is_ascii)
+    fenced, told = f"```json\n{sound}\n```", f"Here it is:\n{sound}\nThat is all."
+    given.pop(CRITERIA[0])
+    none = ["I cannot rate this.", "", json.dumps(given), sound[: len(sound) // 2], "[1, 2]"]
+    return rng.choice([sound, fenced, told]) if rng.random() < 0.7 else rng.choice(none)
+
+
+def test_replies_that_hold_one_sound_verdict_or_none(medhelm: Peer) -> None:
+    rng = chooser("replies")
+    rubric = Rubric(
+        name="r",
+        template="",
+        criteria=tuple(Criterion(name=name) for name in CRITERIA),
+        version="",
+    )
+    rows = [
+        {**row("an answer", []), "replies": {judge: reply(rng) for judge in JUDGES}}
+        for _ in range(3 * NUM_ROWS)
+    ]
+
+    def read(judge: str, text: str) -> Verdict:
+        scores = parse_verdict(text, rubric)
+        status = FAILED if scores is None else VerdictStatus.OK
+        return Verdict(annotator="jury", judge=judge, status=status, scores=scores or ())
+
+    states = [state(one, [read(*pair) for pair in one["replies"].items()]) for one in rows]
+    theirs = medhelm.ask("replies", criteria=CRITERIA, rows=rows)
+    assert (
+        differing(ours("jury_score", states, stat_name="score"), theirs, ["score"], MEDHELM) == []
+    )
 
 
 def rubrics(real_data: Path) -> list[list[dict[str, Any]]]:
