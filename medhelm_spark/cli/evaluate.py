@@ -10,6 +10,7 @@ from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.sampling import SamplingOrder
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
 from medhelm_spark.engines import factory_of, preflight
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -113,6 +114,8 @@ def prepare(
     `sources` replace scenarios' own data, by scenario name. Data in the lake is used as it is,
     but for a user's own benchmark file: that is read again, so that an edited one is noticed.
     """
+    for run in runs:
+        check_order(run, sources.get(run.card.name))
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
     decisions = decide(ctx, runs, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
@@ -171,6 +174,20 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
         source = replace(card.source, files=(), dataset=None, revision=None, table=table)
         return replace(card, source=source)
     return with_source(card, own.paths)
+
+
+def check_order(run: ResolvedRun, own: OwnData | None) -> None:
+    """Refuse to take instances in the order of a source that has none.
+
+    Raises:
+        ConfigError: The data is a table, and the sampling's order is not hash.
+    """
+    order, source = run.card.sampling.order, replaced(run.card, own).source
+    if source.table and order is not SamplingOrder.HASH:
+        raise ConfigError(
+            f"{run.name}: sampling takes the order {order}, and the rows of table {source.table!r} "
+            "have none; allowed: hash."
+        )
 
 
 def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:

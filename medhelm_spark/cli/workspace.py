@@ -69,7 +69,8 @@ class Workspace:
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""
-        if not any(is_imported(entry.name) for entry in entries):
+        is_asked = any(is_imported(entry.name) for entry in entries)
+        if not is_asked or not Place.of(self.location).may_exist:
             return self.registry
         imported = self.reader.rows(CURRENT_IMPORTS, ImportedScenario)
         return replace(self.registry, imported=tuple(imported))

@@ -214,7 +214,8 @@ def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: 
     mine = [one for one in all_of_them if one.name == entry.name]
     if not mine:
         names = {one.name for one in all_of_them}
-        raise UnknownNameError("imported scenario", entry.name, names, where=where)
+        kind = "scenario imported by import-scenario"
+        raise UnknownNameError(kind, entry.name, names, where=where)
     keys = {key for one in mine for key in one.args}
     given = {key: str(value) for key, value in entry.args.items() if key in keys}
     for one in mine:

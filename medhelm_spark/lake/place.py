@@ -33,6 +33,12 @@ class Place:
         """Whether tables are found in a catalog."""
         return is_catalog(self.location)
 
+    @property
+    def may_exist(self) -> bool:
+        """Whether a lake may be there; of a folder of this machine it is known."""
+        is_folder = not self.is_catalog and "://" not in self.location
+        return not is_folder or Path(self.location).is_dir()
+
     def table(self, name: str) -> str:
         """`catalog.schema.table`, or the path of the table's folder."""
         return f"{self.location}{'.' if self.is_catalog else '/'}{name}"

@@ -72,6 +72,7 @@ _ALL = (
         row=ImportedScenario,
         key=("scenario_name", "imported_at"),
         indexed=("scenario_name", "data_version"),
+        has_text=True,
         description="Scenarios read out of another package; the newest of a name is current.",
     ),
     Table(

@@ -46,21 +46,27 @@ FROM (SELECT draw_id, sample_size, sample_key,
 WHERE place <= sample_size GROUP BY draw_id
 """
 
-SIZES = f"""
-SELECT d.draw_id, count(*) AS size
-FROM {{instances_now}} i JOIN {{draws}} d ON {_EVALUATED} AND {MEETS_FILTER_SQL}
-WHERE i.perturbation = '' GROUP BY d.draw_id
+SIZES = """
+SELECT draw_id, count(*) AS size FROM {eligible} GROUP BY draw_id
 """
 
-CHOSEN = f"""
+CHOSEN = """
 SELECT o.data_version, o.instance_id, collect_set(o.draw_id) AS drawn_by
-FROM (SELECT d.draw_id, d.sample_size, i.data_version, i.instance_id,
-             row_number() OVER (PARTITION BY d.draw_id ORDER BY {ORDER_KEY_SQL}) AS place
-      FROM {{instances_now}} i JOIN {{draws}} d ON {_EVALUATED} AND {MEETS_FILTER_SQL}
-      WHERE i.perturbation = '') o
-LEFT JOIN {{places}} p ON p.draw_id = o.draw_id AND p.place = o.place
+FROM (SELECT *, row_number() OVER (PARTITION BY draw_id ORDER BY order_key) AS place
+      FROM {eligible}) o
+LEFT JOIN {places} p ON p.draw_id = o.draw_id AND p.place = o.place
 WHERE p.is_taken OR o.place <= o.sample_size
 GROUP BY o.data_version, o.instance_id
+"""
+
+
+def _eligible_sql(has_filter: bool) -> str:
+    """The keys of every instance that a draw may take; texts are read for a filter only."""
+    meets = f" AND {MEETS_FILTER_SQL}" if has_filter else ""
+    return f"""
+SELECT d.draw_id, d.sample_size, i.data_version, i.instance_id, {ORDER_KEY_SQL} AS order_key
+FROM {{instances_now}} i JOIN {{draws}} d ON {_EVALUATED}{meets}
+WHERE i.perturbation = ''
 """
 
 
@@ -146,8 +152,7 @@ def _marked(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> DataF
         places += named
     chosen = ctx.lake.query(
         CHOSEN,
-        instances_now=instances,
-        draws=F.broadcast(ctx.lake.frame(draws, Draw)),
+        eligible=_eligible(ctx, instances, draws),
         places=F.broadcast(ctx.lake.frame(places, Place)),
     )
     if len(places) + sum(one.sample_size or 0 for one in draws) <= MAX_BROADCAST:
@@ -155,9 +160,14 @@ def _marked(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> DataF
     return instances.join(chosen, ["data_version", "instance_id"], "left")
 
 
+def _eligible(ctx: Context, instances: DataFrame, draws: Sequence[Draw]) -> DataFrame:
+    frame = F.broadcast(ctx.lake.frame(draws, Draw))
+    sql = _eligible_sql(any(one.conditions for one in draws))
+    return ctx.lake.query(sql, instances_now=instances, draws=frame)
+
+
 def _sizes(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> dict[str, int]:
-    frame = F.broadcast(ctx.lake.frame(listed, Draw))
-    found = rows_of(ctx.lake.query(SIZES, draws=frame, instances_now=instances), Size)
+    found = rows_of(ctx.lake.query(SIZES, eligible=_eligible(ctx, instances, listed)), Size)
     return {row.draw_id: row.size for row in found}
 
 

@@ -125,4 +125,4 @@ def test_an_imported_scenario_keeps_its_data(
     assert site.run("-r", entry, "--source", str(path)) == 1
     assert "was imported and is evaluated on what was imported" in capsys.readouterr().err
     assert site.run("-r", "other@medhelm-0.8:model=acme/a") == 1
-    assert "unknown imported scenario 'other@medhelm-0.8'" in capsys.readouterr().err
+    assert "by import-scenario 'other@medhelm-0.8'. Did you mean 'ward@" in capsys.readouterr().err

@@ -105,6 +105,27 @@ def test_one_of_a_thing_is_told_as_one(typed: Typed) -> None:
     assert said == "1 run; nothing was written or sent\n"
 
 
+def test_a_sampling_rule_is_told(typed: Typed, tmp_path: Path) -> None:
+    entry = "medhelm_configurable_benchmark:config_path=first/benchmark.yaml,model=acme/a"
+    (tmp_path / "rule.yaml").write_text("order: source\ncount: 3\nfilter: {split: test}\n")
+    said = {
+        ("--sampling", "medhelm"): "all instances in medhelm order",
+        ("--sampling", "hash"): "all instances",
+        ("--sampling", "rule.yaml"): "3 instances by split in source order",
+        ("--sampling", "rule.yaml", "-m", "2"): "2 instances by split in source order",
+    }
+    for flags, size in said.items():
+        code, (line,), _ = typed("-r", entry, *flags)
+        assert (code, line[3]) == (0, size)
+
+
+def test_without_a_lake_nothing_was_imported(typed: Typed) -> None:
+    code, _, said = typed("-r", "pubmed_qa@medhelm-0.8:model=acme/a", "-o", "no-lake")
+    assert code == 1
+    assert "unknown scenario imported by import-scenario 'pubmed_qa@medhelm-0.8'" in said
+    assert "Known: none." in said
+
+
 def test_nothing_is_written_and_spark_is_not_started(typed: Typed, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     started = SparkSession.getActiveSession()

@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.cli.evaluate import OwnData, own_data, replaced
+from medhelm_spark.cli.evaluate import OwnData, check_order, own_data, replaced
 from medhelm_spark.config.registry import load_registry
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import required_columns
+from tests.unit.config.runs import expand_one
 from tests.unit.scenarios.cards import instances, write_csv
 
-CARD = load_registry().cards["shc_ent_med"]
+REGISTRY = load_registry()
+CARD = REGISTRY.cards["shc_ent_med"]
 
 
 def test_columns_are_read_under_the_names_that_the_source_has(tmp_path: Path) -> None:
@@ -33,6 +35,18 @@ def test_a_table_has_names_of_its_own_too() -> None:
     of = replaced(CARD, own_data(["table:clinic.notes"], "label=outcome"))
     assert (of.source.table, of.source.files) == ("clinic.notes", ())
     assert required_columns(of) == ("outcome", "prompt", "context")
+
+
+def test_a_table_gives_no_order_to_take_instances_in(tmp_path: Path) -> None:
+    entry = "shc_ent_med:sampling={},model=huggingface/smollm2-135m-instruct"
+    table = own_data(["table:clinic.notes"], None)
+    for order in ("medhelm", "source"):
+        run = expand_one(REGISTRY, entry.format(order))
+        with pytest.raises(ConfigError, match=f"takes the order {order}, and the rows of table"):
+            check_order(run, table)
+        path = write_csv(tmp_path / "mine.csv", [["label"], ["B"]])
+        check_order(run, own_data([str(path)], None))
+    check_order(expand_one(REGISTRY, entry.format("hash")), table)
 
 
 def test_without_a_source_the_card_stays() -> None:

@@ -171,7 +171,7 @@ def test_an_entry_gives_the_arguments_that_it_was_imported_with(registry: Regist
 
 
 def test_what_was_not_imported_is_unknown(registry: Registry) -> None:
-    with pytest.raises(ConfigError, match=r"unknown imported scenario 'wart@medhelm-0\.8'\. Did"):
+    with pytest.raises(ConfigError, match=r"import-scenario 'wart@medhelm-0\.8'\. Did you"):
         resolve(registry, f"wart@medhelm-0.8:{SMALL}", row(registry))
 
 
