@@ -62,8 +62,10 @@ def _check(registry: Registry) -> int:
 def problems_of(card: ScenarioCard, registry: Registry) -> Iterator[str]:
     """What a card names that does not exist: parser, roles, reader, metrics, rubrics, juries."""
     yield from _refused(lambda: check_card(card))
-    if card.source.format not in READERS:
-        yield str(UnknownNameError("source format", card.source.format, READERS))
+    history = [card.source.history.format] if card.source.history else []
+    for name in (card.source.format, *history):
+        if name not in READERS:
+            yield str(UnknownNameError("source format", name, READERS))
     yield from _refused(lambda: _check_metrics(card))
     for spec in card.annotators:
         if spec.rubric not in registry.rubrics:

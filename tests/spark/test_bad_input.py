@@ -1,6 +1,9 @@
 """What a user can get wrong is one sentence, before a model is asked and with nothing written."""
 
 import csv
+import io
+import json
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -142,11 +145,16 @@ def save(site: Site, rows: list[dict[str, str]]) -> None:
     frame.write.format("delta").mode("overwrite").saveAsTable("clinic.notes")
 
 
+def as_csv(rows: list[dict[str, str]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
 def write_notes(site: Site, rows: list[dict[str, str]]) -> None:
-    with (site.folder / "notes.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    (site.folder / "notes.csv").write_text(as_csv(rows), encoding="utf-8", newline="")
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, step: str, change: Callable[[], object]) -> None:
@@ -202,3 +210,74 @@ def test_a_view_that_changes_between_two_readings_is_refused(
     assert not site.rows("scenarios")
     assert ingest(site, "table:clinic.seen") == 0
     assert len(site.rows("scenarios")) == 1
+
+
+def truncated_zip(folder: Path) -> str:
+    with zipfile.ZipFile(folder / "notes.zip", "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("notes.csv", as_csv(notes(500)))
+    whole = (folder / "notes.zip").read_bytes()
+    (folder / "notes.zip").write_bytes(whole[: len(whole) // 2])
+    return "notes.zip"
+
+
+def unsafe_zip(folder: Path) -> str:
+    with zipfile.ZipFile(folder / "notes.zip", "w") as out:
+        out.writestr("../notes.csv", as_csv(notes(3)))
+    return "notes.zip"
+
+
+def one_encoding_in_another(folder: Path) -> str:
+    rows = notes(20_000)
+    rows[19_990]["note"] = "niño"
+    (folder / "notes.csv").write_bytes(as_csv(rows).encode("latin-1"))
+    return "notes.csv"
+
+
+def unclosed_quote(folder: Path) -> str:
+    lines = as_csv(notes(20_000)).splitlines()
+    lines[10_001] = 'c10000,"Jane Roe,Is it?,no'
+    (folder / "notes.csv").write_text("\n".join(lines))
+    return "notes.csv"
+
+
+BAD_FILES: list[tuple[Callable[[Path], str], tuple[str, ...]]] = [
+    (truncated_zip, ("notes.zip!notes.csv", "cut off or damaged")),
+    (unsafe_zip, ("notes.zip", "0 of its 0 files are called 'notes.csv'")),
+    (one_encoding_in_another, ("notes.csv", "not UTF-8 at byte")),
+    (unclosed_quote, ("notes.csv", "data row 10001, at lines 10002 to 20001")),
+]
+
+
+@pytest.mark.parametrize(("make", "said"), BAD_FILES, ids=lambda one: getattr(one, "__name__", ""))
+def test_a_bad_file_is_one_sentence_and_nothing_is_written(
+    make: Callable[[Path], str],
+    said: tuple[str, ...],
+    site: Site,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    card(site)
+    assert ingest(site, make(site.folder)) == 1
+    line = only_line(capsys)
+    assert all(part in line for part in said), line
+    assert "Jane" not in line
+    for table in ("instances", "quarantine", "scenarios", "runs"):
+        assert not site.rows(table)
+
+
+def test_of_broken_lines_none_is_lost_or_counted_twice(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card(site)
+    lines = [json.dumps(row) for row in notes(3000)]
+    lines[1] = lines[1][:-5]
+    lines[2999] = "[]"
+    (site.folder / "notes.jsonl").write_text("\n".join(lines))
+    assert ingest(site, "notes.jsonl") == 0
+    assert "2998 test instances; quarantined" in capsys.readouterr().err
+    assert {row["source_id"] for row in site.rows("instances")} == {
+        f"c{n}" for n in range(3000) if n not in (1, 2999)
+    }
+    assert sorted((row["source_row"], row["reason"]) for row in site.rows("quarantine")) == [
+        (2, "broken_json"),
+        (3000, "not_an_object"),
+    ]

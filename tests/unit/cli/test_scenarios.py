@@ -11,7 +11,7 @@ from medhelm_spark.config.suites import load_suite
 from medhelm_spark.domain.scenario import DataSource, Lookup, SourceFile
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.scenarios import Presence, presence
-from tests.unit.scenarios.cards import card
+from tests.unit.scenarios.cards import CONF, card
 
 BROKEN = """\
 name: own
@@ -89,6 +89,21 @@ def test_the_check_names_all_that_is_wrong(site: Path, capsys: pytest.CaptureFix
     assert len(lines) == len(said)
     assert all(part in line for part, line in zip(said, lines, strict=True))
     assert all(line.startswith("scenario 'own': ") for line in lines)
+
+
+def test_the_check_reads_the_history_of_a_card(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = (CONF / "scenarios" / "ehrshot.yaml").read_text(encoding="utf-8")
+    (site / "scenarios").mkdir(parents=True)
+    own = site / "scenarios" / "ehrshot.yaml"
+    own.write_text(shipped.replace("unit: pieces", "unit: tokens"))
+    assert main(["scenarios", "check"]) == 1
+    assert "scenario 'ehrshot': history: unknown unit 'tokens'" in capsys.readouterr().out
+    own.write_text(shipped.replace("    format: parquet", "    format: parket"))
+    assert main(["scenarios", "check"]) == 1
+    line = capsys.readouterr().out
+    assert "unknown source format 'parket'. Did you mean 'parquet'?" in line
 
 
 def test_presence_of_files_lookups_patterns_and_downloads(site: Path) -> None:
