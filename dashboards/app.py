@@ -110,7 +110,7 @@ def page() -> None:
     given = arguments()
     load_plugins(tuple(given.plugins))
     reader = reader_of(given.output_path)
-    title, views, picker = st.columns([3, 1.1, 1.6], vertical_alignment="bottom")
+    title, views, picker = st.columns([2.3, 1.5, 1.5], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, given)
     with views:

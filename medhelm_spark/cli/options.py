@@ -85,7 +85,8 @@ def entries(parser: ArgumentParser) -> None:
     add(
         "--suite-file",
         metavar="FILE",
-        help="run entries with models and sizes: a path, or smoke, public, gated, private_example",
+        help="run entries with models, sizes, jury and primary endpoint: a path, or smoke, public, "
+        "gated, private_example",
     )
     add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
     _selection(parser)

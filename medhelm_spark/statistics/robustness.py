@@ -14,8 +14,8 @@ from medhelm_spark.statistics.text_table import aligned, interval, markdown_line
 COUNTED = (ComputedOn.PERTURBED, ComputedOn.MEAN, ComputedOn.WORST, ComputedOn.INVARIANCE)
 COLLECTIONS = ("robustness", "fairness", PROMPT_VARIANTS)
 NOTES = (
-    "original: mean over the originals that were changed; changed: over their copies; for "
-    f"{PROMPT_VARIANTS}, over all prompts.",
+    "original: mean over the originals that were changed, of a collection over all; changed: over "
+    f"their copies, of {PROMPT_VARIANTS} over all prompts.",
     "worst: mean over instances of the worst of the original and its copies, the highest where "
     "lower is better; of prompts the worst prompt.",
     "invariance: share of instances with the same value on original and copies; spread: the best "

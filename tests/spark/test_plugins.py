@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pyspark.sql import SparkSession
 
 from medhelm_spark import plugins
 from tests.spark.conftest import Site
@@ -25,14 +26,21 @@ def without_plugins() -> Iterator[None]:
     plugins.activate()
 
 
+@pytest.fixture(scope="module")
+def shipped(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The page's package with the executors, as `--py-files` brings it: once a session."""
+    folder = tmp_path_factory.mktemp("shipped")
+    write_files(PAGE, folder)
+    with zipfile.ZipFile(folder / "hospital_eval.zip", "w") as archive:
+        archive.write(folder / PACKAGE, PACKAGE)
+    spark.sparkContext.addPyFile(str(folder / "hospital_eval.zip"))
+
+
 @pytest.fixture
-def written(site: Site) -> Site:
-    """The page's files in a site, its package with the executors, models that are always there."""
+def written(site: Site, shipped: None) -> Site:
+    """The page's other files in a site, and models that are always there."""
     names = write_files(PAGE, site.folder)
     assert names == [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl"]
-    with zipfile.ZipFile(site.folder / "hospital_eval.zip", "w") as archive:
-        archive.write(site.folder / PACKAGE, PACKAGE)
-    site.spark.sparkContext.addPyFile(str(site.folder / "hospital_eval.zip"))  # --py-files
     replies = {"knee is fine": "Your knee is well. Regards"}
     site.deploy("acme/plain", mode="script", replies=replies, text="Come in May.")
     site.deploy("acme/judge", mode="script", replies={"May": "No"}, text="Yes")
