@@ -125,7 +125,8 @@ def report(patients: int, events: int, found: dict[str, float]) -> str:
     return (
         "# Long records made of events\n\n"
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, of which the executor had two. "
-        f"{patients:,} patients with {events:,} events each, {PASSES} passes.\n\n"
+        f"{patients:,} patients with {events:,} events each, {PASSES} passes. "
+        "Seconds are of the whole command with Spark's start.\n\n"
         "| events | seconds | events/s, each pass | driver JVM GB | driver Python GB | "
         "executor JVM GB | workers GB |\n|---|---|---|---|---|---|---|\n"
         f"| {rows:,} | {found['seconds']:.0f} | {PASSES * rows / found['seconds']:,.0f} | "
