@@ -7,7 +7,7 @@ the like are made from sums over them, for MLflow and for the next estimate.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
@@ -23,10 +23,13 @@ SELECT model_deployment, coalesce(executor, '') AS executor, failure, count(*) A
        CAST(coalesce(sum(prompt_tokens), 0) AS BIGINT) AS prompt_tokens,
        CAST(coalesce(sum(cached_tokens), 0) AS BIGINT) AS cached_tokens,
        CAST(coalesce(sum(completion_tokens), 0) AS BIGINT) AS completion_tokens,
-       min(completed_at - coalesce(request_time, 0) * INTERVAL '1' SECOND) AS first_at,
-       max(completed_at) AS last_at,
+       min(completed_at) AS first_at, max(completed_at) AS last_at,
+       coalesce(max(CASE WHEN place = 1 THEN request_time END), 0.0) AS first_time,
        count(engine_start) AS starts, coalesce(sum(engine_start), 0.0) AS start_time
-FROM {request_results} WHERE write_id = 'WRITE_ID' GROUP BY model_deployment, executor, failure
+FROM (SELECT *, row_number() OVER (PARTITION BY model_deployment, executor, failure
+                                   ORDER BY completed_at) AS place
+      FROM {request_results} WHERE write_id = 'WRITE_ID')
+GROUP BY model_deployment, executor, failure
 """
 
 
@@ -34,8 +37,8 @@ FROM {request_results} WHERE write_id = 'WRITE_ID' GROUP BY model_deployment, ex
 class Outcome:
     """Results of one deployment and executor in a wave that ended alike.
 
-    `first_at` is when the first request was asked, `last_at` when the last result came, and
-    `start_time` a sum over `starts` engines, in seconds.
+    The first result came `first_at`, after `first_time` seconds, and the last one `last_at`;
+    `start_time` is a sum over `starts` engines, in seconds.
     """
 
     model_deployment: str
@@ -47,6 +50,7 @@ class Outcome:
     completion_tokens: int
     first_at: datetime
     last_at: datetime
+    first_time: float
     starts: int
     start_time: float
 
@@ -99,7 +103,7 @@ def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
     The time runs from the first request to the last answer: what an engine needed to start is not
     in it.
     """
-    first = min(row.first_at for row in outcomes)
+    first = min(row.first_at - timedelta(seconds=row.first_time) for row in outcomes)
     last = max(row.last_at for row in outcomes)
     failures: Counter[str] = Counter()
     for row in outcomes:

@@ -35,6 +35,7 @@ def outcome(
         completion_tokens=0 if failure else 10 * requests,
         first_at=START + timedelta(seconds=first),
         last_at=START + timedelta(seconds=last),
+        first_time=0.0 if failure else 0.5,
         starts=0 if start is None else 1,
         start_time=start or 0.0,
     )
@@ -56,7 +57,7 @@ def record(unit: str, suite: str, stage: str = STAGE, **counts: int) -> RunRecor
 
 
 def test_a_wave_lasts_from_its_first_request_to_its_last_result() -> None:
-    """Answers from 1 s to 9 s, failures from 3 s to 11 s."""
+    """The first answer came at 1 s and took 0.5 s; failures came from 3 s to 11 s."""
     counts = counts_of([outcome(None, 8, 1, 9), outcome("timeout", 2, 3, 11)])
     assert counts == {
         "requests": 10,
@@ -64,14 +65,14 @@ def test_a_wave_lasts_from_its_first_request_to_its_last_result() -> None:
         "prompt_tokens": 800,
         "cached_tokens": 200,
         "completion_tokens": 80,
-        "milliseconds": 10_000,
+        "milliseconds": 10_500,
         "starts": 0,
         "start_milliseconds": 0,
     }
 
 
 def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> None:
-    """Two executors of three slots, in a wave of 20 s: one worked 8 s, the other 4 s."""
+    """Two executors of three slots, in a wave of 20 s: one worked 8.5 s, the other 4.5 s."""
     rows = [
         outcome(None, 8, 1, 9, start=3.0),
         outcome(None, 4, 2, 6, executor="e2"),
@@ -82,9 +83,9 @@ def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> 
     busy = {
         name: (one["busy_milliseconds"], one["slot_milliseconds"]) for name, one in counts.items()
     }
-    assert busy["acme/m", "e1"] == (8_000, 20_000)
-    assert busy["acme/m", "e2"] == (4_000, 20_000)
-    assert busy["acme/m", ""] == (12_000, 60_000)
+    assert busy["acme/m", "e1"] == (8_500, 20_000)
+    assert busy["acme/m", "e2"] == (4_500, 20_000)
+    assert busy["acme/m", ""] == (13_000, 60_000)
     assert counts["acme/m", "e2"]["failed:timeout"] == counts["acme/m", ""]["failed:timeout"] == 1
     assert counts["acme/m", "e1"]["start_milliseconds"] == 3_000
     records = [
@@ -93,7 +94,7 @@ def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> 
         if executor
     ]
     first, second = by_executor(records, "acme/m", "s")
-    assert (first.requests, first.busy_share, first.mean_start) == (8, 0.4, 3.0)
+    assert (first.requests, first.busy_share, first.mean_start) == (8, 0.425, 3.0)
     assert (second.failures, second.prefix_hit_rate, second.mean_start) == (
         {"timeout": 1},
         0.25,
