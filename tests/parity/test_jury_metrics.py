@@ -27,7 +27,10 @@ Said = dict[str, dict[str, float] | None]
 
 def said_by(rng: random.Random) -> Said:
     """A score for each criterion of each judge, or None where a judge's reply was of no use."""
-    scores = lambda: {name: float(rng.randint(1, 5)) for name in CRITERIA}  # noqa: E731
+
+    def scores():
+        return {name: float(rng.randint(1, 5)) for name in CRITERIA}
+
     return {judge: scores() if rng.random() < 0.8 else None for judge in JUDGES}
 
 
@@ -133,7 +136,10 @@ def rubrics(real_data: Path) -> list[list[dict[str, Any]]]:
 
 def judged(rng: random.Random, items: list[dict[str, Any]], sure: float) -> dict[str, list[Any]]:
     """Of each judge, whether each item is met; None where its reply was of no use."""
-    met = lambda: rng.random() < 0.5 if rng.random() < sure else None  # noqa: E731
+
+    def met():
+        return rng.random() < 0.5 if rng.random() < sure else None
+
     return {judge: [met() for _ in items] for judge in JUDGES}
 
 
