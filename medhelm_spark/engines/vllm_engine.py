@@ -23,7 +23,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines import slots, vllm_args, wire
+from medhelm_spark.engines import slots, vllm_args, vllm_cpu, wire
 from medhelm_spark.engines.engine import Gate
 from medhelm_spark.engines.last_words import end_process
 from medhelm_spark.engines.outcome import answered, completion, failed
@@ -183,7 +183,10 @@ def _checked_weights(deployment: Deployment, plan: VllmPlan) -> str:
 def _load(deployment: Deployment, plan: VllmPlan) -> Any:
     os.environ.update(plan.env)
     try:
-        _use_threads(plan.env.get(vllm_args.THREADS))
+        if threads := plan.env.get(vllm_args.THREADS):
+            vllm_cpu.use_threads(int(threads))
+        if vllm_args.is_cpu_build():
+            vllm_cpu.keep_memory()
         from vllm import LLM
 
         return LLM(**plan.engine)
@@ -193,14 +196,6 @@ def _load(deployment: Deployment, plan: VllmPlan) -> Any:
         raise EngineError(
             f"deployment {deployment.name!r}: vLLM did not start ({type(error).__name__}): {reason}"
         ) from None
-
-
-def _use_threads(count: str | None) -> None:
-    """Where the OpenMP library was loaded before, as LD_PRELOAD does, its variable says nothing."""
-    if count:
-        import torch
-
-        torch.set_num_threads(int(count))
 
 
 def _template(llm: Any) -> str | None:

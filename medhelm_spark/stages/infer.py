@@ -215,12 +215,17 @@ def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], wa
 
 
 def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
-    """The wave's requests with their prompts, in one partition per slot, prefixes together."""
+    """The wave's requests with their prompts, in one partition per slot.
+
+    Those that may become longest come first, so that short ones fill the engine to the end; among
+    equals, prefixes stand together.
+    """
     prompts = ctx.lake.read("prompts").select("prompt_id", "messages", "text")
     rows = F.broadcast(wave).join(prompts, "prompt_id")
     dealt = rows.repartition(slots, "together") if slots > 1 else rows.repartition(1)
-    order = ("model_deployment", "text", "messages", "prompt_id", "request_id")
-    ordered = dealt.sortWithinPartitions(*order)
+    longest = F.col("decoding.max_tokens").desc()
+    order = ("text", "messages", "prompt_id", "request_id")
+    ordered = dealt.sortWithinPartitions("model_deployment", longest, *order)
     return ordered.select(*Request.__dataclass_fields__)
 
 

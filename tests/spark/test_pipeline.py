@@ -52,6 +52,18 @@ def test_more_instances_supersede_and_reuse(site: Site, log: Path) -> None:
     assert len({row["run_spec_id"] for row in site.rows("run_specs")}) == 2
 
 
+def test_answers_that_may_become_long_are_begun_first(site: Site, log: Path) -> None:
+    model = site.deploy("acme/yes", text="yes", max_concurrency=1, log_file=str(log))
+    lengths = {"terse": 5, "essay": 50, "note": 20}
+    entries = [
+        f"{site.benchmark(name, questions(4), max_tokens=length)},model={model}"
+        for name, length in lengths.items()
+    ]
+    assert site.run("-r", *entries) == 0
+    most = {row["request_id"]: row["decoding"]["max_tokens"] for row in site.rows("requests")}
+    assert [most[asked] for asked in calls(log)] == [50] * 4 + [20] * 4 + [5] * 4
+
+
 def test_a_failure_that_later_succeeds_is_scored(site: Site, log: Path) -> None:
     flaky = {"fail_every": 2, "max_attempts": 1, "log_file": str(log)}
     model = site.deploy("acme/flaky", text="yes", **flaky)
