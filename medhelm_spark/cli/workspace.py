@@ -144,8 +144,10 @@ class Entries:
             groups_to_run=args.groups_to_run,
             max_eval_instances=suite.max_eval_instances if limit is None else limit,
             num_train_trials=suite.num_train_trials if trials is None else trials,
+            num_trials=suite.repeats,
             jury=load_jury(Path(jury)) if jury else None,
             primary_endpoint=suite.primary_endpoint,
+            margin=suite.margin,
             sampling=load_sampling(args.sampling) if args.sampling else suite.sampling,
         )
         registry = workspace.registry_for(self.entries)
