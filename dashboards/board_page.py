@@ -122,7 +122,8 @@ def _head(board: Leaderboard) -> str:
 
 def _column_head(column: BoardColumn) -> str:
     direction = ", lower is better" if column.lower_is_better else ""
-    primary = " " + chip("primary endpoint", "primary") if column.is_primary else ""
+    margin = "" if column.margin is None else f", margin {column.margin}"
+    primary = " " + chip(f"primary endpoint{margin}", "primary") if column.is_primary else ""
     return (
         f'<th scope="col">{text(column.display_name)}'
         f'<span class="ms-metric">{text(column.main_metric)}{direction}</span>'

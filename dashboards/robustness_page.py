@@ -10,8 +10,8 @@ from medhelm_spark.leaderboard import BoardRun, robustness_of
 from medhelm_spark.statistics.robustness import HEADER, NOTES, RobustnessRow
 
 NONE = (
-    "Nothing was perturbed in what is shown. Ask for it by data_augmentation=... in a run entry, "
-    "or by prompt_variants in a card."
+    "Nothing was perturbed or repeated in what is shown. Ask for it by data_augmentation=... or "
+    "num_trials=... in a run entry, or by prompt_variants in a card."
 )
 
 

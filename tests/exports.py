@@ -2,8 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from medhelm_spark.config.export_file import read_export
+from medhelm_spark.config.imported import held_card, import_of
+from medhelm_spark.domain.ids import canonical_json
+from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.scenario import ScenarioCard
 
 ADAPTER: dict[str, Any] = {
     "method": "multiple_choice_joint",
@@ -116,3 +123,23 @@ def write_export(path: Path, instances: Iterable[Mapping[str, Any]], /, **fields
     lines = [header(held, **fields), *held, {"kind": "end", "instances": len(held)}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
+
+
+def kept(
+    cards: Mapping[str, ScenarioCard], instances: Iterable[Mapping[str, Any]], /, **fields: Any
+) -> ImportedScenario:
+    """What a lake keeps of an import; `cards` are those of ours."""
+    export = read_export(json.dumps(header(instances, **fields)), "e.jsonl")
+    made = import_of(export, "e.jsonl", cards)
+    return ImportedScenario(
+        scenario_name=made.card.name,
+        name=made.name,
+        args=made.args,
+        data_version="v1",
+        access_level=made.card.access_level,
+        card=held_card(made, "v1"),
+        header=canonical_json(export),
+        package=export.package,
+        package_version=export.package_version,
+        imported_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )

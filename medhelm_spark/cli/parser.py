@@ -46,9 +46,9 @@ COMMANDS: Mapping[str, Command] = {
     "scenarios": Command(
         function=scenarios,
         about="List the scenarios with access level, size, main metric, source, and whether their "
-        "data is at hand; or check every card.",
-        options=(options.site, options.action),
-        examples=("scenarios", "scenarios check"),
+        "data is at hand, with those imported into the lake; or check every card.",
+        options=(*_PLACES, options.action),
+        examples=("scenarios", "scenarios -o lake", "scenarios check"),
     ),
     "run": Command(
         function=commands.run,

@@ -2,13 +2,16 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.cli.workspace import say
+from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.config.imported import card_of, export_of
 from medhelm_spark.config.not_run import NOT_RUN
-from medhelm_spark.config.registry import Registry, load_registry
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics import stats_of
@@ -16,21 +19,23 @@ from medhelm_spark.scenarios import READERS, check_card, presence
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
 CHECK = "check"
+IMPORTED = "imported"
+"""In the column DATA: it is in the lake already."""
 
 
 def scenarios(args: Namespace) -> int:
-    """`scenarios` lists every card; `scenarios check` reads each for what it names."""
-    registry = load_registry(args.local_path)
-    return _check(registry) if args.action == CHECK else _list(registry)
+    """`scenarios` lists every card, and what was imported; `scenarios check` reads every card."""
+    workspace = Workspace(args.local_path, args.output_path)
+    if args.action == CHECK:
+        return _check(workspace.registry)
+    return _list(workspace.registry, workspace.imported())
 
 
-def _list(registry: Registry) -> int:
+def _list(registry: Registry, imported: Iterable[ImportedScenario]) -> int:
     cache = cache_folder() / "data"
-    rows = [HEADER]
-    for name, card in sorted(registry.cards.items()):
-        size = "" if card.size is None else str(card.size)
-        facts = (card.access_level, card.verified, presence(card, cache), size)
-        rows.append((name, *facts, card.main_metric, card.category, _source(card)))
+    found = {name: _row(name, card, presence(card, cache)) for name, card in registry.cards.items()}
+    found |= {one.scenario_name: _imported_row(one) for one in imported}
+    rows = [HEADER, *(found[name] for name in sorted(found))]
     widths = [max(len(row[i]) for row in rows) for i in range(len(HEADER) - 1)]
     for row in rows:
         cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
@@ -38,6 +43,19 @@ def _list(registry: Registry) -> int:
     for one in NOT_RUN:
         sys.stdout.write(f"{one.name}  not run: {one.reason}\n")
     return 0
+
+
+def _row(name: str, card: ScenarioCard, data: str) -> tuple[str, ...]:
+    size = "" if card.size is None else str(card.size)
+    facts = (card.access_level, card.verified, data, size)
+    return (name, *facts, card.main_metric, card.category, _source(card))
+
+
+def _imported_row(one: ImportedScenario) -> tuple[str, ...]:
+    """By the name and arguments that a run entry needs; its size is what was imported."""
+    card = card_of(one)
+    size = export_of(one).splits.get(card.main_split)
+    return _row(one.scenario_name, replace(card, size=size), IMPORTED)
 
 
 def _source(card: ScenarioCard) -> str:

@@ -70,10 +70,13 @@ class Workspace:
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""
         is_asked = any(is_imported(entry.name) for entry in entries)
-        if not is_asked or not Place.of(self.location).may_exist:
-            return self.registry
-        imported = self.reader.rows(CURRENT_IMPORTS, ImportedScenario)
-        return replace(self.registry, imported=tuple(imported))
+        return replace(self.registry, imported=self.imported()) if is_asked else self.registry
+
+    def imported(self) -> tuple[ImportedScenario, ...]:
+        """The scenarios that were imported into the lake; none where there is no lake."""
+        if not Place.of(self.location).may_exist:
+            return ()
+        return tuple(self.reader.rows(CURRENT_IMPORTS, ImportedScenario))
 
     def context(self, suite: str, tell: Callable[[str], None] = say) -> Context:
         """What the stages of one suite need."""
@@ -141,8 +144,10 @@ class Entries:
             groups_to_run=args.groups_to_run,
             max_eval_instances=suite.max_eval_instances if limit is None else limit,
             num_train_trials=suite.num_train_trials if trials is None else trials,
+            num_trials=suite.repeats,
             jury=load_jury(Path(jury)) if jury else None,
             primary_endpoint=suite.primary_endpoint,
+            margin=suite.margin,
             sampling=load_sampling(args.sampling) if args.sampling else suite.sampling,
         )
         registry = workspace.registry_for(self.entries)

@@ -13,7 +13,7 @@ from medhelm_spark import plugins
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.shelves import Shelves
 from medhelm_spark.domain.plan import WordList, WordLists
-from medhelm_spark.domain.run import PROMPT_VARIANTS, PerturbationSpec, RunEntry
+from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, PerturbationSpec, RunEntry
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 KEY = "data_augmentation"
@@ -137,7 +137,7 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
                 f"a plug-in's PERTURBATIONS has {name!r}; allowed: a letter, then letters, digits "
                 "and _."
             )
-        if name in {*AUGMENTATIONS, *NOT_SHIPPED, PROMPT_VARIANTS}:
+        if name in {*AUGMENTATIONS, *NOT_SHIPPED, PROMPT_VARIANTS, REPEATS}:
             raise ConfigError(
                 f"a plug-in's PERTURBATIONS has {name!r}, which is taken; give it a name of its "
                 "own."

@@ -48,8 +48,10 @@ class Selection:
     groups_to_run: Sequence[str] = ()
     max_eval_instances: int | None = None
     num_train_trials: int | None = None
+    num_trials: int | None = None
     jury: Jury | None = None
     primary_endpoint: PrimaryEndpoint | None = None
+    margin: float | None = None
     sampling: Sampling | None = None
 
 
@@ -142,6 +144,7 @@ def _expand_entry(
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,
             is_primary=is_primary,
+            margin=selection.margin if is_primary else None,
         )
 
 
@@ -173,6 +176,7 @@ def _adapter_spec(
     flags = {
         "max_eval_instances": selection.max_eval_instances,
         "num_train_trials": selection.num_train_trials,
+        "num_trials": selection.num_trials,
     }
     for key, flag in flags.items():
         if flag is not None:

@@ -204,6 +204,20 @@ def is_imported(name: str) -> bool:
     return name.endswith(SUFFIX)
 
 
+def card_of(one: ImportedScenario) -> ScenarioCard:
+    """The card that the lake keeps of an imported scenario."""
+    return validate(json.loads(one.card), ScenarioCard, _place(one))
+
+
+def export_of(one: ImportedScenario) -> Export:
+    """What its export told of itself."""
+    return validate(json.loads(one.header), Export, _place(one))
+
+
+def _place(one: ImportedScenario) -> str:
+    return f"imported scenario {one.scenario_name!r}"
+
+
 def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: str) -> Benchmark:
     """The imported scenario that an entry names by its name and arguments.
 
@@ -220,10 +234,7 @@ def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: 
     given = {key: str(value) for key, value in entry.args.items() if key in keys}
     for one in mine:
         if dict(one.args) == given:
-            place = f"imported scenario {one.scenario_name!r}"
-            card = validate(json.loads(one.card), ScenarioCard, place)
-            export = validate(json.loads(one.header), Export, place)
-            return Benchmark(card=card, rubric=rubric_of(export, one.name))
+            return Benchmark(card=card_of(one), rubric=rubric_of(export_of(one), one.name))
     raise ConfigError(
         f"{where}: the lake has {', '.join(sorted(one.scenario_name for one in mine))}; give one "
         "of them with its arguments, or import it with these."

@@ -22,6 +22,8 @@ class SuiteFile:
 
     `models_to_run`, `max_eval_instances` and `num_train_trials` yield to the flags. The jury of
     `jury_config_path` judges every scenario that judges score, unless a run entry names another.
+    `margin` is a difference of the primary endpoint's metric, in its own units. `repeats` is how
+    often each request is asked: the adapter's `num_trials`, unless a run entry has its own.
     """
 
     description: str
@@ -30,8 +32,10 @@ class SuiteFile:
     models_to_run: tuple[str, ...] = ()
     max_eval_instances: int | None = None
     num_train_trials: int | None = None
+    repeats: int | None = None
     jury_config_path: str | None = None
     primary_endpoint: PrimaryEndpoint | None = None
+    margin: float | None = None
     sampling: Sampling | None = None
 
 
@@ -48,6 +52,7 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
     suite = load_yaml(path, SuiteFile, spelled_out)
     if suite.sampling:
         check_sampling(suite.sampling, str(path))
+    _check_numbers(suite, path)
     entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
     entries += load_confs(_beside(path, each, "conf_paths") for each in suite.conf_paths)
     if not entries:
@@ -56,6 +61,18 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
         jury = _beside(path, suite.jury_config_path, "jury_config_path")
         suite = replace(suite, jury_config_path=str(jury))
     return suite, entries
+
+
+def _check_numbers(suite: SuiteFile, path: Path) -> None:
+    """Refuse a margin or a number of repeats that means nothing."""
+    if suite.repeats is not None and suite.repeats < 1:
+        raise ConfigError(
+            f"{path}: repeats is {suite.repeats!r}; allowed: a whole number of at least 1."
+        )
+    if suite.margin is not None and suite.margin <= 0:
+        raise ConfigError(f"{path}: margin is {suite.margin!r}; allowed: a number above 0.")
+    if suite.margin is not None and suite.primary_endpoint is None:
+        raise ConfigError(f"{path}: margin is one of the primary endpoint; give primary_endpoint.")
 
 
 def _find(name: str, local_path: Path | None) -> Path:

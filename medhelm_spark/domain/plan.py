@@ -43,7 +43,8 @@ class ResolvedRun:
 
     `name` is HELM's run name; `where` says which entry of which file it comes from.
     `word_lists` holds every list that its perturbations may read. `is_primary` says whether the
-    suite's primary endpoint is read from it, None where no endpoint was declared.
+    suite's primary endpoint is read from it, None where no endpoint was declared; `margin` is the
+    endpoint's, where one was declared.
     """
 
     name: str
@@ -57,3 +58,4 @@ class ResolvedRun:
     perturbations: tuple[PerturbationSpec, ...] = ()
     word_lists: WordLists = field(default_factory=dict)
     is_primary: bool | None = None
+    margin: float | None = None

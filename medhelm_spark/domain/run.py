@@ -66,6 +66,11 @@ class AdapterSpec:
     eval_splits: tuple[str, ...] = ()
     output_mapping_pattern: str | None = None
 
+    @property
+    def times_asked(self) -> int:
+        """How many requests each instance makes: one of every trial."""
+        return self.num_trials * self.num_train_trials
+
 
 class ExtractionMethod(StrEnum):
     """How the answer is found in what a model wrote; the rules are in `adaptation.extraction`."""
@@ -149,6 +154,9 @@ PROMPT = "prompt."
 PROMPT_VARIANTS = "prompt_variants"
 """The `perturbation` of what is summarised over all prompts."""
 
+REPEATS = "repeats"
+"""The `perturbation` of what is summarised over all trials."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptVariant:
@@ -214,7 +222,8 @@ class SuiteRun:
     `locality` and `engine` are the deployment's. `is_jury_validated` is None where no jury judges,
     else whether the jury's file says that clinicians checked it (a demo judge's never does).
     `is_primary` is true where the suite file declared the main metric of this run's scenario as the
-    suite's primary endpoint; the oldest row that says so tells when.
+    suite's primary endpoint, and `margin` is the difference of it that was declared with it; the
+    oldest row that says so tells when.
     """
 
     suite: str
@@ -226,6 +235,7 @@ class SuiteRun:
     is_jury_validated: bool | None
     run_spec: RunSpec
     is_primary: bool | None = None
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

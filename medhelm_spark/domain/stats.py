@@ -59,7 +59,8 @@ class ComputedOn(StrEnum):
 
     ORIGINAL: the unperturbed instances of which there is a perturbed copy. PERTURBED: the copies.
     WORST: the worst of both, instance by instance. INVARIANCE: the share of instances whose value
-    is the same on both. MEAN and SPREAD: mean, and largest less smallest, of the prompts' means.
+    is the same on both. MEAN and SPREAD: mean, and largest less smallest, of the means of prompts
+    or repeats.
     """
 
     ORIGINAL = "original"
@@ -77,7 +78,8 @@ class Stat:
     `count` is the number of scored rows, `num_unscored` of those without a value; `mean`,
     `minimum`, `maximum` and the interval are None where count is 0. `stddev` is the population's,
     as in HELM. `perturbation` is empty, a perturbation, or one of the collections `robustness`,
-    `fairness` and `prompt_variants`; `computed_on` is None where it is empty.
+    `fairness`, `prompt_variants` and `repeats`; `computed_on` is None where it is empty. The
+    interval counts all trials of an instance as one answer.
     """
 
     run_spec_id: str

@@ -48,8 +48,8 @@ class BoardRun:
     `cell` is None where its stats are not there: `is_summarized` tells a run that is still to be
     summarised from one whose main metric gave nothing on the main split. `is_current` is false
     where the run was scored again after these stats were made. `info` is None for a metric that
-    this installation does not know. `changes` are the main metric's stats over perturbed copies
-    and prompt variants.
+    this installation does not know. `changes` are the main metric's stats over perturbed copies,
+    prompt variants and repeats.
     """
 
     run_spec: RunSpec
@@ -237,6 +237,7 @@ def _cell(
         jury_coverage=coverage.mean if judged and coverage else None,
         unreadable=unreadable.mean if unreadable else None,
         is_primary=bool(row.is_primary),
+        margin=row.margin,
     )
 
 
@@ -271,7 +272,7 @@ def load_board(reader: Reader, suite: str | None = None, release: str | None = N
 def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
     """What the cells cannot say."""
     if any(run.changes for run in runs):
-        yield "Perturbed copies or other prompts were asked too: see the table of robustness."
+        yield "Copies, other prompts or repeats were asked too: see the table of robustness."
     if unknown := sorted({run.run_spec.main_metric for run in runs if run.cell and not run.info}):
         yield (
             f"Not known here, so without direction and win rate: {', '.join(unknown)}; "

@@ -1,4 +1,4 @@
-"""What perturbed copies say together with their originals, as values to be summarised in SQL.
+"""What perturbed copies and repeats say together with the originals, as values for SQL.
 
 Per instance (and trial): the original's value, the lowest and highest of original and copies, and
 whether all are equal. Which of lowest and highest is the worst is for the summary to say, which
@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.perturbations import perturbation
-from medhelm_spark.domain.run import PROMPT_VARIANTS, RunSpec
+from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, RunSpec
 from medhelm_spark.domain.stats import ComputedOn
 from medhelm_spark.stages.context import Context
 
@@ -34,7 +34,7 @@ FROM {{values}} GROUP BY run_spec_id, name, split, perturbation, value
 # A value that is absent among them makes the worst, and whether they are equal, unknown.
 COMPARED = f"""
 SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, count(*) AS rows
-FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, m.single, m.prompts,
+FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, m.single, m.as_wholes,
              min(v.value) AS lowest, max(v.value) AS highest,
              count(v.value) = count(*) AS complete,
              max(CASE WHEN v.perturbation = '' THEN v.value END) AS original,
@@ -46,12 +46,12 @@ FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, m.single, m.prompts,
       FROM {{values}} v JOIN {{members}} m
         ON m.run_spec_id = v.run_spec_id AND m.perturbation = v.perturbation
       GROUP BY v.run_spec_id, v.name, v.split, v.instance_id, v.train_trial_index, v.trial_index,
-               m.collection, m.single, m.prompts)
+               m.collection, m.single, m.as_wholes)
 LATERAL VIEW stack(5,
   '{ComputedOn.ORIGINAL}', original, single,
-  '{LOWEST}', CASE WHEN complete THEN lowest END, NOT prompts,
-  '{HIGHEST}', CASE WHEN complete THEN highest END, NOT prompts,
-  '{LOWEST_SCORED}', lowest, NOT prompts,
+  '{LOWEST}', CASE WHEN complete THEN lowest END, NOT as_wholes,
+  '{HIGHEST}', CASE WHEN complete THEN highest END, NOT as_wholes,
+  '{LOWEST_SCORED}', lowest, NOT as_wholes,
   '{ComputedOn.INVARIANCE}', CASE WHEN known THEN CAST(equal AS DOUBLE) END, asked
 ) AS computed_on, value, wanted
 WHERE wanted AND (copies > 0 OR NOT single)
@@ -59,15 +59,17 @@ GROUP BY run_spec_id, name, split, collection, computed_on, value
 """
 
 # Sums of floats depend on their order, which Spark does not keep: hence the rounding.
-PROMPTS = f"""
-SELECT run_spec_id, name, split, '{PROMPT_VARIANTS}' AS perturbation, computed_on, value, rows
-FROM (SELECT run_spec_id, name, split, count(mean) AS rows, round(avg(mean), 12) AS mean,
-             min(mean) AS lowest, max(mean) AS highest
-      FROM (SELECT v.run_spec_id, v.name, v.split, v.perturbation, round(avg(v.value), 12) AS mean
+WHOLES = f"""
+SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, rows
+FROM (SELECT run_spec_id, name, split, collection, count(mean) AS rows,
+             round(avg(mean), 12) AS mean, min(mean) AS lowest, max(mean) AS highest
+      FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, round(avg(v.value), 12) AS mean
             FROM {{values}} v JOIN {{members}} m
               ON m.run_spec_id = v.run_spec_id AND m.perturbation = v.perturbation
-            WHERE m.prompts GROUP BY v.run_spec_id, v.name, v.split, v.perturbation)
-      GROUP BY run_spec_id, name, split HAVING count(mean) > 0)
+            WHERE m.as_wholes
+            GROUP BY v.run_spec_id, v.name, v.split, m.collection, v.perturbation,
+                     CASE WHEN m.collection = '{REPEATS}' THEN v.trial_index END)
+      GROUP BY run_spec_id, name, split, collection HAVING count(mean) > 0)
 LATERAL VIEW stack(5,
   '{ComputedOn.MEAN}', mean,
   '{LOWEST}', lowest,
@@ -83,7 +85,8 @@ class Member:
     """Which rows of a RunSpec are compared with each other under a name.
 
     `single` compares one perturbation with the originals it applies to; a collection all originals
-    with whatever copies there are. `prompts` marks the prompt variants.
+    with whatever copies there are. `as_wholes` compares means of all instances: those of prompts,
+    and of repeats.
     """
 
     run_spec_id: str
@@ -91,11 +94,11 @@ class Member:
     perturbation: str
     single: bool
     keeps_meaning: bool = True
-    prompts: bool = False
+    as_wholes: bool = False
 
 
 def members_of(specs: Iterable[RunSpec]) -> list[Member]:
-    """What is to be compared in these RunSpecs; nothing where nothing is perturbed."""
+    """What is to be compared in these RunSpecs; nothing where all was asked once."""
     return [member for spec in specs for member in _members(spec)]
 
 
@@ -108,6 +111,14 @@ def _members(spec: RunSpec) -> Iterator[Member]:
         PROMPT_VARIANTS: variants,
         **{name: [name] for name in (*copies, *variants)},
     }
+    if spec.adapter_spec.num_trials > 1:
+        yield Member(
+            run_spec_id=spec.run_spec_id,
+            collection=REPEATS,
+            perturbation="",
+            single=False,
+            as_wholes=True,
+        )
     for collection, names in collections.items():
         for name in ("", *names) if names else ():
             yield Member(
@@ -116,7 +127,7 @@ def _members(spec: RunSpec) -> Iterator[Member]:
                 perturbation=name,
                 single=collection in copies or collection in variants,
                 keeps_meaning=name not in copies or copies[name].keeps_meaning,
-                prompts=collection == PROMPT_VARIANTS,
+                as_wholes=collection == PROMPT_VARIANTS,
             )
 
 
@@ -128,6 +139,6 @@ def compared(ctx: Context, scored: DataFrame, specs: Iterable[RunSpec]) -> DataF
     if not members:
         return found
     frame = F.broadcast(ctx.lake.frame(members, Member))
-    for sql in (COMPARED, PROMPTS):
+    for sql in (COMPARED, WHOLES):
         found = found.unionByName(ctx.lake.query(sql, values=values, members=frame))
     return found

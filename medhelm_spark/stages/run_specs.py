@@ -98,6 +98,7 @@ def enter(
             is_jury_validated=_is_validated(run),
             run_spec=spec,
             is_primary=run.is_primary,
+            margin=run.margin,
         )
         for run, spec in zip(runs, specs, strict=True)
         if not _is_entered(run, spec, current.get(spec.name))
@@ -111,7 +112,8 @@ def enter(
 def _is_entered(run: ResolvedRun, spec: RunSpec, row: SuiteRun | None) -> bool:
     if row is None or row.run_spec_id != spec.run_spec_id:
         return False
-    return run.is_primary is None or run.is_primary == bool(row.is_primary)
+    declared = (bool(run.is_primary), run.margin)
+    return run.is_primary is None or declared == (bool(row.is_primary), row.margin)
 
 
 def _is_validated(run: ResolvedRun) -> bool | None:

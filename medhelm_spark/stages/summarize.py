@@ -1,11 +1,11 @@
 """summarize: per_instance_stats -> stats, every mean with its counts and its interval."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import PROMPT_VARIANTS, MetricSpec, RunSpec
+from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
@@ -25,8 +25,9 @@ from medhelm_spark.statistics.summary import clipped
 from medhelm_spark.statistics.summary import summarize as summary_of
 
 STAGE = "summarize"
-VERSION = "1"
+VERSION = "2"
 SEED = 0
+WITHOUT_INTERVAL = (PROMPT_VARIANTS, REPEATS)
 
 # Equal values are counted, so what reaches Python per stat is bounded by its distinct values.
 HISTOGRAMS = """
@@ -62,16 +63,20 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """The function of this stage; each RunSpec's metrics say how its stats are read."""
+    """The function of this stage; each RunSpec's metrics say how its stats are read.
+
+    `trials` is how often a RunSpec asks each instance, where that is more than once.
+    """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
+    trials: Mapping[str, int] = field(default_factory=dict)
 
     def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
         for row in histograms:
             scale = info(row.name, self.metrics[row.run_spec_id])
             read = _read_as(row, scale.lower_is_better) if scale.has_mean else None
             if read:
-                yield _stat(row, *read, scale)
+                yield _stat(row, *read, scale, self.trials.get(row.run_spec_id, 1))
 
 
 def _read_as(row: Histogram, lower_is_better: bool | None) -> tuple[str, ComputedOn | None] | None:
@@ -91,14 +96,16 @@ def _read_as(row: Histogram, lower_is_better: bool | None) -> tuple[str, Compute
     return row.name, ComputedOn(row.computed_on) if row.computed_on else None
 
 
-def _stat(row: Histogram, name: str, computed_on: ComputedOn | None, scale: MetricInfo) -> Stat:
+def _stat(
+    row: Histogram, name: str, computed_on: ComputedOn | None, scale: MetricInfo, trials: int
+) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
     proportion = (scale.minimum, scale.maximum) == (0.0, 1.0) and not scale.clips_mean
     binary = proportion or computed_on is ComputedOn.INVARIANCE
-    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=binary)
+    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=binary, trials=trials)
     if scale.clips_mean and computed_on is not ComputedOn.INVARIANCE:
         made = clipped(made, scale.minimum, scale.maximum)
-    if row.perturbation == PROMPT_VARIANTS and computed_on is not ComputedOn.INVARIANCE:
+    if row.perturbation in WITHOUT_INTERVAL and computed_on is not ComputedOn.INVARIANCE:
         made = replace(made, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
     return Stat(
         run_spec_id=row.run_spec_id,
@@ -135,7 +142,10 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
     scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
     histograms = ctx.lake.query(HISTOGRAMS, compared=compared(ctx, scores, specs))
-    summarizer = Summarizer({spec.run_spec_id: spec.metrics for spec in specs})
+    summarizer = Summarizer(
+        {spec.run_spec_id: spec.metrics for spec in specs},
+        {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs},
+    )
     made = map_rows(histograms, summarizer, Histogram, Stat)
     of_runs = run_stats(ctx, scores, specs, SEED)
     if of_runs is not None:

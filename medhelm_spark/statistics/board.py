@@ -17,7 +17,8 @@ class BoardCell:
     `demo_judge` is true where a jury scored it that no clinician validated; `jury_coverage` is the
     mean share of usable verdicts. `unreadable` is the share of answers in which no single answer
     could be read, None where nothing is read out of them. `is_primary` marks the suite's declared
-    primary endpoint. `num_runs` runs stand behind it.
+    primary endpoint, `margin` is its difference that was declared too small to matter. `num_runs`
+    runs stand behind it.
     """
 
     model: str
@@ -40,6 +41,7 @@ class BoardCell:
     jury_coverage: float | None = None
     unreadable: float | None = None
     is_primary: bool = False
+    margin: float | None = None
     num_runs: int = 1
 
 
@@ -56,6 +58,7 @@ class BoardColumn:
     lower_is_better: bool | None
     split: str
     is_primary: bool = False
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +140,14 @@ def _merged(cells: Sequence[BoardCell]) -> BoardCell:
         jury_coverage=_mean(cell.jury_coverage for cell in cells),
         unreadable=_mean(cell.unreadable for cell in cells),
         is_primary=any(cell.is_primary for cell in cells),
+        margin=_margin(cells),
         num_runs=sum(cell.num_runs for cell in cells),
     )
+
+
+def _margin(cells: Iterable[BoardCell]) -> float | None:
+    """The strictest of several suites'."""
+    return min((cell.margin for cell in cells if cell.margin is not None), default=None)
 
 
 def _pair_key(pair: BoardPair) -> tuple[str, str, str, str]:
@@ -157,6 +166,7 @@ def _column(cells: Sequence[BoardCell]) -> BoardColumn:
         lower_is_better=cell.lower_is_better,
         split=cell.split,
         is_primary=any(one.is_primary for one in cells),
+        margin=_margin(cells),
     )
 
 
@@ -185,6 +195,8 @@ def _notes(cells: Sequence[BoardCell], num_rows: int) -> tuple[str, ...]:
         "unread: the share of answers in which no single answer could be read.": any(
             cell.unreadable for cell in cells
         ),
+        "margin: the difference that the suite declared too small to matter; nothing is decided by "
+        "it here.": _margin(cells) is not None,
         "Win rate: the chance to beat another model drawn at random, mean over benchmarks.": (
             num_rows > 1
         ),

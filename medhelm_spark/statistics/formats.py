@@ -42,7 +42,11 @@ def _win_rate_text(row: BoardRow) -> str:
 
 
 def _metric_text(column: BoardColumn) -> str:
-    said = {"primary endpoint": column.is_primary, "lower is better": column.lower_is_better}
+    said = {
+        "primary endpoint": column.is_primary,
+        f"margin {column.margin}": column.margin is not None,
+        "lower is better": column.lower_is_better,
+    }
     beside = ", ".join(words for words, applies in said.items() if applies)
     return f"{column.main_metric} ({beside})" if beside else column.main_metric
 

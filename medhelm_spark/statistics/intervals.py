@@ -17,8 +17,8 @@ _DRAWS_AT_ONCE = 100
 _QUANTILES = (0.025, 0.975)
 
 
-def wilson(successes: int, n: int) -> Interval:
-    """The score interval of a proportion (Wilson 1927); n must be positive.
+def wilson(successes: float, n: float) -> Interval:
+    """The score interval of a proportion (Wilson 1927); n must be positive, and may be effective.
 
     >>> interval = wilson(5, 10)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -55,9 +55,15 @@ def _cells(
 
 
 def bootstrap_mean(
-    values: Sequence[float], counts: Sequence[int] | None = None, *, seed: int
+    values: Sequence[float],
+    counts: Sequence[int] | None = None,
+    *,
+    seed: int,
+    size: int | None = None,
 ) -> Interval:
     """Percentile interval of the mean over 1,000 resamples of all values (Efron 1979).
+
+    `size` is how many values a resample has, as many as there are by default.
 
     `counts[i]` tells how often `values[i]` occurs, once each by default. A resample is drawn as the
     multinomial counts of the distinct values, so memory depends neither on n nor on the order of
@@ -69,10 +75,11 @@ def bootstrap_mean(
         raise ValueError(f"bootstrap_mean: {len(given)} values, {len(times)} counts; finite values")
     points, weights = _cells(given, times)
     n = int(weights.sum())
+    drawn = n if size is None else size
     generator = np.random.default_rng(seed)
     means = np.concatenate(
         [
-            generator.multinomial(n, weights / n, size=_DRAWS_AT_ONCE) @ points / n
+            generator.multinomial(drawn, weights / n, size=_DRAWS_AT_ONCE) @ points / drawn
             for _ in range(DRAWS // _DRAWS_AT_ONCE)
         ]
     )

@@ -6,20 +6,20 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
-from medhelm_spark.domain.run import PROMPT_VARIANTS
+from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS
 from medhelm_spark.domain.stats import ComputedOn, Stat
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.statistics.text_table import aligned, interval, markdown_line
 
 COUNTED = (ComputedOn.PERTURBED, ComputedOn.MEAN, ComputedOn.WORST, ComputedOn.INVARIANCE)
-COLLECTIONS = ("robustness", "fairness", PROMPT_VARIANTS)
+COLLECTIONS = ("robustness", "fairness", PROMPT_VARIANTS, REPEATS)
 NOTES = (
     "original: mean over the originals that were changed, of a collection over all; changed: over "
-    f"their copies, of {PROMPT_VARIANTS} over all prompts.",
+    f"their copies, of {PROMPT_VARIANTS} over all prompts, of {REPEATS} over all repeats.",
     "worst: mean over instances of the worst of the original and its copies, the highest where "
-    "lower is better; of prompts the worst prompt.",
+    "lower is better; of prompts or repeats the worst one.",
     "invariance: share of instances with the same value on original and copies; spread: the best "
-    "prompt less the worst; n: instances, or prompts.",
+    "prompt or repeat less the worst; n: instances, prompts or repeats.",
 )
 HEADER = (
     "Model",
@@ -32,15 +32,19 @@ HEADER = (
     "Spread",
     "n",
 )
-EMPTY = "Nothing was perturbed: ask for it by data_augmentation=..., or by prompt_variants.\n"
+EMPTY = (
+    "Nothing was perturbed or repeated: ask for it by data_augmentation=..., prompt_variants or "
+    "num_trials=...\n"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessRow:
     """One change of a scenario's instances or prompt, and what it does to a deployment's metric.
 
-    `perturbation` is the name of a copy, of a prompt variant, or of a collection of them. What was
-    not computed is None; `count` is the number of instances, for `prompt_variants` of prompts.
+    `perturbation` is the name of a copy, of a prompt variant, or of a collection of them; `repeats`
+    are the trials of what is the same. What was not computed is None; `count` is the number of
+    instances, for `prompt_variants` of prompts, for `repeats` of trials.
     """
 
     model_deployment: str

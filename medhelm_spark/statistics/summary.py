@@ -25,13 +25,14 @@ class Summary:
 
 
 def _interval(
-    counts: Sequence[tuple[float, int]], n: int, seed: int, *, may_be_binary: bool
+    counts: Sequence[tuple[float, int]], n: int, seed: int, trials: int, *, may_be_binary: bool
 ) -> Interval | None:
     if may_be_binary and all(value in (0, 1) for value, _ in counts):
-        return wilson(sum(count for value, count in counts if value == 1), n)
-    if n == 1:
+        return wilson(sum(count for value, count in counts if value == 1) / trials, n / trials)
+    if n <= trials:
         return None
-    return bootstrap_mean([v for v, _ in counts], [c for _, c in counts], seed=seed)
+    size = max(1, round(n / trials))
+    return bootstrap_mean([v for v, _ in counts], [c for _, c in counts], seed=seed, size=size)
 
 
 def summarize(
@@ -40,12 +41,16 @@ def summarize(
     seed: int,
     *,
     may_be_binary: bool = True,
+    trials: int = 1,
 ) -> Summary:
     """Summarise scored values given as (value, how often), in any order.
 
     The interval is Wilson's where every value is 0 or 1, else a bootstrap seeded by `seed`, and
     none for no value or a single other one. `may_be_binary=False` is for scales that reach beyond
     0 and 1 (a jury's ratings), of which a stat may happen to hold only ones.
+
+    Of `trials` values per instance the interval is that of the instances, as if the values of one
+    were alike: asking again says nothing of other instances. It is too wide where they differ.
     """
     merged: Counter[float] = Counter()
     for value, count in histogram:
@@ -58,7 +63,7 @@ def summarize(
         return Summary(count=0, num_unscored=num_unscored)
     mean = math.fsum(value * count for value, count in counts) / n
     variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / n
-    interval = _interval(counts, n, seed, may_be_binary=may_be_binary)
+    interval = _interval(counts, n, seed, trials, may_be_binary=may_be_binary)
     return Summary(
         count=n,
         num_unscored=num_unscored,

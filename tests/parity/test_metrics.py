@@ -195,7 +195,7 @@ def run_level(name: str, rows: Any, **params: str) -> dict[str, float | None]:
     metric = RUN_METRICS[name]
     columns = np.array(rows, dtype=np.float64)
     values = metric.fn(columns, np.ones(len(columns), np.int64), params)
-    return {info.name: value for info, value in zip(metric.emits, values, strict=True)}
+    return {info.name: value for info, value in zip(metric.emitted(params), values, strict=True)}
 
 
 def test_perplexity_of_runs(medhelm: Peer) -> None:

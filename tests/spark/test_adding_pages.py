@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark import plugins
+from medhelm_spark.statistics.intervals import wilson
 from tests.spark.conftest import Site
 from tests.spark.pages import asking, commands, page, write_files
 
@@ -108,8 +109,17 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
     path.write_text(path.read_text().replace("huggingface/smollm2-135m-instruct", "acme/yes"))
     (words,) = commands(SUITES)
     assert site.run(*words) == 0
-    assert "quasi_exact_match (primary endpoint)" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "quasi_exact_match (primary endpoint, margin 0.05)" in shown.out
+    assert "\n12 model calls" in shown.err, "four letters, three times"
     (cell,) = site.board()
+    assert (cell["count"], cell["ci_low"]) == (12, wilson(2, 4).low)
+    spread = {
+        (row["computed_on"], row["mean"], row["count"])
+        for row in site.rows("stats")
+        if (row["name"], row["perturbation"]) == ("quasi_exact_match", "repeats")
+    }
+    assert spread == {("mean", 0.5, 3), ("worst", 0.5, 3), ("spread", 0.0, 3)}
     # "Yes." is the right answer to two of four letters, once its point and capital do not count.
     assert (cell["main_metric"], cell["mean"], cell["is_primary"]) == (
         "quasi_exact_match",
@@ -117,7 +127,7 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
         True,
     )
     (row,) = site.rows("run_specs")
-    assert row["is_primary"] is True
+    assert (row["is_primary"], row["margin"]) == (True, 0.05)
 
     text = path.read_text()
     path.write_text(text[: text.index("primary_endpoint")])
@@ -134,6 +144,8 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
     assert site.board()[0]["is_primary"] is True
     assert site.run(*words) == 0
     assert len(site.rows("run_specs")) == 3
-    path.write_text(text + "margin: 0.02\n")
-    assert site.run(*words) == 1
-    assert "unknown key margin" in capsys.readouterr().err
+    path.write_text(path.read_text().replace("margin: 0.05", "margin: 0.02"))
+    assert site.run(*words) == 0
+    assert site.board()[0]["margin"] == 0.02
+    entered = sorted(site.rows("run_specs"), key=lambda one: one["planned_at"])
+    assert [one["margin"] for one in entered] == [0.05, None, 0.05, 0.02]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from medhelm_spark.domain.run import PerturbationSpec
+from medhelm_spark.domain.run import PerturbationSpec, RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.robustness import compared
@@ -160,6 +160,58 @@ def test_the_number_of_spark_jobs_does_not_grow_with_perturbed_run_specs(site: S
     assert jobs(1) == jobs(5)
 
 
+def test_repeats_are_compared_as_wholes(site: Site) -> None:
+    """Two trials of four instances, of which one is unscored once, and a copy that has no part."""
+    asked = run_spec("r", ALPHA, "discharge_note")
+    spec = replace(
+        asked,
+        adapter_spec=replace(asked.adapter_spec, num_trials=2),
+        perturbations=(PerturbationSpec(name="typos"),),
+    )
+    trials: dict[int, tuple[float | None, ...]] = {0: (1, 0, 1, 0), 1: (1, 1, 1, None)}
+    rows = [
+        scored(str(place), "", trial, value)
+        for trial, values in trials.items()
+        for place, value in enumerate(values)
+    ]
+    rows += [scored("0", "typos", trial, 0.0) for trial in trials]
+    found = comparisons(site, rows, spec)
+    assert {on: held for (name, on), held in found.items() if name == "repeats"} == {
+        "mean": [0.75, 0.75],
+        "lowest": [0.5, 0.5],
+        "lowest_scored": [0.5, 0.5],
+        "highest": [1.0, 1.0],
+        "spread": [0.5, 0.5],
+    }
+    assert len(found["typos", "original"]) == 2
+
+
+def scored(instance: str, perturbation: str, trial: int, value: float | None) -> PerInstanceStats:
+    """One stat of an evaluation key."""
+    return PerInstanceStats(
+        run_spec_id="r",
+        instance_id=instance,
+        perturbation=perturbation,
+        train_trial_index=0,
+        trial_index=trial,
+        split="test",
+        stats=(Score(name="m", value=value),),
+    )
+
+
+def comparisons(
+    site: Site, rows: list[PerInstanceStats], spec: RunSpec
+) -> dict[Key, list[float | None]]:
+    """All values to be summarised by (perturbation, what they are computed on)."""
+    found: dict[Key, list[float | None]] = {}
+    stats = site.lake.frame(rows, PerInstanceStats)
+    context = Context(lake=site.lake, suite="s")
+    for row in compared(context, stats, [spec]).toArrow().to_pylist():
+        key = (row["perturbation"], row["computed_on"])
+        found.setdefault(key, []).extend([row["value"]] * row["rows"])
+    return found
+
+
 def test_what_is_compared_with_what(site: Site) -> None:
     """Two perturbations of robustness, one that changes meaning, an absent value, two trials."""
     names = ("typos", "space", "negation", "gender")
@@ -179,24 +231,7 @@ def test_what_is_compared_with_what(site: Site) -> None:
         ("a", "", 1): 0.5,
         ("a", "typos", 1): 0.5,
     }
-    rows = [
-        PerInstanceStats(
-            run_spec_id="r",
-            instance_id=instance,
-            perturbation=perturbation,
-            train_trial_index=0,
-            trial_index=trial,
-            split="test",
-            stats=(Score(name="m", value=value),),
-        )
-        for (instance, perturbation, trial), value in values.items()
-    ]
-    ctx = Context(lake=site.lake, suite="s")
-    scored = site.lake.frame(rows, PerInstanceStats)
-    found: dict[Key, list[float | None]] = {}
-    for row in compared(ctx, scored, [spec]).toArrow().to_pylist():
-        key = (row["perturbation"], row["computed_on"])
-        found.setdefault(key, []).extend([row["value"]] * row["rows"])
+    found = comparisons(site, [scored(*key, value) for key, value in values.items()], spec)
     assert {key: sorted(map(str, held)) for key, held in found.items() if key[1]} == {
         ("typos", "perturbed"): ["0.25", "0.5", "1.0"],
         ("typos", "original"): ["0.5", "0.5", "1.0"],

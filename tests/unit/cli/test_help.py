@@ -8,7 +8,7 @@ import pytest
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, EXAMPLES, PROG, build_parser, parse
 
 PLACES = {
-    "--output-path": {*COMMANDS} - {"fetch-model", "scenarios", "explain-config"},
+    "--output-path": {*COMMANDS} - {"fetch-model", "explain-config"},
     "--local-path": {*COMMANDS} - {"fetch-model", "serve"},
     "--no-tracking": {"run", "import-responses", "summarize", "publish", "demo"},
 }

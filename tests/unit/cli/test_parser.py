@@ -92,7 +92,7 @@ def test_a_whole_helm_run_command() -> None:
         (["run", "--suite", "s", "-n", "many"], "'many' is not a whole number of at least 1"),
         (["infer", "--suite", "s", "-r", ENTRY, "--no-tracking"], "--no-tracking"),
         (["summarize", "--schema", "f.yaml", "--auto-generate-schema"], "not allowed with"),
-        (["scenarios", "-o", "lake"], "'lake' (choose from"),
+        (["scenarios", "lake"], "'lake' (choose from"),
         (["explain-config", "--output-path", "lake"], "--output-path"),
         (["fetch-model", "--local-path", "site"], "--local-path"),
         (["serve", "--local-path", "site"], "--local-path"),

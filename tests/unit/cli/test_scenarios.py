@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli import main
+from medhelm_spark.config.registry import load_registry
 from medhelm_spark.config.suites import load_suite
 from medhelm_spark.domain.scenario import DataSource, Lookup, SourceFile
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.scenarios import Presence, presence
+from tests.exports import instance, kept
+from tests.unit.leaderboard.planted import append
 from tests.unit.scenarios.cards import CONF, card
 
 BROKEN = """\
@@ -52,6 +55,27 @@ def test_the_list_says_whether_the_data_is_at_hand(
     assert line_of("pubmed_qa", capsys)[3] == "download"
     assert line_of("medhallu", capsys)[3] == "hub"
     assert "not run: it drives a web browser" in " ".join(line_of("health_admin_bench", capsys))
+
+
+def test_the_list_has_what_was_imported_into_the_lake(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cards, made = load_registry().cards, [instance(place) for place in range(3)]
+    rows = [kept(cards, made), kept(cards, made[:2], name="pubmed_qa", args={"subject": "x"})]
+    append(Path("lake"), "imported_scenarios", rows, "w")
+    append(Path("lake"), "imported_scenarios", [kept(cards, made[:1])], "x")
+    assert main(["scenarios", "-o", "lake"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    names = [line[0] for line in lines]
+    at = names.index("pubmed_qa@medhelm-0.8:subject=x")
+    assert names[at - 1] == "pubmed_qa"
+    assert lines[at][1:6] == ["public", "never", "imported", "2", "exact_match"]
+    ward = lines[names.index("ward@medhelm-0.8")]
+    assert ward[1:6] == ["private", "never", "imported", "1", "exact_match"]
+    assert ward[6:] == ["medhelm", "0.8.0:", "ward_package.WardScenario"]
+    for other in ([], ["-o", "absent"]):
+        assert main(["scenarios", *other]) == 0
+        assert "imported" not in capsys.readouterr().out
 
 
 def test_shipped_cards_pass_the_check(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

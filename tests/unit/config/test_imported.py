@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,16 @@ import pytest
 
 from medhelm_spark.config.expand import expand
 from medhelm_spark.config.export_file import FORM, FORM_VERSION, PACKAGE, VERSION, read_export
-from medhelm_spark.config.imported import Import, held_card, import_of
+from medhelm_spark.config.imported import Import, import_of
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.run_entries import parse_flags
-from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
 from medhelm_spark.domain.scenario import AccessLevel, Verified
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.interop import medhelm_export
-from tests.exports import ADAPTER, JUDGED, JURY, header, instance
+from tests.exports import ADAPTER, JUDGED, JURY, header, instance, kept
 from tests.unit.config.runs import SMALL
 
 INSTANCES = [instance(place) for place in range(3)]
@@ -34,21 +32,7 @@ def imported(
 
 
 def row(registry: Registry, **told: Any) -> ImportedScenario:
-    """What the lake keeps of an import."""
-    export = read_export(json.dumps(header(INSTANCES, **told)), "e.jsonl")
-    made = import_of(export, "e.jsonl", registry.cards)
-    return ImportedScenario(
-        scenario_name=made.card.name,
-        name=made.name,
-        args=made.args,
-        data_version="v1",
-        access_level=made.card.access_level,
-        card=held_card(made, "v1"),
-        header=canonical_json(export),
-        package=export.package,
-        package_version=export.package_version,
-        imported_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
+    return kept(registry.cards, INSTANCES, **told)
 
 
 def resolve(registry: Registry, entry: str, *rows: ImportedScenario) -> ResolvedRun:

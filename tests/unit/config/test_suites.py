@@ -41,8 +41,15 @@ def test_paths_are_found_beside_the_suite_file(write: Write) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("margin: 0.02", "unknown key margin; .*allowed: description, .*primary_endpoint"),
-        ("repeats: 3", "unknown key repeats; .*allowed: description"),
+        ("compared_with: a/b", "unknown key compared_with; .*allowed: description, .*margin"),
+        ("repeats: 0", "repeats is 0; allowed: a whole number of at least 1"),
+        ("repeats: 1.5", "repeats is 1.5; allowed: a whole number"),
+        ("repeats: true", "repeats is True; allowed: a whole number"),
+        ("margin: 0.02", "margin is one of the primary endpoint; give primary_endpoint"),
+        ("margin: -0.1", r"margin is -0\.1; allowed: a number above 0"),
+        ("margin: 0", r"margin is 0\.0; allowed: a number above 0"),
+        ("margin: .inf", "margin is '.inf'; allowed: a number"),
+        ("margin: 2 %", "margin is '2 %'; allowed: a number"),
         ("primary_endpoint: {scenario: a, margin: 1}", "unknown key primary_endpoint.margin; "),
         ("primary_endpoint: {metric: exact_match}", "primary_endpoint.scenario is missing"),
         ("primary_endpoint: pubmed_qa", "primary_endpoint is 'pubmed_qa'; allowed: a mapping"),
@@ -66,6 +73,28 @@ def test_the_endpoints_metric_is_the_main_one_of_its_scenario(registry: Registry
     plain = expand_one(registry, entries[0], primary_endpoint=PrimaryEndpoint(scenario="triage"))
     assert (plain.card.main_metric, plain.is_primary) == ("exact_match", True)
     assert expand_one(registry, entries[0]).is_primary is None
+
+
+def test_repeats_are_trials_unless_an_entry_has_its_own(registry: Registry, write: Write) -> None:
+    path = write("own.yaml", "description: Ours.\nrun_entries: [pubmed_qa]\nrepeats: 3\n")
+    suite, _ = load_suite(str(path))
+    entries = (f"triage:{SMALL}", f"pubmed_qa:num_trials=1,{SMALL}")
+    runs = [expand_one(registry, entry, num_trials=suite.repeats) for entry in entries]
+    assert [run.adapter_spec.num_trials for run in runs] == [3, 1]
+    assert runs[0].name == expand_one(registry, entries[0]).name
+
+
+def test_the_margin_goes_with_the_primary_endpoint(registry: Registry, write: Write) -> None:
+    path = write(
+        "own.yaml",
+        "description: Ours.\nrun_entries: [pubmed_qa]\nmargin: 1\n"
+        "primary_endpoint: {scenario: triage}\n",
+    )
+    suite, _ = load_suite(str(path))
+    assert suite.margin == 1.0
+    declared = {"primary_endpoint": suite.primary_endpoint, "margin": suite.margin}
+    runs = expand_texts(registry, f"triage:{SMALL}", f"pubmed_qa:{SMALL}", **declared)
+    assert [run.margin for run in runs] == [1.0, None]
 
 
 def test_an_endpoint_that_the_suite_does_not_run_is_refused(registry: Registry) -> None:

@@ -16,7 +16,7 @@ from medhelm_spark.lake.views import CURRENT_RUN_SPECS
 from medhelm_spark.leaderboard import choose, load_runs
 from tests.unit.leaderboard.planted import ALPHA, BETA, planned, run_spec
 
-LATER = {"is_primary", "version"}
+LATER = {"is_primary", "margin", "version"}
 
 
 def older(kind: Any) -> Any:
@@ -40,16 +40,16 @@ def test_run_specs_of_before_are_read_and_new_ones_stand_beside_them(tmp_path: P
     )
     new = table_of(planned(spec))
     old = pa.Table.from_pylist(new.to_pylist(), schema=older(new.schema))
-    assert old.num_columns == new.num_columns - 1
+    assert old.num_columns == new.num_columns - 2
     folder = str(tmp_path / "run_specs")
     write_deltalake(folder, old, configuration=properties(TABLES["run_specs"]))
     (read,) = open_reader(str(tmp_path)).rows(CURRENT_RUN_SPECS, SuiteRun)
     assert read == planned(spec)
-    assert read.is_primary is None
+    assert (read.is_primary, read.margin) == (None, None)
 
     versioned = PerturbationSpec(name="capitals", version="1+abc")
     other = replace(run_spec("r2", BETA, "triage_choice"), perturbations=(versioned,))
-    row = replace(planned(other), is_primary=True)
+    row = replace(planned(other), is_primary=True, margin=0.02)
     assert FileTables(str(tmp_path)).append("run_specs", table_of(row))
     reader = open_reader(str(tmp_path))
     found = {one.run_spec_id: one for one in reader.rows(CURRENT_RUN_SPECS, SuiteRun)}

@@ -32,12 +32,14 @@ CHANGES: Mapping[str, Mapping[str, Values]] = {
     },
     "robustness": {"worst": (1, 0, 0, 1), "invariance": (1, 0, 1)},
     "prompt_variants": {"mean": (0.625,), "worst": (0.5,), "spread": (0.25,)},
+    "repeats": {"mean": (0.625, 0.625, 0.625), "worst": (0.5,) * 3, "spread": (0.125,) * 3},
 }
 
 
 def plant_changes(lake: Path) -> None:
     """Write them into a lake that `plant` made."""
-    declared = replace(planned(run_spec(RUN, ALPHA, "triage_choice"), minutes=5), is_primary=True)
+    entered = planned(run_spec(RUN, ALPHA, "triage_choice"), minutes=5)
+    declared = replace(entered, is_primary=True, margin=0.02)
     append(lake, "run_specs", [declared], "p-again")
     write_stats(lake, RUN, "triage_choice", CELLS[ALPHA, "triage_choice"], "w-again")
     rows = [

@@ -190,6 +190,8 @@ def test_unreadable_answers_and_the_primary_endpoint_stand_in_the_cell(tmp_path:
     assert found and (found.unreadable, found.is_primary) == (0.25, True)
     assert other and (other.unreadable, other.is_primary) == (None, False)
     assert [one.scenario_name for one in board.columns if one.is_primary] == ["triage_choice"]
+    assert [one.margin for one in board.columns if one.is_primary] == [0.02]
+    assert (found.margin, other.margin) == (0.02, None)
 
 
 def test_what_changes_do_is_a_table_of_its_own(tmp_path: Path) -> None:
@@ -198,8 +200,13 @@ def test_what_changes_do_is_a_table_of_its_own(tmp_path: Path) -> None:
     before = load_board(reader, "s1")
     plant_changes(tmp_path)
     rows = robustness_of(load_runs(reader, choose(reader, "s1")))
-    assert [row.perturbation for row in rows] == ["prompt_variants", "robustness", "typos"]
-    prompts, robustness, typos = rows
+    assert [row.perturbation for row in rows] == [
+        "prompt_variants",
+        "repeats",
+        "robustness",
+        "typos",
+    ]
+    prompts, repeats, robustness, typos = rows
     assert {(row.model_deployment, row.display_name, row.main_metric) for row in rows} == {
         (ALPHA, "Triage choice", "exact_match")
     }
@@ -207,6 +214,8 @@ def test_what_changes_do_is_a_table_of_its_own(tmp_path: Path) -> None:
     assert (typos.count, typos.lower_is_better) == (3, False)
     assert (robustness.original, robustness.worst) == (0.75, 0.5)
     assert (prompts.original, prompts.changed, prompts.spread) == (0.75, 0.625, 0.25)
+    assert (repeats.changed, repeats.worst, repeats.spread) == (0.625, 0.5, 0.125)
+    assert (repeats.original, repeats.count) == (0.75, 3)
     after = load_board(reader, "s1")
     means = [
         [row.cells[0] and row.cells[0].mean for row in board.rows] for board in (before, after)

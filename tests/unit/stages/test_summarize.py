@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
 from medhelm_spark.metrics import METRICS
-from medhelm_spark.stages.robustness import HIGHEST, LOWEST, LOWEST_SCORED, PROMPT_VARIANTS
+from medhelm_spark.stages.robustness import HIGHEST, LOWEST, LOWEST_SCORED
 from medhelm_spark.stages.summarize import Histogram, Summarizer, ValueRows
 
 WORST = ComputedOn.WORST
@@ -67,7 +67,8 @@ def test_other_rows_are_summarised_as_they_are() -> None:
     assert same.ci_method is IntervalMethod.WILSON
 
 
+@pytest.mark.parametrize("collection", [PROMPT_VARIANTS, REPEATS])
 @pytest.mark.parametrize("computed_on", ["mean", "spread", LOWEST])
-def test_numbers_of_prompts_have_no_interval(computed_on: str) -> None:
-    (stat,) = read("up", computed_on, PROMPT_VARIANTS)
+def test_numbers_of_prompts_and_repeats_have_no_interval(computed_on: str, collection: str) -> None:
+    (stat,) = read("up", computed_on, collection)
     assert (stat.ci_low, stat.ci_high, stat.ci_method) == (None, None, IntervalMethod.NONE)

@@ -222,6 +222,18 @@ def test_the_primary_endpoint_is_marked_in_its_column():
     assert "primary" not in render(build_board([CELL]), "table")
 
 
+def test_the_margin_stands_beside_the_primary_endpoint():
+    main = replace(CELL, is_primary=True, margin=0.02)
+    other = replace(main, model_deployment="other", margin=None, is_primary=False)
+    board = build_board([main, other])
+    assert "exact_match (primary endpoint, margin 0.02)" in render(board, "md")
+    assert any(note.startswith("margin: ") for note in board.notes)
+    both = build_board([main, replace(main, margin=0.05)])
+    assert [column.margin for column in both.columns] == [0.02], "the stricter of two suites"
+    plain = build_board([CELL])
+    assert "margin" not in render(plain, "md")
+
+
 def test_notes_that_are_given_come_last():
     notes = build_board([CELL, NOTE], notes=["More elsewhere."]).notes
     assert notes[-1] == "More elsewhere."

@@ -64,6 +64,19 @@ def test_order_and_partial_counts_make_no_difference(histogram, shuffler: random
     assert summarize(parts, 0, 5) == summarize(histogram, 0, 5)
 
 
+def test_asking_again_does_not_narrow_the_interval():
+    once = summarize([(1.0, 3), (0.0, 1)], num_unscored=0, seed=0)
+    thrice = summarize([(1.0, 9), (0.0, 3)], num_unscored=0, seed=0, trials=3)
+    assert (thrice.count, thrice.mean) == (12, 0.75)
+    assert (thrice.ci_low, thrice.ci_high) == (once.ci_low, once.ci_high)
+    parts = summarize([(0.2, 2), (0.5, 4)], num_unscored=0, seed=7, trials=2)
+    whole = summarize([(0.2, 1), (0.5, 2)], num_unscored=0, seed=7)
+    assert (parts.ci_low, parts.ci_high) == (whole.ci_low, whole.ci_high)
+    uneven = summarize([(1.0, 3), (0.0, 2)], num_unscored=1, seed=0, trials=2)
+    assert (uneven.ci_low, uneven.ci_high) == (wilson(1.5, 2.5).low, wilson(1.5, 2.5).high)
+    assert summarize([(0.2, 1), (0.5, 2)], 0, 0, trials=3).ci_low is None, "one instance"
+
+
 def test_field_names_are_those_of_a_stat():
     fields = set(Summary.__dataclass_fields__)
     assert fields <= set(Stat.__dataclass_fields__)
