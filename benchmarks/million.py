@@ -171,7 +171,7 @@ def _write_site(folder: Path) -> None:
 def report(found: Mapping[str, Sequence[Measured]]) -> str:
     """The numbers as markdown."""
     lines = [
-        "# A million rows",
+        "# Rows from files to scores, by stage and core",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads, of which the executor "
         "had two. In a stage's cell stand its seconds, from the end of the stage before, and its "
