@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-vllm docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-million bench-vllm docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -63,6 +63,8 @@ wheel: $(STAMP) ## Build dist/*.whl
 bench: setup ## Time and memory of everything but the model (minutes)
 	$(BIN)/python -m benchmarks.bench
 	$(BIN)/python -m benchmarks.driver_memory
+bench-million: setup ## A million rows from files to scores, three times: choice, ROUGE, codes (an hour)
+	$(BIN)/python -m benchmarks.million
 bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with SmolLM2 cut to three layers (half an hour)
 	$(VLLM)/bin/python -m benchmarks.bare_vllm --layers 3
 docs: setup ## Write docs/tables.md from the dataclasses and docs/scenarios.md from the cards

@@ -13,17 +13,16 @@ import json
 import os
 import platform
 import random
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from benchmarks.processes import measured
 
 WORDS = """
 patients with mild disease were randomised to usual care or early treatment and followed for twelve
@@ -32,7 +31,6 @@ adverse events and cost there was no difference between groups after adjustment 
 baseline severity confidence intervals were wide
 """.split()  # noqa: SIM905 - prose is easier to read than a list of words
 TARGETS_MS = {10_000: 4.0, 100_000: 0.6}
-SAMPLE_SECONDS = 0.5
 
 
 def make_benchmark(folder: Path, rows: int) -> str:
@@ -69,53 +67,6 @@ def make_benchmark(folder: Path, rows: int) -> str:
     return f"medhelm_configurable_benchmark:config_path={folder}/benchmark.yaml,model=canned/yes"
 
 
-def resident(pid: int) -> int:
-    """Resident bytes of a process, 0 once it has ended."""
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
-    except (OSError, IndexError):
-        return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-
-def children(pid: int) -> list[int]:
-    """All processes below one."""
-    found = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.split()
-    return [below for child in map(int, found) for below in (child, *children(child))]
-
-
-def kind(pid: int) -> str:
-    """Which part of the job a process is."""
-    try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return "gone"
-    if b"java" in command.split(b"\0")[0]:
-        return "executor" if b"ExecutorBackend" in command else "jvm"
-    return "workers" if b"pyspark" in command else "python"
-
-
-class Memory(threading.Thread):
-    """Samples the largest resident size of a process tree, by kind."""
-
-    def __init__(self, pid: int) -> None:
-        """Starts with nothing seen."""
-        super().__init__(daemon=True)
-        self.pid, self.largest, self.stop = pid, dict[str, int](), threading.Event()
-
-    def run(self) -> None:
-        """Sample until stopped."""
-        while not self.stop.wait(SAMPLE_SECONDS):
-            now: dict[str, int] = {}
-            for pid in (self.pid, *children(self.pid)):
-                part = "python" if pid == self.pid else kind(pid)
-                now[part] = now.get(part, 0) + resident(pid)
-            for part, size in now.items():
-                self.largest[part] = max(self.largest.get(part, 0), size)
-
-
 def measure(rows: int, settings: Mapping[str, Any] | None = None) -> dict[str, float]:
     """One run of one size, under a site's own settings if any."""
     with tempfile.TemporaryDirectory() as name:
@@ -127,16 +78,9 @@ def measure(rows: int, settings: Mapping[str, Any] | None = None) -> dict[str, f
             sys.executable, "-m", "medhelm_spark.cli", "run", "-r", entry, "--suite", "bench",
             "-o", str(folder / "lake"), "--local-path", str(folder / "prod_env"), "--no-tracking",
         ]  # fmt: skip
-        started = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        memory = Memory(process.pid)
-        memory.start()
-        if process.wait():
-            raise SystemExit(f"the run of {rows} rows failed")
-        seconds = time.perf_counter() - started
-        memory.stop.set()
-        gigabytes = {part: size / 1e9 for part, size in memory.largest.items()}
-    return {"rows": rows, "seconds": seconds, "ms_per_row": 1000 * seconds / rows, **gigabytes}
+        taken = measured(command)
+    ms_per_row = 1000 * taken.seconds / rows
+    return {"rows": rows, "seconds": taken.seconds, "ms_per_row": ms_per_row, **taken.gigabytes}
 
 
 def report(found: list[dict[str, float]]) -> str:

@@ -23,6 +23,12 @@ APART = {
 }
 
 
+def name_spark_home() -> None:
+    """Say where Spark is: without that, executors of their own do not start."""
+    spec = find_spec("pyspark")
+    os.environ["SPARK_HOME"] = str(Path(spec.origin).parent) if spec and spec.origin else ""
+
+
 def report(found: list[dict[str, float]]) -> str:
     """The numbers as markdown."""
     lines = [
@@ -50,8 +56,7 @@ def main() -> None:
     default = Path(__file__).parent / "results" / "driver_memory.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    spec = find_spec("pyspark")
-    os.environ["SPARK_HOME"] = str(Path(spec.origin).parent) if spec and spec.origin else ""
+    name_spark_home()
     text = report([measure(rows, {"spark": APART}) for rows in args.sizes])
     args.output.write_text(text)
     sys.stdout.write(text)

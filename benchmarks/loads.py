@@ -2,17 +2,21 @@
 
 import csv
 import json
+import os
 import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import yaml
 
 from benchmarks.bench import WORDS
 
-ORIGINAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "pubmedqa" / "ori_pqal.json"
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(os.environ.get("MEDHELM_SPARK_REAL_DATA", _BESIDE))
+ORIGINAL = DATA / "pubmedqa" / "ori_pqal.json"
 CLOSED = "{text}\nQuestion: {question}\nYes, no or maybe?"
 
 
@@ -65,13 +69,20 @@ def write_benchmarks(folder: Path, name: str, load: Sequence[Ask]) -> list[str]:
 
 
 def write_benchmark(
-    folder: Path, prompt: str, max_tokens: int, rows: Sequence[dict[str, str]]
+    folder: Path,
+    prompt: str,
+    max_tokens: int,
+    rows: Iterable[dict[str, str]],
+    metric: str = "exact_match",
 ) -> None:
     """Template, data and configuration; MedHELM reads them as well as we do."""
+    left = iter(rows)
+    first = next(left)
+    columns = list(dict.fromkeys(["id", "correct_answer", *first]))
     with (folder / "data.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, ["id", "correct_answer", *rows[0]], restval="yes")
+        writer = csv.DictWriter(stream, columns, restval="yes")
         writer.writeheader()
-        writer.writerows({"id": str(n)} | row for n, row in enumerate(rows))
+        writer.writerows({"id": str(n)} | row for n, row in enumerate(chain([first], left)))
     (folder / "prompt.txt").write_text(prompt, encoding="utf-8")
     config = {
         "name": folder.name,
@@ -80,7 +91,7 @@ def write_benchmark(
         "dataset_file": "data.csv",
         "access_level": "public",
         "max_tokens": max_tokens,
-        "metrics": [{"name": "exact_match"}],
+        "metrics": [{"name": metric}],
     }
     (folder / "benchmark.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
 

@@ -10,12 +10,9 @@ the write. The executor is a JVM of its own, so that the driver's memory is the 
 import argparse
 import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 from datetime import UTC, datetime, timedelta
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +20,8 @@ import pyarrow as pa
 import yaml
 from pyarrow import parquet
 
-from benchmarks.bench import Memory
-from benchmarks.driver_memory import APART
+from benchmarks.driver_memory import APART, name_spark_home
+from benchmarks.processes import measured
 
 FIRST = datetime.fromisoformat("2015-01-01 00:00")
 PATIENTS_AT_ONCE = 500
@@ -108,15 +105,8 @@ def measure(patients: int, events: int) -> dict[str, float]:
             "--source", str(folder / "records"), "-o", str(folder / "lake"),
             "--local-path", str(site),
         ]  # fmt: skip
-        started = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        memory = Memory(process.pid)
-        memory.start()
-        if process.wait():
-            raise SystemExit("the ingest failed")
-        seconds = time.perf_counter() - started
-        memory.stop.set()
-    return {"seconds": seconds, **{part: size / 1e9 for part, size in memory.largest.items()}}
+        taken = measured(command)
+    return {"seconds": taken.seconds, **taken.gigabytes}
 
 
 def report(patients: int, events: int, found: dict[str, float]) -> str:
@@ -143,8 +133,7 @@ def main() -> None:
     default = Path(__file__).parent / "results" / "records.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    spec = find_spec("pyspark")
-    os.environ["SPARK_HOME"] = str(Path(spec.origin).parent) if spec and spec.origin else ""
+    name_spark_home()
     text = report(args.patients, args.events, measure(args.patients, args.events))
     args.output.parent.mkdir(exist_ok=True)
     args.output.write_text(text)

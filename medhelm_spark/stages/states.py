@@ -109,11 +109,12 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
         requests_of(ctx, units, "plan", Purpose.EVALUATE)
         .select("request_id", "prompt_id", *EVALUATION_KEY)
         .join(F.broadcast(ctx.lake.frame(data, DataOf)), "run_spec_id")
+        .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
+        # Last, because what is joined is shuffled by the next join's key: an input may be long.
         .join(
             instances.select(*INSTANCE_KEY, "split", *(needs & {*FROM_INSTANCE})),
             list(INSTANCE_KEY),
         )
-        .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
     )
     if needs & {*FROM_PROMPT}:
         joined = joined.join(_prompts(ctx), "prompt_id")

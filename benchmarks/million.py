@@ -1,0 +1,227 @@
+"""A million rows: multiple choice, ROUGE and codes from files to scores, with the canned engine.
+
+Real questions and abstracts are repeated under new ids; where they are absent, made ones of their
+form are, and notes with codes are always made. The id stands in the text too, so that no two rows
+share a request. Each size is one `medhelm-spark run` in a process of its own, on a fresh lake. The
+executor is a JVM of its own, so that the driver's memory is the driver's alone.
+
+    python -m benchmarks.million [--sets choice rouge codes] [--rows 10000 100000 1000000]
+"""
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import cycle, islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from benchmarks.driver_memory import APART, name_spark_home
+from benchmarks.loads import DATA, ORIGINAL, WORDS, write_benchmark
+from benchmarks.processes import Taken, measured
+from medhelm_spark.lake.reader import FileReader
+
+SIZES = (10_000, 100_000, 1_000_000)
+ORIGINAL_ROWS = 1_000
+BATCH_ROWS = 1_000
+MEDQA = "phrases_no_exclude_test.jsonl"
+STAGES = ("ingest", "plan", "infer", "score", "summarize")
+ENDS = """
+SELECT stage, min(started_at) AS first_at, max(finished_at) AS last_at FROM {runs} GROUP BY stage
+"""
+ENGINES: Mapping[str, dict[str, Any]] = {
+    "bench/choice": {"mode": "choice"},
+    "bench/echo": {"mode": "echo"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """When a stage began and when it was finished."""
+
+    stage: str
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A job of so many rows: what it took, and the moment at which each stage was finished."""
+
+    rows: int
+    taken: Taken
+    began: float
+    ends: Mapping[str, float]
+
+
+def choice(folder: Path, rows: int) -> list[str]:
+    """MedQA's test questions, four options each; the answer is a letter made of the request."""
+    path = DATA / "medqa" / MEDQA
+    questions = _lines(path) if path.is_file() else _made_questions()
+    with (folder / MEDQA).open("w", encoding="utf-8") as stream:
+        for n, one in enumerate(islice(cycle(questions), rows)):
+            kept = {"options": one["options"], "answer_idx": one["answer_idx"]}
+            stream.write(json.dumps({"question": f"[{n}] {one['question']}", **kept}) + "\n")
+    return ["-r", "med_qa:model=bench/choice", "--source", str(folder / MEDQA)]
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _made_questions() -> list[dict[str, Any]]:
+    draw = random.Random(0)
+    return [
+        {
+            "question": _words(draw, 120),
+            "options": {letter: f"{letter} {_words(draw, 5)}" for letter in "ABCD"},
+            "answer_idx": draw.choice("ABCD"),
+        }
+        for _ in range(ORIGINAL_ROWS)
+    ]
+
+
+def rouge(folder: Path, rows: int) -> list[str]:
+    """PubMedQA's conclusions; the answer is the section of the abstract before them, as asked."""
+    texts = _conclusions()
+    found = (
+        {"text": f"[{n}] {text}", "correct_answer": conclusion}
+        for n, (text, conclusion) in enumerate(islice(cycle(texts), rows))
+    )
+    write_benchmark(folder, "{text}", 256, found, metric="rouge_l")
+    config = folder / "benchmark.yaml"
+    return ["-r", f"medhelm_configurable_benchmark:config_path={config},model=bench/echo"]
+
+
+def _conclusions() -> list[tuple[str, str]]:
+    if ORIGINAL.is_file():
+        records = json.loads(ORIGINAL.read_text(encoding="utf-8")).values()
+        return [(one["CONTEXTS"][-1], one["LONG_ANSWER"]) for one in records]
+    draw = random.Random(0)
+    return [(_words(draw, 80), _words(draw, 40)) for _ in range(ORIGINAL_ROWS)]
+
+
+def codes(folder: Path, rows: int) -> list[str]:
+    """Made notes that name ten codes, six of the eight wanted; the answer is the note."""
+    draw, path = random.Random(0), folder / "codes.feather"
+    notes = [_note(draw) for _ in range(ORIGINAL_ROWS)]
+    schema = pa.schema([("text", pa.string()), ("target", pa.list_(pa.string()))])
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        for first in range(0, rows, BATCH_ROWS):
+            own = range(first, min(first + BATCH_ROWS, rows))
+            texts = [f"[{n}] {notes[n % len(notes)][0]}" for n in own]
+            targets = [notes[n % len(notes)][1] for n in own]
+            writer.write_batch(pa.record_batch([texts, targets], schema=schema))
+    return ["-r", "mimiciv_billing_code:model=bench/echo", "--source", str(path)]
+
+
+def _note(draw: random.Random) -> tuple[str, list[str]]:
+    found = sorted({f"{draw.choice('EIJKS')}{draw.randint(10, 99)}.{n}" for n in range(12)})
+    draw.shuffle(found)
+    return f"{_words(draw, 60)}: {', '.join(found[:10])}", found[4:]
+
+
+def _words(draw: random.Random, count: int) -> str:
+    return " ".join(draw.choices(WORDS, k=count))
+
+
+SETS: Mapping[str, Callable[[Path, int], list[str]]] = {
+    "choice": choice,
+    "rouge": rouge,
+    "codes": codes,
+}
+
+
+def measure(name: str, rows: int) -> Measured:
+    """One set of one size, from its files to the board."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        arguments = SETS[name](folder, rows)
+        _write_site(folder / "prod_env")
+        command = [
+            sys.executable, "-m", "medhelm_spark.cli", "run", *arguments, "--suite", "million",
+            "-o", str(folder / "lake"), "--local-path", str(folder / "prod_env"), "--no-tracking",
+        ]  # fmt: skip
+        taken = measured(command)
+        stages = FileReader(str(folder / "lake")).rows(ENDS, Stage)
+    ends = {one.stage: one.last_at.timestamp() for one in stages}
+    (began,) = (one.first_at.timestamp() for one in stages if one.stage == STAGES[0])
+    return Measured(rows=rows, taken=taken, began=began, ends=ends)
+
+
+def _write_site(folder: Path) -> None:
+    folder.mkdir()
+    deployments = [
+        {"name": name, "engine": "canned", "locality": "local", "client_spec": {"args": args}}
+        for name, args in ENGINES.items()
+    ]
+    path = folder / "model_deployments.yaml"
+    path.write_text(yaml.safe_dump({"model_deployments": deployments}))
+    (folder / "settings.yaml").write_text(yaml.safe_dump({"spark": APART}))
+
+
+def report(found: Mapping[str, Sequence[Measured]]) -> str:
+    """The numbers as markdown."""
+    lines = [
+        "# Rows from files to scores, by stage and core",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads, of which the executor "
+        "had two. In a stage's cell stand its seconds, from the end of the stage before, and its "
+        "rows per second of a core: per second of CPU time of all processes, so that it holds "
+        "where others use the machine too. The whole job counts Spark's start and the board. "
+        "Cores busy is its CPU time by its seconds; memory is the largest resident size in GB.",
+        "",
+    ]
+    for name, sizes in found.items():
+        told = SETS[name].__doc__ or ""
+        lines += [f"## {name}", "", told, "", *_table(sizes), ""]
+    return "\n".join(lines)
+
+
+def _table(sizes: Sequence[Measured]) -> Iterator[str]:
+    yield (
+        f"| rows | {' | '.join(STAGES)} | whole job | cores busy | driver JVM | driver Python | "
+        "executor JVM | workers |"
+    )
+    yield "|---" * (len(STAGES) + 7) + "|"
+    for one in sizes:
+        moments = [one.began, *(one.ends[stage] for stage in STAGES)]
+        cells = [_cell(one, *span) for span in pairwise(moments)]
+        whole = one.taken.started, one.taken.ended
+        cells.append(_cell(one, *whole))
+        cells.append(f"{one.taken.cpu_seconds(*whole) / one.taken.seconds:.1f}")
+        parts = ("jvm", "python", "executor", "workers")
+        cells += [f"{one.taken.gigabytes.get(part, 0):.2f}" for part in parts]
+        yield f"| {one.rows:,} | {' | '.join(cells)} |"
+
+
+def _cell(one: Measured, since: float, until: float) -> str:
+    per_core = one.rows / one.taken.cpu_seconds(since, until)
+    return f"{until - since:.0f} s, {per_core:,.0f}"
+
+
+def main() -> None:
+    """Measure every set at every size and keep the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--rows", nargs="+", type=int, default=list(SIZES))
+    default = Path(__file__).parent / "results" / "million.md"
+    parser.add_argument("--output", type=Path, default=default)
+    args = parser.parse_args()
+    name_spark_home()
+    text = report({name: [measure(name, rows) for rows in args.rows] for name in args.sets})
+    args.output.parent.mkdir(exist_ok=True)
+    args.output.write_text(text)
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()
