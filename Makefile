@@ -32,7 +32,7 @@ quickstart: setup ## Set up, fetch the small model, run the demo benchmarks and 
 
 test: setup test-unit test-spark test-e2e ## Set up and run all tests: unit, then Spark, then end to end
 test-unit: $(STAMP) ## Tests without a JVM
-	$(PYTEST) tests/unit tests/meta
+	$(PYTEST) tests/unit tests/meta -n 2
 test-spark: java $(STAMP) ## Tests of tables and stages, two Spark sessions side by side
 	$(PYTEST) tests/spark -n 2 --dist worksteal
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model

@@ -1,3 +1,5 @@
+"""Memory that vLLM frees on a CPU is used again."""
+
 import platform
 import subprocess
 import sys
