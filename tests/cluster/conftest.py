@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,10 +34,6 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     environment = install_wheel(place, "", "pandas")
     archive = ("tar", "-czf", str(place / "environment.tar.gz"), "-C", str(environment), ".")
     subprocess.run(archive, check=True)
-    # Executors unpack half a gigabyte each into Spark's home: it must be one that is removed.
-    (place / "home").mkdir()
-    for part in Path(find_spec("pyspark").origin).parent.iterdir():
-        (place / "home" / part.name).symlink_to(part)
     yield place
     shutil.rmtree(place)
 
@@ -48,10 +44,23 @@ class Cluster:
 
     site: Site
     packed: Path
+    homes: list[Path] = field(default_factory=list)
 
     @property
     def lake(self) -> str:
         return str(self.site.lake_path)
+
+    def home(self) -> Path:
+        """A Spark home that can be removed: executors unpack half a gigabyte each into theirs.
+
+        Each job has its own, for a cluster names its folders after the second it was started in.
+        """
+        home = self.site.folder / f"home-{len(self.homes)}"
+        home.mkdir()
+        self.homes.append(home)
+        for part in Path(find_spec("pyspark").origin).parent.iterdir():
+            (home / part.name).symlink_to(part)
+        return home
 
     def submit(self, entry: str, *flags: str) -> "subprocess.Popen[str]":
         """`spark-submit jobs/evaluate.py` with the packed environment, as a process group."""
@@ -63,7 +72,7 @@ class Cluster:
             "spark.databricks.delta.snapshotPartitions": "1",
             "spark.log.level": "ERROR",
         }
-        home = self.packed / "home"
+        home = self.home()
         command = [
             home / "bin" / "spark-submit", "--master", MASTER,
             "--properties-file", ROOT / "spark-defaults.conf",
@@ -104,5 +113,9 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, packed: Path) -> Cluster:
-    return Cluster(Site(tmp_path, None), packed)
+def cluster(tmp_path: Path, packed: Path) -> Iterator[Cluster]:
+    made = Cluster(Site(tmp_path, None), packed)
+    yield made
+    for home in made.homes:
+        # A killed executor's children may still write.
+        shutil.rmtree(home, ignore_errors=True)
