@@ -24,8 +24,9 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
+from benchmarks.bench import WORDS
 from benchmarks.driver_memory import APART, name_spark_home
-from benchmarks.loads import DATA, ORIGINAL, WORDS, write_benchmark
+from benchmarks.loads import DATA, ORIGINAL, write_benchmark
 from benchmarks.processes import Taken, measured
 from medhelm_spark.lake.reader import FileReader
 

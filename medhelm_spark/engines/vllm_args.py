@@ -35,7 +35,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",
 }
 # Threads of a CPU that spin long while they wait make a token many times as slow where others work
-# beside them; those that sleep at once, 5 % slower where nothing does (docs/decisions/0007).
+# beside them; those that sleep at once, 4 % slower where nothing does (docs/decisions/0007).
 TUNING: Mapping[str, str] = {"GOMP_SPINCOUNT": "30000"}
 THREADS = "OMP_NUM_THREADS"
 OFFLINE: Mapping[str, str] = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}

@@ -23,7 +23,7 @@ def keep_memory() -> bool:
     """Tells glibc to use freed memory again instead of giving it back; False where it is not glibc.
 
     An activation of some ten MB would otherwise be mapped anew, page by page, in every layer of
-    every step: a sixth of the time (docs/decisions/0007).
+    every step: an eighth of the time (docs/decisions/0007).
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
