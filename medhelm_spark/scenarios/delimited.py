@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios.records import BadReason
 from medhelm_spark.scenarios.sources import CountedStream
-from medhelm_spark.scenarios.tables import CheckColumns, RawFile
+from medhelm_spark.scenarios.tables import ELSEWHERE, CheckColumns, RawFile
 
 MAX_CELL_CHARACTERS = 64 << 20
 WIDE = b"\xff\xfe"
@@ -72,8 +72,10 @@ def read_delimited(
     _check_unique(file.path, header)
     check(header)
     width = len(header)
-    for cells in rows:
-        if len(cells) == width or (len(cells) > width and not any(cells[width:])):
+    for row, cells in enumerate(rows, 1):
+        if not file.holds(row):
+            yield ELSEWHERE
+        elif len(cells) == width or (len(cells) > width and not any(cells[width:])):
             yield dict(zip(header, cells, strict=False))
         else:
             yield BadReason.SHORT_ROW if len(cells) < width else BadReason.LONG_ROW

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import filterfalse
 from typing import Any
 
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios.delimited import text_lines
 from medhelm_spark.scenarios.records import BadReason
-from medhelm_spark.scenarios.tables import CheckColumns, RawFile
+from medhelm_spark.scenarios.tables import ELSEWHERE, CheckColumns, RawFile
 
 
 class _RepeatedKey(ValueError):
@@ -77,8 +78,9 @@ def _exploded(record: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any
 
 def read_jsonl(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
     """The records of a JSON lines file, one object a line; blank lines are passed over."""
-    for line in text_lines(file):
-        if line.isspace():
+    for row, line in enumerate(filterfalse(str.isspace, text_lines(file)), 1):
+        if not file.holds(row):
+            yield ELSEWHERE
             continue
         try:
             record = loads(line)

@@ -61,8 +61,11 @@ def read_records(
     source: DataSource,
     open_file: OpenFile = open_source,
     required: Sequence[str] = (),
+    *,
+    stripe: int = 0,
+    stripes: int = 1,
 ) -> Iterator[Record]:
-    """The records of one file, in its order, with what the source joins to them.
+    """The records of one file or of one of its stripes, in order, with what is joined to them.
 
     All formats but json are read in bounded memory, a source's lookups aside.
 
@@ -73,9 +76,12 @@ def read_records(
         UnknownNameError: no reader has the source's format.
     """
     read_file = partial(_read_other, source, open_file)
-    rows = _read(file, source, open_file, own_columns(source, required) if required else ())
+    needed = own_columns(source, required) if required else ()
+    rows = _read(file, source, open_file, needed, (stripe, stripes))
     name = shown(file)
     for number, row in enumerate(joined(rows, source, read_file, partial(_text, open_file)), 1):
+        if number % stripes != stripe:
+            continue
         if isinstance(row, BadReason):
             yield Record(source_file=name, row=number, split=file.split, error=row)
         else:
@@ -116,8 +122,7 @@ def read_events(
     file, source = SourceFile(path=path), DataSource(format=history.format)
     required = event_columns(history)
     if history.format != "parquet":
-        records = read_records(file, source, open_file, required)
-        yield from (one for one in records if one.row % stripes == stripe)
+        yield from read_records(file, source, open_file, required, stripe=stripe, stripes=stripes)
         return
     with open_data(file, open_file) as stream:
         raw = RawFile(path=path, stream=stream, source=source)
@@ -127,13 +132,18 @@ def read_events(
 
 
 def _read(
-    file: SourceFile, source: DataSource, open_file: OpenFile, required: Sequence[str]
+    file: SourceFile,
+    source: DataSource,
+    open_file: OpenFile,
+    required: Sequence[str],
+    stripe: tuple[int, int] = (0, 1),
 ) -> Iterator[Row]:
     if source.format not in READERS:
         raise UnknownNameError("source format", source.format, READERS)
     verify(file, open_file)
     with open_data(file, open_file) as stream:
-        raw = RawFile(path=shown(file), stream=stream, source=source)
+        number, of = stripe
+        raw = RawFile(path=shown(file), stream=stream, source=source, stripe=number, stripes=of)
         yield from READERS[source.format](raw, partial(check_columns, raw.path, required))
 
 

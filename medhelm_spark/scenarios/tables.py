@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from medhelm_spark.domain.scenario import DataSource
@@ -10,15 +11,27 @@ from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios.records import BadReason, column_of
 
 CheckColumns = Callable[[Sequence[str]], None]
+ELSEWHERE: Mapping[str, Any] = MappingProxyType({})
+"""A row that another stripe reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawFile:
-    """An open file, its path for messages, and the source it belongs to."""
+    """An open file, its path for messages, and the source it belongs to.
+
+    Where only every so many of its rows are wanted, a reader may yield the others as `ELSEWHERE`,
+    unread.
+    """
 
     path: str
     stream: BinaryIO
     source: DataSource
+    stripe: int = 0
+    stripes: int = 1
+
+    def holds(self, row: int) -> bool:
+        """Whether a row, counted from 1, is wanted."""
+        return row % self.stripes == self.stripe
 
 
 Reader = Callable[[RawFile, CheckColumns], Iterator[Mapping[str, Any] | BadReason]]

@@ -55,8 +55,13 @@ def records_of(card: ScenarioCard, part: Part) -> Iterator[Record]:
     if part.file < 0:
         return read_card(card)
     file = card.source.files[part.file]
-    records = read_records(file, card.source, required=required_columns(card))
-    return (record for record in records if record.row % part.stripes == part.stripe)
+    return read_records(
+        file,
+        card.source,
+        required=required_columns(card),
+        stripe=part.stripe,
+        stripes=part.stripes,
+    )
 
 
 def bytes_of(path: str) -> int:

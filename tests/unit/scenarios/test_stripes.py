@@ -1,0 +1,46 @@
+"""Stripes: what several tasks read of one file is together what one task reads."""
+
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.scenarios import read_records
+from tests.unit.scenarios.cards import source
+
+CONTENTS = {
+    "csv": 'id,text\n1,"a\nb"\n2\n\n3,c,,\n4,d,e\n5,f\n6,g\n7,h\n',
+    "jsonl": '{"id": "1"}\n\n{"id": \n[2]\n{"id": "3"}\n   \n{"id": "4"}\n{"id": "5"}\n7\n',
+    "json": '[{"id": "1"}, 2, {"id": "3"}, {"id": "4"}, {"id": "5"}, {"id": "6"}, {"id": "7"}]',
+    "lines": "1\n2\n3\n4\n5\n6\n7\n",
+}
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+@pytest.mark.parametrize("stripes", [1, 2, 3, 11])
+def test_stripes_are_together_the_file(tmp_path: Path, kind: str, stripes: int) -> None:
+    path = tmp_path / f"a.{kind}"
+    path.write_text(CONTENTS[kind], encoding="utf-8")
+    of = source(path, kind)
+    whole = list(read_records(of.files[0], of))
+    assert len(whole) == 7
+    parts = [
+        list(read_records(of.files[0], of, stripe=stripe, stripes=stripes))
+        for stripe in range(stripes)
+    ]
+    for stripe, part in enumerate(parts):
+        assert all(record.row % stripes == stripe for record in part)
+    assert sorted((one for part in parts for one in part), key=lambda one: one.row) == whole
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_row_of_another_stripe_takes_what_is_joined_to_it_nowhere(
+    tmp_path: Path, kind: str
+) -> None:
+    path, text = tmp_path / f"a.{kind}", tmp_path / "guide.txt"
+    path.write_text(CONTENTS[kind], encoding="utf-8")
+    text.write_text("All of it.", encoding="utf-8")
+    of = source(path, kind, texts={"guide": str(text)})
+    found = list(read_records(of.files[0], of, stripe=0, stripes=2))
+    assert [record.row for record in found] == [2, 4, 6]
+    good = [record.fields for record in found if record.error is None]
+    assert good and all(fields["guide"] == "All of it." and "id" in fields for fields in good)
