@@ -198,11 +198,11 @@ def _plain(value: Any) -> object:
     return str(value) if isinstance(value, (date, time, Decimal)) else {}
 
 
-def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[int, Record]]:
+def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[int | None, Record]]:
     """Each record with its text in the history's column, and the number of its file.
 
     The entries come in the order of `ORDER`, all of a patient's. A bad event comes out as a bad
-    record of its own file, so that it is counted like any other bad row.
+    record without such a number, so that it is counted like any other bad row.
     """
     history = cast(History, source.history)
     lines, patient = Lines(history), None
@@ -210,7 +210,8 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
         file, row = divmod(entry.place, ROWS)
         if entry.error is not None:
             name = shown(source.files[file]) if entry.is_record else history.files[file]
-            yield file, Record(source_file=name, row=row, error=BadReason(entry.error))
+            bad = Record(source_file=name, row=row, error=BadReason(entry.error))
+            yield (file if entry.is_record else None), bad
             continue
         if entry.patient != patient:
             lines, patient = Lines(history), entry.patient

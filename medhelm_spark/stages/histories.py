@@ -12,7 +12,7 @@ cut by their bytes. None of it grows with the number of patients, records or eve
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import cast
@@ -20,7 +20,7 @@ from typing import cast
 from pyspark.sql import DataFrame
 
 from medhelm_spark.domain.history import History
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
@@ -42,58 +42,111 @@ PATIENT = "patient"
 
 
 @dataclass(frozen=True, slots=True)
+class Sharing:
+    """Cards that differ in their records alone, and so share their events, which are read once.
+
+    Their files of records are numbered through, card after card.
+    """
+
+    cards: tuple[ScenarioCard, ...]
+
+    @property
+    def history(self) -> History:
+        """The history of each of them."""
+        return cast(History, self.cards[0].source.history)
+
+    @property
+    def files(self) -> list[tuple[ScenarioCard, int]]:
+        """Whose each file is, and its number there."""
+        return [(card, n) for card in self.cards for n in range(len(card.source.files))]
+
+    @property
+    def source(self) -> DataSource:
+        """All their files as one source."""
+        return replace(
+            self.cards[0].source, files=tuple(card.source.files[n] for card, n in self.files)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ReadEntries:
     """Parts of records and of events in, entries out; of some files only the rows that count."""
 
-    card: ScenarioCard
+    sharing: Sharing
     rows: Mapping[int, frozenset[int]]
 
     def __call__(self, parts: Iterable[Part]) -> Iterator[Entry]:
-        history = cast(History, self.card.source.history)
+        history = self.sharing.history
+        cards = {card.name: card for card in self.sharing.cards}
+        places = {(card.name, n): place for place, (card, n) in enumerate(self.sharing.files)}
         for part in parts:
             if part.is_event:
                 path = history.files[part.file]
                 events = read_events(path, history, stripe=part.stripe, stripes=part.stripes)
                 yield from event_entries(events, history, part.file)
             else:
-                records = records_of(self.card, part)
-                yield from record_entries(records, history, part.file, self.rows.get(part.file))
+                place = places[part.scenario_name, part.file]
+                records = records_of(cards[part.scenario_name], part)
+                yield from record_entries(records, history, place, self.rows.get(place))
 
 
 @dataclass(frozen=True, slots=True)
 class MakeTexts:
     """Sorted entries in, whatever `make` makes of records with their texts out."""
 
-    card: ScenarioCard
+    sharing: Sharing
     make: Make
 
     def __call__(self, entries: Iterable[Entry]) -> Iterator[object]:
-        found = serialised(entries, self.card.source)
-        for file, of_file in groupby(found, key=itemgetter(0)):
-            yield from self.make((record for _, record in of_file), self.card, file)
+        files = self.sharing.files
+        found = serialised(entries, self.sharing.source)
+        for place, of_file in groupby(found, key=itemgetter(0)):
+            records = (record for _, record in of_file)
+            if place is not None:
+                yield from self.make(records, *files[place])
+                continue
+            for record in records:  # a bad event is one of every card
+                for card in self.sharing.cards:
+                    yield from self.make([record], card, 0)
 
 
-def read_history(
-    ctx: Context, card: ScenarioCard, make: Make, out: type, watch: Watch
-) -> DataFrame:
-    """Whatever `make` makes of a card's records, each with its text, as rows of type `out`."""
-    parts = [*parts_of(card, ctx.cores), *parts_of_events(card, ctx.cores)]
-    read = ReadEntries(card, _rows(card))
+def shared(cards: Iterable[ScenarioCard]) -> list[Sharing]:
+    """Cards with histories, those together whose sources differ in the files of records alone."""
+    found: list[Sharing] = []
+    for card in cards:
+        alike = (n for n, one in enumerate(found) if _share(one.cards[0], card))
+        place = next(alike, None)
+        if place is None:
+            found.append(Sharing((card,)))
+        else:
+            found[place] = Sharing((*found[place].cards, card))
+    return found
+
+
+def _share(one: ScenarioCard, other: ScenarioCard) -> bool:
+    return replace(one.source, files=()) == replace(other.source, files=())
+
+
+def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: Watch) -> DataFrame:
+    """Whatever `make` makes of the cards' records, each with its text, as rows of type `out`."""
+    parts = [part for card in sharing.cards for part in parts_of(card, ctx.cores)]
+    parts += parts_of_events(sharing.cards[0], ctx.cores)
+    read = ReadEntries(sharing, _rows(sharing))
     entries = map_rows(ctx.lake.frame(parts, Part), read, Part, Entry)
     dealt = entries.repartition(PATIENT).sortWithinPartitions(*ORDER)
-    return map_rows(dealt, watch(MakeTexts(card, make)), Entry, out)
+    return map_rows(dealt, watch(MakeTexts(sharing, make)), Entry, out)
 
 
-def _rows(card: ScenarioCard) -> dict[int, frozenset[int]]:
+def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:
     """The drawn rows of each file of which some are drawn."""
-    history = cast(History, card.source.history)
     found = {}
-    for number, file in enumerate(card.source.files):
-        most = most_records(file.path, history)
+    for place, (card, number) in enumerate(sharing.files):
+        file = card.source.files[number]
+        most = most_records(file.path, sharing.history)
         if most is None:
             continue
         records = read_records(file, card.source, required=required_columns(card))
         rows = drawn(sum(1 for _ in records), most)
         if rows is not None:
-            found[number] = rows
+            found[place] = rows
     return found

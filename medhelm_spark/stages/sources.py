@@ -39,7 +39,7 @@ from medhelm_spark.scenarios import (
     spread,
 )
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.histories import read_history
+from medhelm_spark.stages.histories import read_history, shared
 from medhelm_spark.stages.parts import Make, Part, bytes_of, parts_of, records_of
 
 ROW_NUMBERS = (1 << 62) - 1
@@ -117,7 +117,7 @@ def read(
     long = {
         n: card for n, card in cards.items() if card.source.history and card.source.history.files
     }
-    frames += [read_history(ctx, card, make, out, watch) for card in long.values()]
+    frames += [read_history(ctx, alike, make, out, watch) for alike in shared(long.values())]
     files = {n: card for n, card in cards.items() if not _is_table(card) and n not in long}
     if files:
         parts = [part for card in files.values() for part in parts_of(card, ctx.cores)]

@@ -8,10 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pyarrow import parquet
 
 from medhelm_spark.cli import main
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.scenarios import with_source
+from medhelm_spark.stages.parts import Part, parts_of_events
 from tests.spark.conftest import Site
 from tests.unit.scenarios.cards import parsed
 from tests.unit.scenarios.histories import ehrshot, medalign, write_parquet
@@ -66,6 +68,32 @@ def test_folders_as_downloaded_from_entry_to_instances(site: Site, in_many_parts
     versions = len(site.rows("scenarios"))
     assert site.run("-r", *entries, command="plan") == 0
     assert len(site.rows("scenarios")) == versions
+
+
+def test_two_subjects_read_their_events_once_and_each_counts_a_bad_one(
+    site: Site, in_many_parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = site.folder / "ehrshot"
+    ehrshot(folder, 5)
+    events = parquet.read_table(folder / "data" / "data.parquet").to_pylist()
+    write_parquet(folder / "data" / "data.parquet", [*events, {**events[0], "code": None}])
+    asked: list[int] = []
+
+    def counted(card: ScenarioCard, cores: int) -> list[Part]:
+        asked.append(cores)
+        return parts_of_events(card, cores)
+
+    monkeypatch.setattr("medhelm_spark.stages.histories.parts_of_events", counted)
+    site.deploy(MODEL, mode="choice")
+    subjects = ("guo_los", "lab_anemia")
+    entries = [f"ehrshot:subject={one},data_path=ehrshot,model={MODEL}" for one in subjects]
+    assert site.run("-r", *entries, command="plan") == 0
+    assert len(asked) == 3, "keys, instances and quarantine, whatever the number of subjects"
+    for subject in subjects:
+        name = f"ehrshot:subject={subject}"
+        assert written(site, name) == pure(chosen("ehrshot", subject=subject), folder, name)
+    bad = sorted((one["scenario_name"], one["reason"]) for one in site.rows("quarantine"))
+    assert bad == [(f"ehrshot:subject={one}", "missing_field") for one in subjects]
 
 
 def test_one_patient_or_many_in_a_partition_with_labels_and_events_at_random(
