@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import cycle, islice, pairwise
+from itertools import cycle, islice, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -205,8 +205,9 @@ def _table(sizes: Sequence[Measured]) -> Iterator[str]:
 
 
 def _cell(one: Measured, since: float, until: float) -> str:
-    per_core = one.rows / one.taken.cpu_seconds(since, until)
-    return f"{until - since:.0f} s, {per_core:,.0f}"
+    cpu = one.taken.cpu_seconds(since, until)
+    per_core = f"{one.rows / cpu:,.0f}" if cpu else "too short to tell"
+    return f"{until - since:.0f} s, {per_core}"
 
 
 def main() -> None:
@@ -218,10 +219,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
     name_spark_home()
-    text = report({name: [measure(name, rows) for rows in args.rows] for name in args.sets})
     args.output.parent.mkdir(exist_ok=True)
-    args.output.write_text(text)
-    sys.stdout.write(text)
+    found: dict[str, list[Measured]] = {name: [] for name in args.sets}
+    for rows, name in product(args.rows, args.sets):
+        found[name].append(measure(name, rows))
+        args.output.write_text(report(found))
+    sys.stdout.write(args.output.read_text())
 
 
 if __name__ == "__main__":

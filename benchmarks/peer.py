@@ -34,11 +34,21 @@ Work = Callable[[], None]
 MODEL = "local/smollm2"
 ENTRY = f"medhelm_configurable_benchmark:config_path=benchmark.yaml,model={MODEL}"
 SUFFIX = "Reply with one word: yes, no or maybe."
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is asked of a row, and how long the answer may be."""
+
+    text: str
+    max_tokens: int = 16
+
+
 PROMPTS = {
-    "question": "{question}\n\n" + SUFFIX,
-    "abstract": "Abstract: {context}\n\nQuestion: {question}\n\n" + SUFFIX,
+    "question": Prompt("{question}\n\n" + SUFFIX),
+    "abstract": Prompt("Abstract: {context}\n\nQuestion: {question}\n\n" + SUFFIX),
+    "sentence": Prompt("{question}\n\nAnswer in one sentence that says why.", max_tokens=48),
 }
-MAX_TOKENS = 16
 
 
 def make_data(folder: Path, data: Path, rows: int, prompt: str) -> Path:
@@ -47,7 +57,7 @@ def make_data(folder: Path, data: Path, rows: int, prompt: str) -> Path:
     place.mkdir()
     keys = ("context", "question", "correct_answer")
     found = [dict(zip(keys, row, strict=True)) for row in abstracts(data, rows)]
-    write_benchmark(place, PROMPTS[prompt], MAX_TOKENS, found)
+    write_benchmark(place, PROMPTS[prompt].text, PROMPTS[prompt].max_tokens, found)
     return place
 
 
@@ -251,9 +261,9 @@ def report(taken: Mapping[str, float], count: int, prompt: str) -> str:
         f"# End to end beside MedHELM 0.8.0: PubMedQA, {prompt}",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads, no GPU; {count:,} rows, "
-        f"SmolLM2-135M-Instruct in float32, greedy, {MAX_TOKENS} tokens at most, 64 sequences at "
-        "once, no graph compiled. One run each, from nothing to scores, engine start counted; "
-        "MedHELM without its cache and its summarise step, ours with both.",
+        f"SmolLM2-135M-Instruct in float32, greedy, {PROMPTS[prompt].max_tokens} tokens at most, "
+        "64 sequences at once, no graph compiled. One run each, from nothing to scores, engine "
+        "start counted; MedHELM without its cache and its summarise step, ours with both.",
         "",
         "| way | seconds | rows/s | to ours |",
         "|---|---|---|---|",
