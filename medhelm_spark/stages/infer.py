@@ -26,6 +26,7 @@ from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.dealing import SLOT, dealt
 from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.states import requests_of
 from medhelm_spark.stages.waves import STAGE, record_wave
@@ -221,11 +222,11 @@ def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
     equals, prefixes stand together.
     """
     prompts = ctx.lake.read("prompts").select("prompt_id", "messages", "text")
-    rows = F.broadcast(wave).join(prompts, "prompt_id")
-    dealt = rows.repartition(slots, "together") if slots > 1 else rows.repartition(1)
+    rows = F.broadcast(dealt(ctx.lake, wave, slots)).join(prompts, "prompt_id")
     longest = F.col("decoding.max_tokens").desc()
     order = ("text", "messages", "prompt_id", "request_id")
-    ordered = dealt.sortWithinPartitions("model_deployment", longest, *order)
+    own = rows.repartition(slots, SLOT)
+    ordered = own.sortWithinPartitions("model_deployment", longest, *order)
     return ordered.select(*Request.__dataclass_fields__)
 
 
