@@ -4,7 +4,7 @@ Every way is a process of its own, from nothing to scores; an engine's start cou
 it does by default (the model in its process) and against a vLLM server with several numbers of
 threads; its summarise step is left out, ours is counted.
 
-    python -m benchmarks.peer --medhelm VENV --vllm VENV --model FOLDER [--rows 1000]
+    python -m benchmarks.peer --medhelm VENV --vllm VENV [--prompt sentence]
 """
 
 import argparse
@@ -27,6 +27,7 @@ from typing import Any
 import yaml
 
 from benchmarks.loads import ORIGINAL, abstracts, write_benchmark
+from tests.vllm.model import smollm2
 
 PORT = 8011
 OURS, IN_PROCESS = "medhelm_spark, vLLM in the executor", "MedHELM 0.8.0, in process (its default)"
@@ -226,8 +227,9 @@ class Side:
 def main() -> None:
     """Measure every way and keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("--medhelm", "--vllm", "--model"):
+    for name in ("--medhelm", "--vllm"):
         parser.add_argument(name, type=Path, required=True)
+    parser.add_argument("--model", type=Path, help="default: SmolLM2, as the tests use it")
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--prompt", choices=PROMPTS, default="abstract")
     parser.add_argument("--threads", type=int, nargs="+", default=[4, 32, 64])
@@ -238,9 +240,8 @@ def main() -> None:
     output = args.output or Path(__file__).parent / "results" / f"medhelm_{args.prompt}.md"
     os.environ |= {"HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "2", "DO_NOT_TRACK": "1"}
     with tempfile.TemporaryDirectory() as name:
-        side = Side(
-            args.medhelm.absolute(), args.vllm.absolute(), args.model.absolute(), Path(name)
-        )
+        model = args.model or smollm2()
+        side = Side(args.medhelm.absolute(), args.vllm.absolute(), model.absolute(), Path(name))
         make_theirs(side.folder, side.model)
         make_ours(side.folder, side.model)
         place = make_data(side.folder, args.data, args.rows, args.prompt)
