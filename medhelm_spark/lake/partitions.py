@@ -16,11 +16,11 @@ _MASK = 0xFFFFFFFF
 def numbers_for(partitions: int) -> tuple[int, ...]:
     """For each partition, in their order, a 32-bit integer that is hashed to it."""
     found: dict[int, int] = {}
-    for number in count():
+    numbers = count()
+    while len(found) < partitions:
+        number = next(numbers)
         found.setdefault(spark_hash(number) % partitions, number)
-        if len(found) == partitions:
-            return tuple(number for _, number in sorted(found.items()))
-    raise AssertionError
+    return tuple(number for _, number in sorted(found.items()))
 
 
 def spark_hash(number: int) -> int:
