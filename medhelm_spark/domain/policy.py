@@ -1,19 +1,46 @@
 """Decision: may text of this access level reach this place?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.scenario import AccessLevel
 
 
+class IncompleteJury(StrEnum):
+    """What an answer gets that some judges of its jury gave no usable verdict on.
+
+    UNSCORED: no score. AVAILABLE: the mean of the verdicts that are there, which moves with the
+    strictness of the judges that failed.
+    """
+
+    UNSCORED = "unscored"
+    AVAILABLE = "available"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What a mean needs before it is compared with another model's.
+
+    `coverage_floor` is the share of a cell's answers, 0 to 1, that must have a score.
+    """
+
+    coverage_floor: float = 0.95
+    incomplete_jury: IncompleteJury = IncompleteJury.UNSCORED
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Which localities may see text of which access level; what is not listed is denied."""
+    """Which localities may see text of which access level, and which means may be compared.
+
+    A level or locality that is not listed is denied.
+    """
 
     allowed: tuple[tuple[AccessLevel, tuple[Locality, ...]], ...]
     version: str
     origin: str = ""
+    comparison: Comparison = field(default_factory=Comparison)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Score, PerInstanceStats and Stat: absent is not zero."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -80,6 +81,9 @@ class Stat:
     as in HELM. `perturbation` is empty, a perturbation, or one of the collections `robustness`,
     `fairness`, `prompt_variants` and `repeats`; `computed_on` is None where it is empty. The
     interval counts all trials of an instance as one answer.
+
+    `comparability` is what has to be equal before two means are compared: a hash or a word for each
+    of `domain.comparability.PARTS`. None where the lake is older than it.
     """
 
     run_spec_id: str
@@ -96,6 +100,7 @@ class Stat:
     ci_high: float | None
     ci_method: IntervalMethod
     computed_on: ComputedOn | None = None
+    comparability: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
