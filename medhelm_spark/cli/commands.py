@@ -55,9 +55,11 @@ def run(args: Namespace) -> int:
     ctx = workspace.context(args.suite)
     if args.skip_completed_runs:
         runs = _not_completed(ctx, runs)
-    specs = prepare(ctx, workspace, runs, one_source(runs, own_data(args.source, args.columns)))
+    own = one_source(runs, own_data(args.source, args.columns))
+    prepared = prepare(ctx, workspace, runs, own)
+    retry = args.retry_failed
     done = evaluate(
-        ctx, workspace, runs, specs=specs, upto=args.name, retry_failed=args.retry_failed
+        ctx, workspace, runs, prepared=prepared, upto=args.name, retry_failed=retry, args=args
     )
     say(counted(done.model_calls, "model call"))
     return _finish(args, workspace, ctx) if args.name == "run" else 0
@@ -94,9 +96,10 @@ def import_responses(args: Namespace) -> int:
     unasked = tuple(replace(one, deployment=replace(one.deployment, engine=ENGINE)) for one in runs)
     check_engines(unasked, workspace)
     ctx = workspace.context(args.suite)
-    specs = prepare(ctx, workspace, runs, one_source(runs, own_data(args.source, args.columns)))
-    import_file(ctx, specs, {specs[0].scenario_name: args.file}, names)
-    done = evaluate(ctx, workspace, unasked, specs=specs)
+    data = one_source(runs, own_data(args.source, args.columns))
+    prepared = prepare(ctx, workspace, runs, data)
+    import_file(ctx, prepared.specs, {prepared.specs[0].scenario_name: args.file}, names)
+    done = evaluate(ctx, workspace, unasked, prepared=prepared, args=args)
     say(counted(done.model_calls, "model call"))
     return _finish(args, workspace, ctx)
 

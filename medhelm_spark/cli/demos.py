@@ -48,9 +48,9 @@ def run(location: str, local_path: Path, tracking_uri: str | None, *, tracking: 
     check_engines(runs, workspace)
     ctx = workspace.context(SUITE)
     made = OwnData(paths=[_pubmed_style()])
-    specs = prepare(ctx, workspace, runs, {"pubmed_qa": made})
-    _import(ctx, specs)
-    done = evaluate(ctx, workspace, runs, specs=specs)
+    prepared = prepare(ctx, workspace, runs, {"pubmed_qa": made})
+    _import(ctx, prepared.specs)
+    done = evaluate(ctx, workspace, runs, prepared=prepared)
     say(counted(done.model_calls, "model call"))
     if tracking:
         track(workspace, ctx, SUITE, tracking_uri)

@@ -53,7 +53,8 @@ def estimate(args: Namespace) -> int:
     runs = Entries.of(args).resolve(args, workspace)
     check(runs)
     ctx = workspace.context(args.suite)
-    specs = prepare(ctx, workspace, runs, one_source(runs, own_data(args.source, args.columns)))
+    data = one_source(runs, own_data(args.source, args.columns))
+    specs = prepare(ctx, workspace, runs, data).specs
     asking, judging = asking_of(workspace, runs), judging_of(workspace, runs, specs)
     found = costs(ctx, specs, asking, judging)
     deployments = {**asking.deployments, **judging.deployments}

@@ -1,10 +1,12 @@
 """The order of stages, and the checks that come before any of them."""
 
+from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from medhelm_spark.annotators.kinds import kind_of
+from medhelm_spark.cli.suite_models import runs_of, tell_left
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
@@ -18,6 +20,7 @@ from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
 from medhelm_spark.scenarios import check_card, with_source
 from medhelm_spark.stages.annotate import annotate
+from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED, decide, record
 from medhelm_spark.stages.infer import Asking, infer
@@ -25,7 +28,8 @@ from medhelm_spark.stages.ingest import ingest, ingested
 from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.perturb import changes_of
 from medhelm_spark.stages.plan import plan
-from medhelm_spark.stages.run_specs import check_splits
+from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
+from medhelm_spark.stages.run_specs import check_splits, current_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 from medhelm_spark.stages.windows import fit_of
@@ -52,6 +56,14 @@ class OwnData:
 
 
 NO_SOURCES: Mapping[str, OwnData] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Planned RunSpecs in the order of their runs, and the data version of each scenario's name."""
+
+    specs: tuple[RunSpec, ...]
+    versions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +120,7 @@ def prepare(
     workspace: Workspace,
     runs: Sequence[ResolvedRun],
     sources: Mapping[str, OwnData] = NO_SOURCES,
-) -> list[RunSpec]:
+) -> Prepared:
     """Ask the policy, ingest what is missing, plan.
 
     `sources` replace scenarios' own data, by scenario name. Data in the lake is used as it is,
@@ -127,7 +139,8 @@ def prepare(
     check_splits(runs, {name: one.splits for name, one in found.items()})
     record(ctx, decisions)
     expect_rows(ctx.lake.spark, sum(sum(one.splits.values()) for one in found.values()))
-    return plan(ctx, runs, {name: one.data_version for name, one in found.items()})
+    versions = {name: one.data_version for name, one in found.items()}
+    return Prepared(specs=tuple(plan(ctx, runs, versions)), versions=versions)
 
 
 def one_source(runs: Sequence[ResolvedRun], own: OwnData | None) -> dict[str, OwnData]:
@@ -207,22 +220,49 @@ def evaluate(
     workspace: Workspace,
     runs: Sequence[ResolvedRun],
     *,
-    specs: Sequence[RunSpec],
+    prepared: Prepared,
     upto: str = "run",
     retry_failed: bool = False,
+    args: Namespace | None = None,
 ) -> Evaluated:
-    """Do the stages after `prepare` up to `upto`, each only where something is missing."""
-    asked = 0
+    """Do the stages after `prepare` up to `upto`, each only where something is missing.
+
+    `args` are the command's: its entries say what the suite's other models are scored by now.
+    """
+    asked, specs = 0, prepared.specs
     if STAGES.index(upto) >= STAGES.index("infer"):
         asking = asking_of(workspace, runs, retry_failed)
         asked += infer(ctx, [spec.run_spec_id for spec in specs], asking)
     if STAGES.index(upto) >= STAGES.index("annotate"):
         asked += annotate(ctx, specs, judging_of(workspace, runs, specs, retry_failed))
     if STAGES.index(upto) >= STAGES.index("score"):
-        score(ctx, specs)
-    if upto == "run":
-        summarize(ctx, specs)
-    return Evaluated(specs=tuple(specs), model_calls=asked)
+        score_suite(ctx, workspace, prepared, args, is_summarized=upto == "run")
+    return Evaluated(specs=specs, model_calls=asked)
+
+
+def score_suite(
+    ctx: Context,
+    workspace: Workspace,
+    prepared: Prepared,
+    args: Namespace | None,
+    *,
+    is_summarized: bool,
+) -> None:
+    """Score what was planned, and what else the suite holds by another definition than now."""
+    current = current_runs(ctx)
+    rows = others_of(ctx, current, prepared.specs) if args else []
+    runs = runs_of(rows, args, workspace) if args else {}
+    policy = workspace.registry.policy
+    found, left = rescored(ctx, rows, runs, prepared.versions, policy)
+    moved = {run.name for run in found.runs}
+    kept = [row.run_spec for row in current if row.name not in moved]
+    own = (*prepared.specs, *found.specs)
+    score(ctx, [*own, *outdated(ctx, kept)])
+    if is_summarized:
+        summarize(ctx, [*own, *kept])
+    enter_rescored(ctx, found)
+    if args:
+        tell_left(left, args)
 
 
 def asking_of(

@@ -12,6 +12,7 @@ from medhelm_spark.config.wording import (
     FORMAT_BEFORE_LAST,
     output_format,
 )
+from medhelm_spark.domain.comparability import NEVER_ZERO
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, RunEntry, Substitution
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
@@ -207,7 +208,7 @@ def _without_blank_stops(spec: AdapterSpec) -> AdapterSpec:
 
 
 def _never_zero(spec: AdapterSpec) -> AdapterSpec:
-    return spec if spec.temperature else replace(spec, temperature=1e-4)
+    return spec if spec.temperature else replace(spec, temperature=NEVER_ZERO)
 
 
 MODEL_TAGS: Mapping[str, Callable[[AdapterSpec], AdapterSpec]] = {

@@ -245,6 +245,9 @@ class RunRecord:
     `write_id` names the rows it wrote: a stage output is current where the newest record of its
     unit says so. `fingerprint` covers the unit, the versions of all that shaped the output, and a
     digest of the input rows; an equal fingerprint means that there is nothing to do.
+
+    `comparability` is what the rows of score rest on, by part (`domain.comparability`), with all
+    its metrics as one; of annotate it is the jury's part. None elsewhere and in older records.
     """
 
     stage: str
@@ -258,3 +261,4 @@ class RunRecord:
     code_version: str
     spark_version: str
     schema_version: int = 1
+    comparability: Mapping[str, str] | None = None

@@ -6,7 +6,7 @@ same rows. `{name}` stands for a table.
 
 CURRENT_RUNS = """
 SELECT stage, unit_id, write_id, fingerprint, suite, started_at, finished_at, counts,
-       code_version, spark_version, schema_version
+       code_version, spark_version, schema_version, comparability
 FROM (SELECT *, row_number() OVER (
         PARTITION BY stage, unit_id ORDER BY finished_at DESC, write_id DESC) AS age
       FROM {runs})

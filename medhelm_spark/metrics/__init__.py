@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from medhelm_spark.domain.comparability import metric_part
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -114,6 +115,24 @@ def run_metric_for(name: str) -> RunMetric | None:
     return None
 
 
+def _part(metric: Metric | RunMetric, params: Params, reads: Iterable[str] = ()) -> str:
+    known = (*METRICS.items(), *RUN_METRICS.items())
+    name = next(name for name, one in known if one is metric)
+    return metric_part(name, metric.version, params, reads)
+
+
+def parts_of(specs: Sequence[MetricSpec]) -> dict[str, str]:
+    """What stands behind each stat that these specs give, as `domain.comparability` names it."""
+    parts: dict[str, str] = {}
+    for metric, params in metrics_for(specs):
+        parts |= {stat.name: _part(metric, params) for stat in metric.emitted(params)}
+    for run_metric, params in run_metrics_for(specs):
+        reads = dict.fromkeys(parts[name] for name in run_metric.reads(params))
+        own = _part(run_metric, params, reads)
+        parts |= {stat.name: own for stat in run_metric.emitted(params)}
+    return parts
+
+
 def _claim(owners: dict[str, MetricSpec], stats: Iterable[MetricInfo], spec: MetricSpec) -> None:
     """Note which spec gives these stats; ConfigError where another gives one of them already."""
     for stat in stats:
@@ -211,6 +230,7 @@ __all__ = [
     "metric_for",
     "metrics_behind",
     "metrics_for",
+    "parts_of",
     "run_metric_for",
     "run_metrics_for",
     "stats_of",

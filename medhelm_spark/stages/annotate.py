@@ -13,6 +13,7 @@ from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION, spoken
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.comparability import JURY, jury_part
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
@@ -28,6 +29,7 @@ from medhelm_spark.domain.run import RunSpec, Unreadable
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.stages.comparability import ANNOTATE
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer import Asking, infer
 from medhelm_spark.stages.judges import (
@@ -43,8 +45,8 @@ from medhelm_spark.stages.judges import (
 )
 from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, requests_of
 
-STAGE = "annotate"
-VERSION = "1"
+STAGE = ANNOTATE
+VERSION = "2"
 
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
@@ -130,11 +132,47 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
     return asked
 
 
+def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> list[str]:
+    """Read verdicts again without asking a judge.
+
+    Returns the ids of the RunSpecs whose judge requests have all been settled before; the verdicts
+    of the others stay as they are.
+    """
+    judged = {spec.run_spec_id: spec for spec in specs}
+    if not judged:
+        return []
+    answered_by = {spec.model_deployment for spec in specs}
+    inputs = inputs_of(ctx, list(judged), "plan", Purpose.EVALUATE, answered_by)
+    prints = {
+        unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in judged
+    }
+    plan_judges(ctx, judging, judged, prints)
+    replies = inputs_of(ctx, list(judged), PLAN, Purpose.JUDGE, judging.deployments)
+    settled = [unit for unit in judged if unit not in replies or not replies[unit].missing]
+    if settled:
+        whole = {unit: judged[unit] for unit in settled}
+        _read_verdicts(ctx, judging, whole, {unit: prints[unit] for unit in settled})
+    return settled
+
+
 def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
         (one.spec.name, version_of(one.rubric), one.jury.name, _call_ids(one)) for one in annotators
     ]
     return content_id(STAGE, VERSION, EXTRACTION_VERSION, juries, answers)
+
+
+def jury_text(annotators: Sequence[ResolvedAnnotator]) -> str:
+    """The jury's part of what stats rest on; how answers are read decides what judges see."""
+    return "; ".join(
+        jury_part(
+            one.rubric.name,
+            version_of(one.rubric),
+            [judge.name for judge in one.jury.judges],
+            (_call_ids(one), EXTRACTION_VERSION),
+        )
+        for one in annotators
+    )
 
 
 def _call_ids(annotator: ResolvedAnnotator) -> list[str]:
@@ -166,5 +204,7 @@ def _read_verdicts(
         made = map_rows(tasks, ReadVerdicts(rubrics, todo), VerdictTask, Annotation)
         ctx.lake.append("annotations", made, write_id)
         counts = {unit: replies[unit].counts for unit in todo if unit in replies}
-        ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at, counts)
+        juries = {unit: {JURY: jury_text(judging.annotators[unit])} for unit in todo}
+        fresh = {unit: prints[unit] for unit in todo}
+        ctx.record(STAGE, fresh, write_id, started_at, counts, comparability=juries)
     ctx.say(f"{STAGE}: {len(todo)} of {counted(len(prints), 'run spec')} judged anew")

@@ -95,6 +95,8 @@ class Context:
         write_id: str,
         started_at: datetime,
         counts: Mapping[str, Mapping[str, int]] | None = None,
+        *,
+        comparability: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         """Mark units finished: from this commit on the rows of `write_id` are current for them."""
         now = datetime.now(UTC)
@@ -111,6 +113,7 @@ class Context:
                 code_version=__version__,
                 spark_version=self.lake.spark.version,
                 schema_version=SCHEMA_VERSION,
+                comparability=(comparability or {}).get(unit),
             )
             for unit, fingerprint in fingerprints.items()
         ]

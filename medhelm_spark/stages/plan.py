@@ -132,19 +132,31 @@ class Renderer:
             )
 
 
-def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str]) -> list[RunSpec]:
+def frozen(runs: Sequence[ResolvedRun], versions: Mapping[str, str]) -> list[RunSpec]:
+    """The RunSpecs of resolved runs; `versions` are data versions by scenario name."""
+    return [
+        run_spec_of(run, version_of(run, versions[run.card.name]), perturbations_of(run))
+        for run in runs
+    ]
+
+
+def plan(
+    ctx: Context,
+    runs: Sequence[ResolvedRun],
+    versions: Mapping[str, str],
+    *,
+    is_entered: bool = True,
+) -> list[RunSpec]:
     """Make the suite's current RunSpecs and everything needed to ask them.
 
     Args:
         ctx: the lake and suite.
         runs: what configuration resolved.
         versions: data version by scenario name, as `ingest` returned them.
+        is_entered: whether they become the suite's current ones now.
     """
     started_at, write_id = now(), new_write_id()
-    specs = [
-        run_spec_of(run, version_of(run, versions[run.card.name]), perturbations_of(run))
-        for run in runs
-    ]
+    specs = frozen(runs, versions)
     fingerprints = {
         spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id, *_fit_parts(run))
         for run, spec in zip(runs, specs, strict=True)
@@ -159,7 +171,8 @@ def plan(ctx: Context, runs: Sequence[ResolvedRun], versions: Mapping[str, str])
     refuse_empty(
         ctx, [replace(spec, data_version=versions[run.card.name]) for run, spec in todo.values()]
     )
-    enter(ctx, runs, specs, write_id, started_at)
+    if is_entered:
+        enter(ctx, runs, specs, write_id, started_at)
     if todo:
         perturb(ctx, list(todo.values()), versions)
         _write(ctx, list(todo.values()), write_id)

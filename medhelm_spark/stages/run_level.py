@@ -6,7 +6,7 @@ numpy columns there (8 bytes a value), so that neither the driver nor one Spark 
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 
@@ -19,6 +19,7 @@ from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, Sta
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
 from medhelm_spark.metrics.run_metric import Columns, Weights
+from medhelm_spark.stages.comparability import StatKeys, keyed
 from medhelm_spark.stages.context import Context
 from medhelm_spark.statistics.intervals import bootstrap_rows
 
@@ -65,7 +66,11 @@ def versions(specs: Sequence[MetricSpec]) -> list[str]:
 
 
 def run_stats(
-    ctx: Context, scored: DataFrame, specs: Iterable[RunSpec], seed: int
+    ctx: Context,
+    scored: DataFrame,
+    specs: Iterable[RunSpec],
+    seed: int,
+    keys: Mapping[str, StatKeys],
 ) -> DataFrame | None:
     """The stats of the run-level metrics of these RunSpecs; None where there is no such metric.
 
@@ -74,6 +79,7 @@ def run_stats(
         scored: their current rows of `per_instance_stats`.
         specs: whose metrics count.
         seed: of the intervals.
+        keys: what their stats rest on, by run_spec_id.
     """
     metrics = {spec.run_spec_id: spec.metrics for spec in specs}
     wanted = [
@@ -87,7 +93,7 @@ def run_stats(
     observed = ctx.lake.query(OBSERVED, scored=scored, wanted=rows)
     dealt = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
-    return map_rows(dealt, RunSummarizer(metrics, seed), Observed, Stat).repartition(1)
+    return map_rows(dealt, RunSummarizer(metrics, seed, keys), Observed, Stat).repartition(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class RunSummarizer:
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
     seed: int
+    keys: Mapping[str, StatKeys] = field(default_factory=dict)
 
     def __call__(self, rows: Iterable[Observed]) -> Iterator[Stat]:
         for (run_spec_id, place, split, perturbation), group in groupby(rows, attrgetter(*GROUP)):
@@ -104,7 +111,7 @@ class RunSummarizer:
             values, intervals = _measured(metric, params, columns, weights, self.seed)
             stats = metric.emitted(params)
             for stat, value, interval in zip(stats, values, intervals, strict=True):
-                yield Stat(
+                made = Stat(
                     run_spec_id=run_spec_id,
                     name=stat.name,
                     split=split,
@@ -120,6 +127,7 @@ class RunSummarizer:
                     ci_high=interval.high if interval else None,
                     ci_method=interval.method if interval else IntervalMethod.NONE,
                 )
+                yield keyed(made, self.keys)
 
 
 def _columns(group: Iterable[Observed], width: int) -> tuple[Columns, Weights, int]:

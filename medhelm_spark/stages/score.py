@@ -9,11 +9,12 @@ from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Purpose, RequestState
-from medhelm_spark.domain.run import MetricSpec, RunSpec
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Chosen, metrics_for
+from medhelm_spark.stages.comparability import SCORE, SCORE_VERSION, noted, scored_by
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.run_specs import adapters_of
 from medhelm_spark.stages.states import (
@@ -24,10 +25,8 @@ from medhelm_spark.stages.states import (
     states,
 )
 
-STAGE = "score"
-VERSION = "1"
+STAGE = SCORE
 BATCH = 512
-UNREADABLE = MetricSpec(name="answer_unreadable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +47,8 @@ class Scorer:
 
 
 def metrics_of(spec: RunSpec) -> Chosen:
-    """A RunSpec's metrics; where options are shown also whether the answer was one of them."""
-    named = any(one.name == UNREADABLE.name for one in spec.metrics)
-    is_asked = spec.adapter_spec.method.shows_options and not named
-    return metrics_for((*spec.metrics, UNREADABLE) if is_asked else spec.metrics)
+    """The metrics that a RunSpec's answers are scored by."""
+    return metrics_for(scored_by(spec))
 
 
 def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerInstanceStats]:
@@ -78,7 +75,9 @@ def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:
     """Changes when an answer, an annotation, its reading or a metric's version does."""
     versions = [metric.version for metric, _ in metrics_of(spec)]
     reading = EXTRACTION_VERSION
-    return content_id(STAGE, VERSION, spec.run_spec_id, versions, reading, answers, annotations)
+    return content_id(
+        STAGE, SCORE_VERSION, spec.run_spec_id, versions, reading, answers, annotations
+    )
 
 
 def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
@@ -100,7 +99,9 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
         total = sum(inputs[key].requests for key in todo)
         _write(ctx, {key: unique[key] for key in todo}, write_id, total)
         counts = {key: inputs[key].counts for key in todo}
-        ctx.record(STAGE, {key: prints[key] for key in todo}, write_id, started_at, counts)
+        rests_on = {key: noted(ctx, unique[key], inputs[key]) for key in todo}
+        fresh = {key: prints[key] for key in todo}
+        ctx.record(STAGE, fresh, write_id, started_at, counts, comparability=rests_on)
     ctx.say(f"{STAGE}: {len(todo)} of {counted(len(unique), 'run spec')} scored anew")
     return len(todo)
 

@@ -20,6 +20,7 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.decide import NEVER_ASKED
 
 EVALUATION_KEY = ("run_spec_id", "instance_id", "perturbation", "train_trial_index", "trial_index")
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
@@ -27,36 +28,52 @@ FROM_INSTANCE = ("input", "references", "extra_data")
 FROM_PROMPT = ("num_train_instances", "prompt_truncated")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
 
-INPUTS = """
+# One row of every instance, however often and in whatever wording it is asked.
+AS_IT_IS = "q.perturbation = '' AND q.train_trial_index = 0 AND q.trial_index = 0"
+
+INPUTS = f"""
 SELECT q.run_spec_id, count(*) AS requests,
        count_if(r.request_id IS NOT NULL AND r.failure IS NULL) AS answered,
        count_if(r.failure IS NOT NULL) AS failed,
        CAST(bit_xor(xxhash64(q.instance_id, q.perturbation, q.train_trial_index, q.trial_index,
             q.annotator, q.judge, q.request_id, r.completed_at, r.write_id)) AS STRING)
-       AS fingerprint
-FROM {planned} q LEFT JOIN {results} r ON r.request_id = q.request_id
+       AS fingerprint,
+       count_if(r.engine_fingerprint = '{NEVER_ASKED}') AS imported,
+       count_if({AS_IT_IS}) AS instances,
+       CAST(bit_xor(CASE WHEN {AS_IT_IS} THEN xxhash64(q.instance_id) END) AS STRING) AS drawn
+FROM {{planned}} q LEFT JOIN {{results}} r ON r.request_id = q.request_id
 GROUP BY q.run_spec_id
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What a RunSpec's requests have come to: counts, and a digest of which result serves which."""
+    """What a RunSpec's requests have come to: counts, and a digest of which result serves which.
+
+    `imported` counts the results that came by import; `instances` and `drawn` are number and digest
+    of the instances asked about.
+    """
 
     run_spec_id: str
     requests: int
     answered: int
     failed: int
     fingerprint: str
+    imported: int
+    instances: int
+    drawn: str | None
+
+    @property
+    def missing(self) -> int:
+        return self.requests - self.answered - self.failed
 
     @property
     def counts(self) -> dict[str, int]:
-        missing = self.requests - self.answered - self.failed
         return {
             "requests": self.requests,
             "answered": self.answered,
             "failed": self.failed,
-            "missing": missing,
+            "missing": self.missing,
         }
 
 

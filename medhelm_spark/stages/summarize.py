@@ -11,6 +11,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.metric import MEDHELM
+from medhelm_spark.stages.comparability import SCORE, StatKeys, is_outdated, keyed, stat_keys
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.robustness import (
     HIGHEST,
@@ -20,12 +21,11 @@ from medhelm_spark.stages.robustness import (
 )
 from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_specs import current_runs
-from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.statistics.summary import clipped
 from medhelm_spark.statistics.summary import summarize as summary_of
 
 STAGE = "summarize"
-VERSION = "2"
+VERSION = "3"
 SEED = 0
 WITHOUT_INTERVAL = (PROMPT_VARIANTS, REPEATS)
 
@@ -65,18 +65,21 @@ class Histogram:
 class Summarizer:
     """The function of this stage; each RunSpec's metrics say how its stats are read.
 
-    `trials` is how often a RunSpec asks each instance, where that is more than once.
+    `trials` is how often a RunSpec asks each instance, where that is more than once; `keys` say
+    what its stats rest on.
     """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
     trials: Mapping[str, int] = field(default_factory=dict)
+    keys: Mapping[str, StatKeys] = field(default_factory=dict)
 
     def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
         for row in histograms:
             scale = info(row.name, self.metrics[row.run_spec_id])
             read = _read_as(row, scale.lower_is_better) if scale.has_mean else None
             if read:
-                yield _stat(row, *read, scale, self.trials.get(row.run_spec_id, 1))
+                stat = _stat(row, *read, scale, self.trials.get(row.run_spec_id, 1))
+                yield keyed(stat, self.keys)
 
 
 def _read_as(row: Histogram, lower_is_better: bool | None) -> tuple[str, ComputedOn | None] | None:
@@ -118,11 +121,19 @@ def _stat(
 
 
 def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
-    """Summarise the RunSpecs that were scored anew or have a changed metric; returns how many."""
+    """Summarise the RunSpecs that were scored anew or have a changed metric; returns how many.
+
+    One whose scores are of another definition than the present one waits until it is scored again.
+    """
     started_at, write_id = now(), new_write_id()
     units = [spec.run_spec_id for spec in specs]
-    scored, done = ctx.finished(SCORE, units), ctx.finished(STAGE, units)
     unique = {spec.run_spec_id: spec for spec in specs}
+    done = ctx.finished(STAGE, units)
+    scored = {
+        unit: record
+        for unit, record in ctx.finished(SCORE, units).items()
+        if not is_outdated(ctx, unique[unit], record)
+    }
     prints = {
         key: content_id(STAGE, VERSION, scored[key].write_id, versions(unique[key].metrics))
         for key in scored
@@ -142,12 +153,14 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
     scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
     histograms = ctx.lake.query(HISTOGRAMS, compared=compared(ctx, scores, specs))
+    keys = stat_keys(ctx, specs)
     summarizer = Summarizer(
         {spec.run_spec_id: spec.metrics for spec in specs},
         {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs},
+        keys,
     )
     made = map_rows(histograms, summarizer, Histogram, Stat)
-    of_runs = run_stats(ctx, scores, specs, SEED)
+    of_runs = run_stats(ctx, scores, specs, SEED, keys)
     if of_runs is not None:
         made = made.union(of_runs)
     ctx.lake.append("stats", made.coalesce(1), write_id)

@@ -1,0 +1,136 @@
+"""What stats rest on: noted with the scores, then given to every stat that is made of them.
+
+A stat's key says what was in force when its scores were written. So score notes it in its record,
+and summarize takes only scores that are still of the present definition.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
+from medhelm_spark.domain.comparability import (
+    DATA,
+    EXTRACTION,
+    JURY,
+    METRIC,
+    ORIGIN,
+    PROMPT,
+    UNKNOWN,
+    data_part,
+    extraction_part,
+    origin_part,
+    prompt_part,
+)
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
+from medhelm_spark.domain.stats import Stat
+from medhelm_spark.metrics import metrics_behind, metrics_for, parts_of
+from medhelm_spark.metrics.metric import MEDHELM
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.states import Inputs
+
+SCORE = "score"
+SCORE_VERSION = "2"
+ANNOTATE = "annotate"
+UNREADABLE = MetricSpec(name="answer_unreadable")
+
+
+def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
+    """A RunSpec's metrics; where options are shown also whether the answer was one of them."""
+    named = any(one.name == UNREADABLE.name for one in spec.metrics)
+    is_asked = spec.adapter_spec.method.shows_options and not named
+    return (*spec.metrics, UNREADABLE) if is_asked else spec.metrics
+
+
+def jury_of(ctx: Context, spec: RunSpec) -> str:
+    """The jury's part of a RunSpec's verdicts as they were read; empty where nobody judges."""
+    if not spec.annotators:
+        return ""
+    record = ctx.finished(ANNOTATE, [spec.run_spec_id]).get(spec.run_spec_id)
+    return (record.comparability or {}).get(JURY, UNKNOWN) if record else UNKNOWN
+
+
+def _definition(ctx: Context, spec: RunSpec) -> dict[str, str]:
+    """What the present code and the verdicts at hand would make of a RunSpec's answers."""
+    versions = [metric.version for metric, _ in metrics_for(scored_by(spec))]
+    return {
+        EXTRACTION: extraction_part(spec.answer_extraction or STRICT, EXTRACTION_VERSION),
+        METRIC: content_id(SCORE_VERSION, versions),
+        JURY: jury_of(ctx, spec),
+    }
+
+
+def noted(ctx: Context, spec: RunSpec, inputs: Inputs) -> dict[str, str]:
+    """What the scores that are about to be written rest on, by part."""
+    return _definition(ctx, spec) | {
+        DATA: data_part(spec, inputs.instances, inputs.drawn or ""),
+        PROMPT: prompt_part(spec),
+        ORIGIN: origin_part(inputs.answered, inputs.imported),
+    }
+
+
+def is_outdated(ctx: Context, spec: RunSpec, scored: RunRecord) -> bool:
+    """Whether a RunSpec's scores are of another definition than the present one; reads no table."""
+    held = scored.comparability or {}
+    return any(held.get(part) != text for part, text in _definition(ctx, spec).items())
+
+
+def outdated(ctx: Context, specs: Iterable[RunSpec]) -> list[RunSpec]:
+    """Those of these RunSpecs that were scored by another definition than the present one."""
+    known = {spec.run_spec_id: spec for spec in specs}
+    scored = ctx.finished(SCORE, known)
+    return [known[unit] for unit, record in scored.items() if is_outdated(ctx, known[unit], record)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatKeys:
+    """What the stats of one RunSpec rest on.
+
+    `metrics` gives the metric's part by stat name, `judged` the stats that verdicts are needed for.
+    `changed_prompt` is the prompt's part of stats over changed copies or wordings.
+    """
+
+    scores: Mapping[str, str]
+    changed_prompt: str
+    metrics: Mapping[str, str]
+    judged: frozenset[str]
+
+    def of(self, stat: str, perturbation: str) -> dict[str, str]:
+        """The key of one stat, with every part."""
+        # A worst case by MedHELM's rule is made of the plain stat.
+        name = stat if stat in self.metrics else stat.removesuffix(MEDHELM)
+        parts = dict(self.scores) | {METRIC: self.metrics[name]}
+        if name not in self.judged:
+            parts[JURY] = ""
+        if perturbation:
+            parts[PROMPT] = self.changed_prompt
+        return parts
+
+
+def keyed(stat: Stat, keys: Mapping[str, StatKeys]) -> Stat:
+    """The stat with what it rests on, where that is given."""
+    own = keys.get(stat.run_spec_id)
+    return replace(stat, comparability=own.of(stat.name, stat.perturbation)) if own else stat
+
+
+def stat_keys(ctx: Context, specs: Sequence[RunSpec]) -> dict[str, StatKeys]:
+    """What the stats of these scored RunSpecs rest on, by run_spec_id."""
+    scored = ctx.finished(SCORE, [spec.run_spec_id for spec in specs])
+    return {
+        spec.run_spec_id: _keys(spec, scored[spec.run_spec_id].comparability or {})
+        for spec in specs
+    }
+
+
+def _keys(spec: RunSpec, scores: Mapping[str, str]) -> StatKeys:
+    metrics = parts_of(scored_by(spec))
+    return StatKeys(
+        scores=scores,
+        changed_prompt=prompt_part(spec, is_changed=True),
+        metrics=metrics,
+        judged=frozenset(
+            name
+            for name in metrics
+            if any("verdicts" in one.needs for one in metrics_behind(name, scored_by(spec)))
+        ),
+    )

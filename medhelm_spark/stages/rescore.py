@@ -1,0 +1,150 @@
+"""rescore: the other models of a suite by a changed definition, from stored answers alone.
+
+A command runs some models of a suite. Where the card, its data or its judges have changed since the
+others were scored, they are planned by the new definition too, and become current where every
+request that it makes was settled before. Nobody is asked anything.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.request import Purpose
+from medhelm_spark.domain.run import RunSpec, SuiteRun
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.stages.annotate import annotate_stored, jury_text
+from medhelm_spark.stages.comparability import SCORE, jury_of
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.judges import Judging
+from medhelm_spark.stages.plan import frozen, plan
+from medhelm_spark.stages.run_specs import enter
+from medhelm_spark.stages.states import inputs_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescored:
+    """Runs and their RunSpecs, to be entered into the suite once they are scored."""
+
+    runs: tuple[ResolvedRun, ...] = ()
+    specs: tuple[RunSpec, ...] = ()
+
+
+def others_of(
+    ctx: Context, current: Sequence[SuiteRun], specs: Sequence[RunSpec]
+) -> list[SuiteRun]:
+    """The scored ones of a suite's current runs whose definition is none of these RunSpecs'.
+
+    Only the scenarios of `specs` count, and other run names than theirs. The definition is all of
+    a RunSpec but the model's part.
+    """
+    names = {spec.name for spec in specs}
+    scenarios = {spec.scenario_name for spec in specs}
+    known = {_definition(ctx, spec) for spec in specs}
+    rows = [
+        row for row in current if row.name not in names and row.run_spec.scenario_name in scenarios
+    ]
+    scored = ctx.finished(SCORE, [row.run_spec_id for row in rows])
+    return [
+        row
+        for row in rows
+        if row.run_spec_id in scored and _definition(ctx, row.run_spec) not in known
+    ]
+
+
+def _definition(ctx: Context, spec: RunSpec) -> str:
+    plain = replace(
+        spec, run_spec_id="", name="", model="", model_deployment="", deployment_fingerprint=""
+    )
+    return content_id(plain, jury_of(ctx, spec))
+
+
+def rescored(
+    ctx: Context,
+    rows: Sequence[SuiteRun],
+    runs: Mapping[str, ResolvedRun],
+    versions: Mapping[str, str],
+    policy: Policy,
+) -> tuple[Rescored, list[SuiteRun]]:
+    """The runs that can be scored by the present definition, and the rows that keep another.
+
+    Args:
+        ctx: the lake and suite.
+        rows: of other models, as `others_of` gives them.
+        runs: what configuration makes of them now, by run name; some may be missing.
+        versions: data version by scenario name.
+        policy: of the site.
+    """
+    held = {row.name: row for row in rows}
+    wanted = [_with_endpoint(run, held[name]) for name, run in runs.items()]
+    pairs = list(zip(wanted, frozen(wanted, versions), strict=True))
+    present = {run.name for run, spec in pairs if _is_present(ctx, run, spec, held[run.name])}
+    alike = [
+        (run, spec)
+        for run, spec in pairs
+        if run.name not in present and _asks(spec) == _asks(held[run.name].run_spec)
+    ]
+    moved = [run for run, spec in alike if spec.run_spec_id != held[run.name].run_spec_id]
+    if moved:
+        plan(ctx, moved, versions, is_entered=False)
+    done = _judged(ctx, _answered(ctx, alike), policy)
+    kept = present | {run.name for run, _ in done}
+    found = Rescored(runs=tuple(run for run, _ in done), specs=tuple(spec for _, spec in done))
+    return found, [row for row in rows if row.name not in kept]
+
+
+def enter_rescored(ctx: Context, found: Rescored) -> None:
+    """Make scored runs the suite's current ones."""
+    if found.runs:
+        enter(ctx, found.runs, found.specs, new_write_id(), now())
+
+
+def _with_endpoint(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
+    """The run with the endpoint that its suite file declared, where none is given now."""
+    if run.is_primary is not None:
+        return run
+    return replace(run, is_primary=row.is_primary, margin=row.margin)
+
+
+def _is_present(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun) -> bool:
+    """Whether a run was scored by the present definition, which may differ between models."""
+    same_jury = jury_of(ctx, row.run_spec) == jury_text(run.annotators)
+    return spec.run_spec_id == row.run_spec_id and same_jury
+
+
+def _asks(spec: RunSpec) -> tuple[object, ...]:
+    """What has to stay for prompts to stay, as far as it is seen without making them."""
+    return (
+        spec.deployment_fingerprint,
+        spec.adapter_spec,
+        spec.perturbations,
+        spec.prompt_variants,
+        spec.sampling,
+    )
+
+
+Pairs = list[tuple[ResolvedRun, RunSpec]]
+
+
+def _answered(ctx: Context, pairs: Pairs) -> Pairs:
+    """Those of which every request has a result."""
+    if not pairs:
+        return []
+    units = [spec.run_spec_id for _, spec in pairs]
+    deployments = {spec.model_deployment for _, spec in pairs}
+    inputs = inputs_of(ctx, units, "plan", Purpose.EVALUATE, deployments)
+    whole = {unit for unit, found in inputs.items() if not found.missing}
+    return [(run, spec) for run, spec in pairs if spec.run_spec_id in whole]
+
+
+def _judged(ctx: Context, pairs: Pairs, policy: Policy) -> Pairs:
+    """Those that nobody judges, and those whose judge requests all have a result."""
+    judged = {spec.run_spec_id: run.annotators for run, spec in pairs if run.annotators}
+    specs = [spec for _, spec in pairs if spec.run_spec_id in judged]
+    settled = annotate_stored(ctx, specs, Judging(annotators=judged, policy=policy))
+    return [
+        (run, spec)
+        for run, spec in pairs
+        if spec.run_spec_id not in judged or spec.run_spec_id in settled
+    ]
