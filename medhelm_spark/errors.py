@@ -53,5 +53,12 @@ class EngineError(MedhelmSparkError):
     """An engine cannot be built or has died. Never raised for a single bad request."""
 
 
+class OutageError(EngineError):
+    """An engine gave no answers, so asking was stopped. What was answered is kept.
+
+    Carries no command: the command line adds the one that goes on.
+    """
+
+
 class StageError(MedhelmSparkError):
     """A pure function failed on a row inside Spark: names function, error, place and row key."""

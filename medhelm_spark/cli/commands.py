@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from medhelm_spark.cli import demos
 from medhelm_spark.cli.boards import print_board, write_board, write_text
+from medhelm_spark.cli.coverage import check_answers, check_scores
 from medhelm_spark.cli.dry_run import dry_run
 from medhelm_spark.cli.evaluate import (
     check,
@@ -62,7 +63,14 @@ def run(args: Namespace) -> int:
         ctx, workspace, runs, prepared=prepared, upto=args.name, retry_failed=retry, args=args
     )
     say(counted(done.model_calls, "model call"))
-    return _finish(args, workspace, ctx) if args.name == "run" else 0
+    if args.name == "run":
+        _show(args, workspace, ctx)
+        return check_scores(workspace, ctx, runs, prepared.specs, args.typed)
+    return (
+        0
+        if args.name == "plan"
+        else check_answers(workspace, ctx, runs, prepared.specs, args.typed)
+    )
 
 
 def _not_completed(ctx: Context, runs: tuple[ResolvedRun, ...]) -> tuple[ResolvedRun, ...]:
@@ -101,14 +109,14 @@ def import_responses(args: Namespace) -> int:
     import_file(ctx, prepared.specs, {prepared.specs[0].scenario_name: args.file}, names)
     done = evaluate(ctx, workspace, unasked, prepared=prepared, args=args)
     say(counted(done.model_calls, "model call"))
-    return _finish(args, workspace, ctx)
+    _show(args, workspace, ctx)
+    return check_scores(workspace, ctx, unasked, prepared.specs, args.typed)
 
 
-def _finish(args: Namespace, workspace: Workspace, ctx: Context) -> int:
+def _show(args: Namespace, workspace: Workspace, ctx: Context) -> None:
     if not args.no_tracking:
         track(workspace, ctx, args.suite, args.tracking_uri)
     print_board(workspace, suite=args.suite)
-    return 0
 
 
 def _own_models(
@@ -210,6 +218,5 @@ def fetch_model(_: Namespace) -> int:
 
 def demo(args: Namespace) -> int:
     """`demo`: the shipped benchmarks with the embedded model and a constant baseline."""
-    return demos.run(
-        args.output_path, args.local_path, args.tracking_uri, tracking=not args.no_tracking
-    )
+    place = (args.output_path, args.local_path, args.tracking_uri)
+    return demos.run(*place, tracking=not args.no_tracking, typed=args.typed)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from medhelm_spark.cli.boards import print_board
+from medhelm_spark.cli.coverage import check_scores
 from medhelm_spark.cli.evaluate import OwnData, check, check_engines, evaluate, prepare
 from medhelm_spark.cli.track import track, tracking_command
 from medhelm_spark.cli.workspace import Workspace, say
@@ -38,7 +39,14 @@ ENTRIES = (
 )
 
 
-def run(location: str, local_path: Path, tracking_uri: str | None, *, tracking: bool) -> int:
+def run(
+    location: str,
+    local_path: Path,
+    tracking_uri: str | None,
+    *,
+    tracking: bool,
+    typed: Sequence[str],
+) -> int:
     """Three small benchmarks for a real model and for answers that were made without one."""
     if tracking:
         preload()
@@ -55,10 +63,11 @@ def run(location: str, local_path: Path, tracking_uri: str | None, *, tracking: 
     if tracking:
         track(workspace, ctx, SUITE, tracking_uri)
     print_board(workspace, suite=SUITE)
+    code = check_scores(workspace, ctx, runs, prepared.specs, typed)
     say(f"\nlake       {ctx.lake.place.location}")
     say(f"compare    {tracking_command(workspace, tracking_uri)}")
     say(f"dashboard  medhelm-spark serve --suite {SUITE} --output-path {location}")
-    return 0
+    return code
 
 
 def _baseline() -> Deployment:

@@ -23,9 +23,10 @@ from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED, decide, record
-from medhelm_spark.stages.infer import Asking, infer
+from medhelm_spark.stages.infer import infer
 from medhelm_spark.stages.ingest import ingest, ingested
 from medhelm_spark.stages.judges import Judging
+from medhelm_spark.stages.pending import Asking
 from medhelm_spark.stages.perturb import changes_of
 from medhelm_spark.stages.plan import plan
 from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored

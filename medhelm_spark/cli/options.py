@@ -196,12 +196,13 @@ def running(parser: ArgumentParser) -> None:
     add(
         "--skip-completed-runs",
         action="store_true",
-        help="leave runs alone that the suite has summarised",
+        help="leave runs alone that the suite has summarised with every answer there",
     )
     add(
         "--retry-failed",
         action="store_true",
-        help="ask requests again whose failure was settled",
+        help="also ask requests again whose failure is their own: too long, refused, denied; what "
+        "infrastructure caused is asked again by itself",
     )
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from medhelm_spark import __version__
 from medhelm_spark.cli import board_options, commands, import_options, options
 from medhelm_spark.cli.estimate import estimate
+from medhelm_spark.cli.exit_codes import MEANINGS, PROG
 from medhelm_spark.cli.helm_flags import without_replaced
 from medhelm_spark.cli.imports import import_scenario
 from medhelm_spark.cli.scenarios import scenarios
 
-PROG = "medhelm-spark"
 ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
 FLAG_COLUMNS = 32
 
@@ -184,7 +184,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=PROG,
         description=ABOUT,
-        epilog=f"{_epilog(EXAMPLES)}\n\n{more}",
+        epilog=f"{_epilog(EXAMPLES)}\n\n{MEANINGS}\n\n{more}",
         formatter_class=_Page,
     )
     parser.add_argument(

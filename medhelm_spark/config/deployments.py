@@ -46,6 +46,7 @@ class DeploymentEntry:
     locality: Locality | None = None
     max_concurrency: int = 16
     max_attempts: int = 5
+    max_failures_in_a_row: int | None = None
     on_failure: Mapping[FailureKind, OnFailure] = field(default_factory=dict)
     tokens_per_second: float | None = None
     prices: Prices | None = None
@@ -121,6 +122,7 @@ def _built(entry: DeploymentEntry, engine: str, args: Mapping[str, Any], path: P
         on_failure=entry.on_failure,
         max_concurrency=entry.max_concurrency,
         max_attempts=entry.max_attempts,
+        max_failures_in_a_row=entry.max_failures_in_a_row,
         tokens_per_second=entry.tokens_per_second,
         prices=entry.prices,
         demo=entry.demo,
@@ -131,7 +133,7 @@ def _built(entry: DeploymentEntry, engine: str, args: Mapping[str, Any], path: P
 
 def _check_limits(entry: DeploymentEntry, where: str) -> None:
     keys = ("max_sequence_length", "max_request_length", "max_concurrency", "max_attempts")
-    for key in (*keys, "tokens_per_second"):
+    for key in (*keys, "max_failures_in_a_row", "tokens_per_second"):
         value = getattr(entry, key)
         if value is not None and value <= 0:
             raise ConfigError(f"{where}: {key} is {value}; allowed: a number above 0.")

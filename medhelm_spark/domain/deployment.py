@@ -50,8 +50,9 @@ SERVING = frozenset(
 class OnFailure(StrEnum):
     """What a failure of one kind leads to.
 
-    retry: asked again within `max_attempts`, in this run and in later ones; give_up: settled at
-    once; truncate: a prompt is made to fit beforehand, as MedHELM does (`adaptation.fit`).
+    retry: asked again within `max_attempts`, and anew by every later run; give_up: settled at
+    once, until --retry-failed; truncate: a prompt is made to fit beforehand, as MedHELM does
+    (`adaptation.fit`).
     """
 
     RETRY = "retry"
@@ -64,8 +65,12 @@ CHOICES: Mapping[FailureKind, tuple[OnFailure, ...]] = {
     FailureKind.DENIED: (OnFailure.GIVE_UP,),
     FailureKind.ENGINE_ERROR: (OnFailure.RETRY, OnFailure.GIVE_UP),
     FailureKind.TIMEOUT: (OnFailure.RETRY, OnFailure.GIVE_UP),
+    FailureKind.UNREACHABLE: (OnFailure.RETRY, OnFailure.GIVE_UP),
+    FailureKind.INVALID_REQUEST: (OnFailure.GIVE_UP,),
 }
 """What may be done about each kind of failure; what is done unless configured comes first."""
+
+LEAST_FAILURES_IN_A_ROW = 4
 
 
 class Locality(StrEnum):
@@ -109,7 +114,9 @@ class Deployment:
 
     `args` never hold a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`).
     `tokens_per_second` is an estimate per slot, used for wave sizes and time left only.
-    `on_failure` holds what differs from the first of `CHOICES`.
+    `on_failure` holds what differs from the first of `CHOICES`. `max_attempts` bounds the tries of
+    a request within one run; after `max_failures_in_a_row` requests that failed for infrastructure
+    the run stops asking.
     """
 
     name: str
@@ -124,6 +131,7 @@ class Deployment:
     on_failure: Mapping[FailureKind, OnFailure] = field(default_factory=dict)
     max_concurrency: int = 16
     max_attempts: int = 5
+    max_failures_in_a_row: int | None = None
     tokens_per_second: float | None = None
     prices: Prices | None = None
     demo: bool = False
@@ -138,6 +146,12 @@ class Deployment:
     def given_up(self) -> frozenset[FailureKind]:
         """The kinds of failure after which a request is not asked again."""
         return frozenset(kind for kind in FailureKind if self.action(kind) is not OnFailure.RETRY)
+
+    @property
+    def failures_in_a_row(self) -> int:
+        """How many failures in a row are an outage: by default all that is open at once, twice."""
+        twice = max(LEAST_FAILURES_IN_A_ROW, 2 * self.max_concurrency)
+        return self.max_failures_in_a_row or twice
 
     def window(self, max_tokens: int) -> int | None:
         """Tokens that a prompt may have beside an answer of `max_tokens`; None without a limit."""

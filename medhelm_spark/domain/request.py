@@ -28,13 +28,24 @@ class FinishReason(StrEnum):
 class FailureKind(StrEnum):
     """Why there is no answer. A failure carries no text and is never scored.
 
-    What each kind leads to is its deployment's business (`domain.deployment.OnFailure`).
+    The request itself causes `too_long`, `denied` (by policy) and `invalid_request` (refused as
+    it stands, such as by HTTP 400): it would fail again. The rest are failures of infrastructure:
+    `unreachable` (no connection), `timeout`, and `engine_error` (HTTP 5xx, 429 after all tries, a
+    reply that is none, a broken engine). What each kind leads to is its deployment's business
+    (`domain.deployment.OnFailure`).
     """
 
     TOO_LONG = "too_long"
     DENIED = "denied"
     ENGINE_ERROR = "engine_error"
     TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    INVALID_REQUEST = "invalid_request"
+
+    @property
+    def is_infrastructure(self) -> bool:
+        """Whether the same request may be answered once what it needs works again."""
+        return self in (self.ENGINE_ERROR, self.TIMEOUT, self.UNREACHABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +152,10 @@ class RequestResult:
     """Row of `request_results`: the outcome of asking once (with the engine's own retries).
 
     An answer has completions and no failure; a failure has a kind and no completions. `attempts`
-    counts all tries so far. `request_time` is in seconds. `cached_tokens` are those of the prompt
-    that the engine had from its prefix cache. `executor` names the process group that asked;
-    `engine_start` stands on the first result of an engine that was started for it: the seconds
-    that the start took.
+    counts the request's tries so far in the invocation that asked. `request_time` is in seconds.
+    `cached_tokens` are those of the prompt that the engine had from its prefix cache. `executor`
+    names the process group that asked; `engine_start` stands on the first result of an engine that
+    was started for it: the seconds that the start took.
     """
 
     request_id: str

@@ -32,7 +32,7 @@ def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
 
 ENGINES: Mapping[str, EngineFactory] = {
     "llama_cpp": EngineFactory(build=llama_cpp.build, check=llama_cpp.check, exclusive=True),
-    "openai": EngineFactory(build=openai_api.build, check=openai_api.check),
+    "openai": EngineFactory(build=openai_api.build, check=openai_api.check, place=openai_api.place),
     "vllm": EngineFactory(
         build=vllm_engine.build, check=vllm_engine.check, exclusive=True, gpus=vllm_engine.gpus
     ),

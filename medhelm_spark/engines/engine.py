@@ -25,7 +25,8 @@ class Engine(Protocol):
         """Yields one result per request as it finishes, in any order.
 
         Pulls ahead of what it has yielded by a bounded number only, and pulls in the caller's
-        thread. Asks `gate` just before sending; a denied request becomes a failure unsent.
+        thread. Asks `gate` just before sending; a denied request becomes a failure unsent. A caller
+        that closes it early cancels what is open.
 
         Raises:
             EngineError: the engine as a whole is dead or misconfigured. One bad request never
@@ -36,6 +37,10 @@ class Engine(Protocol):
     def close(self) -> None:
         """Frees the model, threads and connections; a second call does nothing."""
         ...
+
+
+def _nowhere(deployment: Deployment) -> str:
+    return ""
 
 
 def _no_gpu(deployment: Deployment) -> int | None:
@@ -49,10 +54,11 @@ class EngineFactory:
     `build(deployment, max_in_flight)` loads the engine; `check` raises SetupError or ConfigError
     where it cannot run on this machine, and loads nothing. An `exclusive` engine fills its slot:
     there is at most one. `gpus` says how many devices it takes; None stands for all that Spark
-    assigned.
+    assigned. `place` names the server that is asked, for messages: host and port, nothing secret.
     """
 
     build: Callable[[Deployment, int], Engine]
     check: Callable[[Deployment], None]
     exclusive: bool = False
     gpus: Callable[[Deployment], int | None] = _no_gpu
+    place: Callable[[Deployment], str] = _nowhere

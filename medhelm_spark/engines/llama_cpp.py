@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 SILENT = -1
 DEFAULT_CONTEXT = 4096
+REFUSED_CODES = range(400, 500)
 TOO_LONG_TYPE = "exceed_context_size_error"
 PLAIN_SAMPLING = {
     # llama.cpp's own defaults would narrow the choice beyond temperature and top_p.
@@ -105,7 +106,9 @@ class LlamaCppEngine:
         except Exception as error:
             # The library raises bare exceptions whose text quotes the request.
             self._note(type(error).__name__)
-            return failed(request, FailureKind.ENGINE_ERROR, self.fingerprint)
+            unsendable = isinstance(error, UnicodeError)
+            kind = FailureKind.INVALID_REQUEST if unsendable else FailureKind.ENGINE_ERROR
+            return failed(request, kind, self.fingerprint)
         completions: list[Completion] = [one for reply in replies for one in reply.completions]
         return answered(
             request,
@@ -129,7 +132,8 @@ class LlamaCppEngine:
         if error.get("type") == TOO_LONG_TYPE:
             raise _RefusedError(FailureKind.TOO_LONG)
         self._note(f"code {error.get('code')}")
-        raise _RefusedError(FailureKind.ENGINE_ERROR)
+        refused = error.get("code") in REFUSED_CODES
+        raise _RefusedError(FailureKind.INVALID_REQUEST if refused else FailureKind.ENGINE_ERROR)
 
     def _note(self, label: str) -> None:
         """Logs each kind of error once: its type only, for its text may quote the request."""

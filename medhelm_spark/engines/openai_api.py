@@ -15,13 +15,14 @@ from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
-from medhelm_spark.domain.request import FailureKind, Request, RequestResult
+from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.engine import Gate
 from medhelm_spark.engines.loop import LoopThread
 from medhelm_spark.engines.openai_client import Connection, OpenAISettings, check_keys
 from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.retry import (
+    NO_REPLY,
     Action,
     RetryPolicy,
     Trouble,
@@ -34,8 +35,6 @@ from medhelm_spark.engines.stream import stream
 from medhelm_spark.errors import EngineError
 
 logger = logging.getLogger(__name__)
-
-LEAST_FAILURES_IN_A_ROW = 50
 
 
 class OpenAIEngine:
@@ -59,13 +58,13 @@ class OpenAIEngine:
         self.fingerprint = canonical_json(self._shown)
         self._served = lru_cache(maxsize=64)(self._fingerprint_of)
         self._seen_errors: set[str] = set()
-        self._failures_in_a_row = 0
+        self._is_silent = False
         self._connection = Connection(deployment, settings)
         self._loop = LoopThread("openai-engine")
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
         """See Engine."""
-        self._failures_in_a_row = 0
+        self._is_silent = False
         return stream(requests, gate, self._start, limit=self._limit, fingerprint=self.fingerprint)
 
     def close(self) -> None:
@@ -87,14 +86,25 @@ class OpenAIEngine:
             seconds = time.perf_counter() - started
             if isinstance(outcome, wire.Reply):
                 return self._answered(request, outcome, tries, seconds)
-            if is_settled(self._policy, outcome, tries, budget):
+            if self._is_last(outcome, tries, budget):
                 return self._settled(request, outcome, tries, seconds)
             await asyncio.sleep(delay(self._policy, tries, outcome.retry_after, request.request_id))
+
+    def _is_last(self, trouble: Trouble, tries: int, budget: int) -> bool:
+        """Whether a request is not tried again.
+
+        A time-out has cost its whole time already: it is tried again only if something came back
+        from the server, for any request, since the time-out before it.
+        """
+        was_silent, self._is_silent = self._is_silent, trouble.label == NO_REPLY
+        if was_silent and self._is_silent:
+            return True
+        return is_settled(self._policy, trouble, tries, budget)
 
     def _answered(
         self, request: Request, reply: wire.Reply, tries: int, seconds: float
     ) -> RequestResult:
-        self._failures_in_a_row = 0
+        self._is_silent = False
         return answered(
             request,
             reply.completions,
@@ -118,7 +128,7 @@ class OpenAIEngine:
         return failed(request, trouble.kind, self.fingerprint, tries=tries, request_time=seconds)
 
     def _watch(self, trouble: Trouble) -> None:
-        """Ends the engine where going on would only burn calls; logs each new label once."""
+        """Ends the engine where no request can be answered; logs each new label once."""
         where = f"deployment {self._name!r} at {self._settings.place}"
         if trouble.action is Action.ABORT:
             raise EngineError(
@@ -128,15 +138,6 @@ class OpenAIEngine:
         if trouble.label not in self._seen_errors:
             self._seen_errors.add(trouble.label)
             logger.warning("%s failed a request: %s", where, trouble.label)
-        if trouble.kind is FailureKind.TOO_LONG:
-            return
-        self._failures_in_a_row += 1
-        limit = max(LEAST_FAILURES_IN_A_ROW, 2 * self._limit)
-        if self._failures_in_a_row >= limit:
-            raise EngineError(
-                f"{where} failed {limit} requests in a row, none answered between, "
-                f"each after its retries; the last with {trouble.label}."
-            )
 
     def _fingerprint_of(self, model: str, system_fingerprint: str) -> str:
         served = {"served_model": model[:100], "system_fingerprint": system_fingerprint[:100]}
@@ -157,6 +158,11 @@ def _shown(deployment: Deployment, settings: OpenAISettings) -> dict[str, Any]:
 def check(deployment: Deployment) -> None:
     """Refuses wrong arguments and missing keys."""
     check_keys(deployment, read_settings(OpenAISettings, deployment))
+
+
+def place(deployment: Deployment) -> str:
+    """Host and port of the server."""
+    return read_settings(OpenAISettings, deployment).place
 
 
 def build(deployment: Deployment, max_in_flight: int) -> OpenAIEngine:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.request import FailureKind, Request
 from medhelm_spark.engines import wire
-from medhelm_spark.engines.retry import Action, Trouble, classify
+from medhelm_spark.engines.retry import NO_REPLY, Action, Trouble, classify
 from medhelm_spark.engines.secrets import is_reference, resolve
 from medhelm_spark.errors import SetupError
 
@@ -26,6 +26,9 @@ VENDOR_URL = "https://api.openai.com/v1"
 NO_KEY = "EMPTY"
 CONNECT_SECONDS = 10.0
 PATHS = {wire.CHAT: "/chat/completions", wire.COMPLETIONS: "/completions"}
+UNSENDABLE = Trouble(
+    action=Action.GIVE_UP, label="unsendable text", kind=FailureKind.INVALID_REQUEST
+)
 TALKATIVE = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
@@ -118,14 +121,14 @@ class Connection:
         except self._openai.APIStatusError as error:
             return _status_trouble(error)
         except (TimeoutError, self._openai.APITimeoutError):
-            return Trouble(action=Action.RETRY, label="timeout", kind=FailureKind.TIMEOUT)
+            return Trouble(action=Action.RETRY, label=NO_REPLY, kind=FailureKind.TIMEOUT)
         except self._openai.APIConnectionError as error:
             # The client wraps all errors of sending; half a surrogate pair cannot be sent at all.
-            unsendable = isinstance(error.__cause__, UnicodeError)
-            action = Action.GIVE_UP if unsendable else Action.RETRY
-            return Trouble(action=action, label="unsendable text" if unsendable else "connection")
+            if isinstance(error.__cause__, UnicodeError):
+                return UNSENDABLE
+            return Trouble(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
         except UnicodeEncodeError:
-            return Trouble(action=Action.GIVE_UP, label="unsendable text")
+            return UNSENDABLE
         except ValueError:
             return Trouble(action=Action.RETRY, label="malformed reply")
         except Exception as error:

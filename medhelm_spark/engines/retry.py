@@ -26,6 +26,7 @@ FATAL_CODES = {"insufficient_quota", "model_not_found", "invalid_api_key", "Depl
 FATAL_STATUS = {301, 302, 307, 308, 401, 402, 403, 404, 405}
 RETRIED_STATUS = {408, 409, 425, 429}
 TIMEOUT_STATUS = {408, 504}
+NO_REPLY = "timeout"
 SAFE_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -43,7 +44,10 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """A failed try; `label` is a status or an error code, never a server's own sentence."""
+    """A failed try; `label` is a status or an error code, never a server's own sentence.
+
+    It is `NO_REPLY` where nothing came back in time.
+    """
 
     action: Action
     label: str
@@ -132,4 +136,4 @@ def classify(status: int, codes: set[str], message: str, headers: Mapping[str, s
         kind = FailureKind.TIMEOUT if status in TIMEOUT_STATUS else FailureKind.ENGINE_ERROR
         after = parse_retry_after(headers)
         return Trouble(action=Action.RETRY, label=label, kind=kind, retry_after=after)
-    return Trouble(action=Action.GIVE_UP, label=label)
+    return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REQUEST)

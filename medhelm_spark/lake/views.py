@@ -33,11 +33,14 @@ FROM (SELECT *, row_number() OVER (
 WHERE age = 1
 """
 
-# An answer beats a failure, then the earliest stands.
+# An answer beats a failure; the earliest answer stands, and of failures the latest: a request that
+# failed in an outage may since have been found too long.
 CURRENT_RESULTS = """
 SELECT * FROM (SELECT *, row_number() OVER (
         PARTITION BY request_id
-        ORDER BY CASE WHEN failure IS NULL THEN 0 ELSE 1 END, completed_at, write_id) AS age
+        ORDER BY CASE WHEN failure IS NULL THEN 0 ELSE 1 END,
+                 CASE WHEN failure IS NULL THEN completed_at END,
+                 completed_at DESC, write_id) AS age
       FROM {request_results})
 WHERE age = 1
 """

@@ -31,7 +31,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.comparability import ANNOTATE
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.infer import Asking, infer
+from medhelm_spark.stages.infer import infer
 from medhelm_spark.stages.judges import (
     STAGE as PLAN,
 )
@@ -43,6 +43,7 @@ from medhelm_spark.stages.judges import (
     plan_judges,
     subjects_of,
 )
+from medhelm_spark.stages.pending import Asking
 from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, requests_of
 
 STAGE = ANNOTATE
@@ -116,18 +117,7 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
         unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in judged
     }
     plan_judges(ctx, judging, judged, prints)
-    asked = infer(
-        ctx,
-        list(judged),
-        Asking(
-            deployments=judging.deployments,
-            policy=judging.policy,
-            purpose=Purpose.JUDGE,
-            stage=PLAN,
-            label=STAGE,
-            retry_failed=judging.retry_failed,
-        ),
-    )
+    asked = infer(ctx, list(judged), asking_judges(judging))
     _read_verdicts(ctx, judging, judged, prints)
     return asked
 
@@ -153,6 +143,18 @@ def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) ->
         whole = {unit: judged[unit] for unit in settled}
         _read_verdicts(ctx, judging, whole, {unit: prints[unit] for unit in settled})
     return settled
+
+
+def asking_judges(judging: Judging) -> Asking:
+    """The judges, as infer asks them."""
+    return Asking(
+        deployments=judging.deployments,
+        policy=judging.policy,
+        purpose=Purpose.JUDGE,
+        stage=PLAN,
+        label=STAGE,
+        retry_failed=judging.retry_failed,
+    )
 
 
 def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:

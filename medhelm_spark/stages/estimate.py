@@ -20,9 +20,8 @@ from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.annotate import STAGE as ANNOTATE
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.decide import NEVER_ASKED
-from medhelm_spark.stages.infer import Asking, pending_of
 from medhelm_spark.stages.judges import JudgeCall, Judging, judge_calls, subjects_of
+from medhelm_spark.stages.pending import Asking, pending_of
 
 TO_ASK = """
 SELECT q.model_deployment, concat_ws(' ', k.text, transform(k.messages, m -> m.content)) AS text,
@@ -128,7 +127,7 @@ def costs(
 
 
 def _to_ask(ctx: Context, specs: Sequence[RunSpec], asking: Asking) -> Iterator[DataFrame]:
-    askable = [one for one in asking.deployments.values() if one.engine != NEVER_ASKED]
+    askable = asking.askable
     if askable:
         left = pending_of(ctx, [spec.run_spec_id for spec in specs], asking, askable)
         yield ctx.lake.query(TO_ASK, pending=left)

@@ -5,8 +5,8 @@ in it, so the same work committed twice is skipped by Delta whoever planned it; 
 the open wave is asked again.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -16,10 +16,11 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.domain.request import FailureKind, Purpose, Request, RequestResult
+from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
-from medhelm_spark.errors import EngineError
+from medhelm_spark.engines.outage import until_outage
+from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
 from medhelm_spark.governance.policy import gate_for
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
@@ -27,46 +28,22 @@ from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.dealing import SLOT, dealt
-from medhelm_spark.stages.decide import NEVER_ASKED
-from medhelm_spark.stages.states import requests_of
-from medhelm_spark.stages.waves import STAGE, record_wave
+from medhelm_spark.stages.outage import cut_short, left_over, outage
+from medhelm_spark.stages.pending import Asking, Tally, pending_of, tallies_of
+from medhelm_spark.stages.waves import Outcome, record_wave
 
 MAX_WAVE_ROWS = 200_000
 
-# A set of kinds as a number: SQL has no cheap aggregate that gathers a set of texts.
-BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
-_CASES = " ".join(f"WHEN '{kind.value}' THEN {bit}" for kind, bit in BITS.items())
+# What Spark says of a task whose process ended each time that it was tried.
+DEATHS = ("Python worker exited unexpectedly", "ExecutorLostFailure")
 
-# What has been tried per request, whatever became of it. No text is read.
-TRIED = f"""
-SELECT request_id, max(attempts) AS attempts, count(*) AS tries,
-       bool_or(failure IS NULL) AS answered,
-       bit_or(CASE failure {_CASES} ELSE 0 END) AS failures
-FROM {{request_results}} GROUP BY request_id
-"""
-
-# Judges' requests about one answer are kept `together`: they begin with the same text, which an
-# engine with a prefix cache then reads once. A prompt's id is a hash and would scatter them.
-PENDING = f"""
-SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.access_level,
-       r.estimated_tokens, d.tokens_per_second,
-       CASE WHEN {{retry}} THEN 0 ELSE coalesce(t.attempts, 0) END AS attempts,
-       coalesce(t.tries, 0) AS tries,
-       min(CASE WHEN r.judged_request_id = '' THEN r.request_id ELSE r.judged_request_id END)
-       AS together
-FROM {{planned}} r JOIN {{askable}} d ON d.name = r.model_deployment
-LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
-WHERE t.request_id IS NULL OR (NOT t.answered AND
-      ({{retry}} OR (t.failures & d.given_up = 0 AND t.attempts < d.max_attempts)))
-GROUP BY ALL
-"""
-
+# What failed before comes last: requests that always fail must not keep a run from the others.
 SLICE = """
 SELECT * FROM (SELECT *,
         sum(estimated_tokens / tokens_per_second) OVER in_order AS seconds,
         row_number() OVER in_order AS place
-    FROM {pending} WINDOW in_order AS (ORDER BY model_deployment, together, request_id
-                                       ROWS UNBOUNDED PRECEDING))
+    FROM {pending} WINDOW in_order AS (
+        ORDER BY model_deployment, tries > 0, together, request_id ROWS UNBOUNDED PRECEDING))
 WHERE place = 1 OR (place <= {rows} AND seconds <= {limit})
 """
 
@@ -77,19 +54,6 @@ SELECT model_deployment, count(*) AS requests,
        CAST(bit_xor(xxhash64(request_id, tries)) AS STRING) AS fingerprint
 FROM {wave} GROUP BY model_deployment
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Askable:
-    """A deployment that pending requests may be sent to, as a row to join with.
-
-    `given_up` are the kinds of failure that settle a request, as a sum of `BITS`.
-    """
-
-    name: str
-    max_attempts: int
-    given_up: int
-    tokens_per_second: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +72,7 @@ class Ask:
     """The function of this stage: requests in, results out, one engine at a time.
 
     Rows arrive sorted by deployment; a request that stands twice (its prompt was rendered for two
-    instances) is asked once.
+    instances) is asked once. After an outage the rest of a deployment's requests is not asked.
     """
 
     deployments: Mapping[str, Deployment]
@@ -117,67 +81,103 @@ class Ask:
     def __call__(self, requests: Iterable[Request]) -> Iterator[RequestResult]:
         gate = gate_for(self.policy, self.deployments)
         for name, group in groupby(requests, key=attrgetter("model_deployment")):
-            engine = engine_for(self.deployments[name])
-            yield from engine.answer(_once(group), gate)
+            deployment = self.deployments[name]
+            results = engine_for(deployment).answer(_once(group), gate)
+            yield from until_outage(results, deployment.failures_in_a_row)
 
 
 def _once(requests: Iterable[Request]) -> Iterator[Request]:
     return (next(same) for _, same in groupby(requests, key=attrgetter("request_id")))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """Whom to ask, under which policy, and whether settled failures are reopened.
-
-    `stage` planned the requests, `label` names the work to whoever watches.
-    """
-
-    deployments: Mapping[str, Deployment]
-    policy: Policy
-    purpose: Purpose = Purpose.EVALUATE
-    stage: str = "plan"
-    label: str = STAGE
-    retry_failed: bool = False
-
-
 def infer(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> int:
-    """Ask every unsettled request of these RunSpecs; returns how many requests were sent."""
-    askable = [d for d in asking.deployments.values() if d.engine != NEVER_ASKED]
+    """Ask every unsettled request of these RunSpecs; returns how many requests were planned to be.
+
+    Raises:
+        OutageError: a deployment gave no answers; the others were asked to the end.
+    """
+    askable = asking.askable
     if not askable or not run_spec_ids:
         return 0
-    pending = pending_of(ctx, run_spec_ids, asking, askable)
-    work = _work(ctx, pending)
+    work = _work(ctx, pending_of(ctx, run_spec_ids, asking, askable))
     total = sum(part.requests for part in work)
-    if not total:
-        ctx.say(f"{asking.label}: nothing to ask, 0 model calls")
-        return 0
-    ctx.lake.ensure("request_results")
-    with (
-        lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder),
-        ctx.metered(asking.label, total) as watch,
-    ):
-        _waves(ctx, run_spec_ids, asking, work, watch)
+    down: set[str] = set()
+    if total:
+        ctx.lake.ensure("request_results")
+        with (
+            lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder),
+            ctx.metered(asking.label, total) as watch,
+        ):
+            down = _Waves(ctx, run_spec_ids, asking, watch).ask(work)
+    _tell(ctx, asking, total, down, tallies_of(ctx, run_spec_ids, asking))
     return total
 
 
-def _waves(
-    ctx: Context, run_spec_ids: Sequence[str], asking: Asking, work: Sequence[Work], watch: Watch
+def _tell(
+    ctx: Context, asking: Asking, total: int, down: set[str], tallies: Mapping[str, Tally]
 ) -> None:
-    """Ask engine by engine, wave by wave, until nothing is pending."""
-    engines = {name: deployment.engine for name, deployment in asking.deployments.items()}
-    for engine in sorted({engines[part.model_deployment] for part in work}):
-        left = [part for part in work if engines[part.model_deployment] == engine]
-        askable = [asking.deployments[part.model_deployment] for part in left]
+    """Say what stays without an answer; raises where a deployment gives none."""
+    down |= {name for name, tally in tallies.items() if tally.is_silent}
+    if down:
+        names = {name: _place(asking.deployments[name]) for name in down}
+        raise OutageError(f"{asking.label}: {outage(names, tallies)}.")
+    rest = left_over(tallies.values())
+    if not total:
+        said = "nothing to ask, 0 model calls"
+        ctx.say(f"{asking.label}: {said}; {rest}" if rest else f"{asking.label}: {said}")
+    elif rest:
+        ctx.say(f"{asking.label}: {rest}")
+
+
+def _place(deployment: Deployment) -> str:
+    place = factory_of(deployment).place(deployment)
+    return f"deployment {deployment.name!r}" + (f" at {place}" if place else "")
+
+
+class _Waves:
+    """The waves of one invocation; their write ids tell its own tries from earlier ones."""
+
+    def __init__(
+        self, ctx: Context, run_spec_ids: Sequence[str], asking: Asking, watch: Watch
+    ) -> None:
+        self._ctx, self._units, self._asking, self._watch = ctx, run_spec_ids, asking, watch
+        self._writes: list[str] = []
+
+    def ask(self, work: Sequence[Work]) -> set[str]:
+        """Ask engine by engine until nothing is pending; returns the deployments in an outage."""
+        down: set[str] = set()
+        engines = {name: given.engine for name, given in self._asking.deployments.items()}
+        for engine in sorted({engines[part.model_deployment] for part in work}):
+            left = [part for part in work if engines[part.model_deployment] == engine]
+            down |= self._ask_engine(engine, left)
+        return down
+
+    def _ask_engine(self, engine: str, left: list[Work]) -> set[str]:
+        """Ask wave by wave; a deployment in an outage is left out of the waves to come."""
+        down: set[str] = set()
         while left:
-            pending = pending_of(ctx, run_spec_ids, asking, askable)
-            if _fits(ctx, left):
-                _ask(ctx, pending, asking, left, watch)
-                break
-            wave = _slice(ctx, pending)
-            _ask(ctx, wave, asking, _work(ctx, wave), watch)
-            before, left = left, _work(ctx, pending_of(ctx, run_spec_ids, asking, askable))
+            pending = self._pending(left)
+            if _fits(self._ctx, left):
+                return down | self._wave(pending, left)
+            wave = _slice(self._ctx, pending)
+            stopped = self._wave(wave, _work(self._ctx, wave))
+            down |= stopped
+            up = [part for part in left if part.model_deployment not in down]
+            before, left = left, _work(self._ctx, self._pending(up)) if up else []
             if left == before:
                 raise EngineError(f"engine {engine!r} returned no result for a whole wave.")
+        return down
+
+    def _pending(self, work: Iterable[Work]) -> DataFrame:
+        askable = [self._asking.deployments[part.model_deployment] for part in work]
+        return pending_of(self._ctx, self._units, self._asking, askable, self._writes)
+
+    def _wave(self, wave: DataFrame, work: Sequence[Work]) -> set[str]:
+        """Ask a wave and commit it; returns the deployments that it stopped asking."""
+        write_id = new_write_id()
+        outcomes = _ask(self._ctx, wave, self._asking, work, (write_id, self._watch))
+        self._writes.append(write_id)
+        return cut_short({part.model_deployment: part.requests for part in work}, outcomes)
 
 
 def _work(ctx: Context, wave: DataFrame) -> list[Work]:
@@ -197,7 +197,10 @@ def _slice(ctx: Context, rest: DataFrame) -> DataFrame:
     return ctx.lake.query(sql, pending=rest)
 
 
-def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], watch: Watch) -> None:
+def _ask(
+    ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], write: tuple[str, Watch]
+) -> list[Outcome]:
+    write_id, watch = write
     deployments = {
         part.model_deployment: asking.deployments[part.model_deployment] for part in work
     }
@@ -210,23 +213,42 @@ def _ask(ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], wa
     )
     count = sum(part.requests for part in work)
     ctx.say(f"{asking.label}: requests {count:,}, asked of {', '.join(deployments)}")
-    started_at, write_id = now(), new_write_id()
-    ctx.lake.append("request_results", results, write_id, txn=(name, 1))
-    record_wave(ctx, write_id, started_at, name, slots)
+    started_at = now()
+    with _deaths_told(asking.label, deployments.values()):
+        ctx.lake.append("request_results", results, write_id, txn=(name, 1))
+    return record_wave(ctx, write_id, started_at, name, slots)
+
+
+@contextmanager
+def _deaths_told(label: str, deployments: Iterable[Deployment]) -> Iterator[None]:
+    """Turn Spark's report of a process that died over and over into one sentence."""
+    try:
+        yield
+    except MedhelmSparkError:
+        raise
+    except Exception as error:  # a failed write reaches Python as the JVM's own
+        if not any(death in str(error) for death in DEATHS):
+            raise
+        names = ", ".join(map(_place, deployments))
+        raise OutageError(
+            f"{label}: {names}: the process that asked died each time it was tried; earlier waves "
+            "are kept, and nothing of this one."
+        ) from None
 
 
 def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
     """The wave's requests with their prompts, in one partition per slot.
 
     Those that may become longest come first, so that short ones fill the engine to the end; among
-    equals, prefixes stand together.
+    equals, prefixes stand together. What failed before comes last.
     """
     prompts = ctx.lake.read("prompts").select("prompt_id", "messages", "text")
     rows = F.broadcast(dealt(ctx.lake, wave, slots)).join(prompts, "prompt_id")
     longest = F.col("decoding.max_tokens").desc()
     order = ("text", "messages", "prompt_id", "request_id")
     own = rows.repartition(slots, SLOT)
-    ordered = own.sortWithinPartitions("model_deployment", longest, *order)
+    failed_before = F.col("tries") > 0
+    ordered = own.sortWithinPartitions("model_deployment", failed_before, longest, *order)
     return ordered.select(*Request.__dataclass_fields__)
 
 
@@ -240,29 +262,3 @@ def slots_for(ctx: Context, deployments: Iterable[Deployment]) -> int:
 def _share(deployment: Deployment, slots: int) -> Deployment:
     """The deployment with its part of the concurrency that all tasks together may use."""
     return replace(deployment, max_concurrency=max(1, deployment.max_concurrency // slots))
-
-
-def pending_of(
-    ctx: Context, run_spec_ids: Sequence[str], asking: Asking, askable: Sequence[Deployment]
-) -> DataFrame:
-    """The requests of these RunSpecs that are not settled, each once, without text."""
-    rows = [
-        Askable(
-            name=deployment.name,
-            max_attempts=deployment.max_attempts,
-            given_up=sum(BITS[kind] for kind in deployment.given_up),
-            tokens_per_second=deployment.tokens_per_second or math.inf,
-        )
-        for deployment in askable
-    ]
-    planned = requests_of(ctx, run_spec_ids, asking.stage, asking.purpose)
-    tried = ctx.lake.read("request_results").where(
-        F.col("model_deployment").isin([row.name for row in rows])
-    )
-    sql = PENDING.replace("{retry}", "true" if asking.retry_failed else "false")
-    return ctx.lake.query(
-        sql,
-        planned=planned,
-        request_results=tried,
-        askable=F.broadcast(ctx.lake.frame(rows, Askable)),
-    )

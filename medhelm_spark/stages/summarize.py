@@ -5,13 +5,20 @@ from dataclasses import dataclass, field, fields, replace
 
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunSpec
+from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.metric import MEDHELM
-from medhelm_spark.stages.comparability import SCORE, StatKeys, is_outdated, keyed, stat_keys
+from medhelm_spark.stages.comparability import (
+    ANNOTATE,
+    SCORE,
+    StatKeys,
+    is_outdated,
+    keyed,
+    stat_keys,
+)
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.robustness import (
     HIGHEST,
@@ -167,7 +174,15 @@ def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
 
 
 def completed(ctx: Context) -> set[str]:
-    """The names of the suite's current runs that have been summarised."""
+    """The names of the suite's current runs that were summarised with every answer there."""
     current = current_runs(ctx)
-    done = ctx.finished(STAGE, [row.run_spec_id for row in current])
-    return {row.name for row in current if row.run_spec_id in done}
+    units = [row.run_spec_id for row in current]
+    done = ctx.finished(STAGE, units)
+    asked = (ctx.finished(SCORE, units), ctx.finished(ANNOTATE, units))
+    short = {unit for records in asked for unit, record in records.items() if _lacks(record)}
+    return {row.name for row in current if row.run_spec_id in done.keys() - short}
+
+
+def _lacks(record: RunRecord) -> bool:
+    """Whether a stage read fewer answers than there were requests."""
+    return record.counts.get("answered", 0) < record.counts.get("requests", 0)

@@ -145,7 +145,7 @@ def wave_counts(
 
 def record_wave(
     ctx: Context, write_id: str, started_at: datetime, fingerprint: str, slots: int
-) -> None:
+) -> list[Outcome]:
     """Note what the rows of a write came to; nothing where another driver had written them."""
     wall = (now() - started_at).total_seconds()
     found = ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
@@ -158,6 +158,7 @@ def record_wave(
         }
         if units:
             ctx.record(stage, dict.fromkeys(units, fingerprint), write_id, started_at, units)
+    return found
 
 
 def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[str, Throughput]:

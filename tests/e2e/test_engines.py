@@ -139,8 +139,8 @@ def test_bad_requests_fail_alone_and_nothing_is_printed(engine, capfd, caplog):
     )
     assert [r.failure for r in results] == [
         FailureKind.TOO_LONG,
-        FailureKind.ENGINE_ERROR,
-        FailureKind.ENGINE_ERROR,
+        FailureKind.INVALID_REQUEST,
+        FailureKind.INVALID_REQUEST,
         None,
     ]
     shown = capfd.readouterr()
@@ -182,7 +182,7 @@ def test_a_real_server_binds_to_schemas_and_refuses_what_is_too_long(remote):
     )
     assert long.failure is FailureKind.TOO_LONG
     assert isinstance(json.loads(bound.completions[0].text)["score"], int)
-    assert (wrong.failure, wrong.attempts) == (FailureKind.ENGINE_ERROR, 1)
+    assert (wrong.failure, wrong.attempts) == (FailureKind.INVALID_REQUEST, 1)
 
 
 def test_a_real_server_refuses_a_wrong_key_once(server, monkeypatch):

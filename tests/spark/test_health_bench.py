@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from medhelm_spark.cli.exit_codes import INCOMPLETE
 from tests.spark.conftest import Site, calls
 
 RUBRICS = {
@@ -102,7 +103,7 @@ def test_one_failed_judge_call_leaves_its_answer_unscored_until_it_is_asked_agai
     site: Site, run: list[str]
 ) -> None:
     log = judge(site, fail_every=8, max_attempts=1)
-    assert site.run(*run) == 0
+    assert site.run(*run) == INCOMPLETE
     failed = [row for row in site.rows("annotations") if row["status"] == "request_failed"]
     (lost,) = {row["instance_id"] for row in failed}
     names = {row["instance_id"]: row["source_id"] for row in site.rows("instances")}
@@ -114,6 +115,6 @@ def test_one_failed_judge_call_leaves_its_answer_unscored_until_it_is_asked_agai
     (cell,) = site.board()
     assert (cell["count"], cell["num_unscored"]) == (2, 1)
     judge(site)
-    assert site.run(*run, "--retry-failed") == 0
+    assert site.run(*run) == 0
     assert len(calls(log)) == 9
     assert scores(site, "health_bench_score") == WHOLE

@@ -79,16 +79,17 @@ def test_the_newest_record_of_a_unit_is_current(lake: Lake) -> None:
     assert current == {"a": record("a", 2), "b": record("b", 3)}
 
 
-def test_an_answer_beats_a_failure_and_the_earliest_stands(lake: Lake) -> None:
+def test_the_earliest_answer_stands_or_else_the_latest_failure(lake: Lake) -> None:
     rows = [
         result("r1", 1, FailureKind.TIMEOUT),
         result("r1", 3),
         result("r1", 2),
-        result("r2", 1, FailureKind.TOO_LONG),
+        result("r2", 2, FailureKind.TOO_LONG),
+        result("r2", 1, FailureKind.UNREACHABLE),
     ]
     lake.append_rows("request_results", rows, "w")
     current = {row.request_id: row for row in rows_of(lake.query(CURRENT_RESULTS), RequestResult)}
-    assert current == {"r1": result("r1", 2), "r2": result("r2", 1, FailureKind.TOO_LONG)}
+    assert current == {"r1": result("r1", 2), "r2": result("r2", 2, FailureKind.TOO_LONG)}
 
 
 def test_a_commit_made_twice_is_one(lake: Lake) -> None:

@@ -132,7 +132,7 @@ def test_a_bad_row_is_a_failure_and_nothing_of_it_is_logged(engine, caplog, capf
         request("", name="empty"),
         request("PLANTED text", name="good"),
     )
-    assert bad.failure is empty.failure is FailureKind.ENGINE_ERROR
+    assert bad.failure is empty.failure is FailureKind.INVALID_REQUEST
     assert good.is_answer
     shown = capfd.readouterr()
     assert "PLANTED" not in shown.out + shown.err + caplog.text

@@ -68,9 +68,17 @@ def test_no_failure_is_an_answer(kind: FailureKind) -> None:
 
 
 def test_what_another_try_cannot_cure_is_given_up_unless_configured() -> None:
-    assert deployment().given_up == {FailureKind.TOO_LONG, FailureKind.DENIED}
+    own = {FailureKind.TOO_LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST}
+    assert deployment().given_up == own
+    assert own == {kind for kind in FailureKind if not kind.is_infrastructure}
     settled = deployment(on_failure={FailureKind.TIMEOUT: OnFailure.GIVE_UP})
-    assert settled.given_up == {FailureKind.TOO_LONG, FailureKind.DENIED, FailureKind.TIMEOUT}
+    assert settled.given_up == own | {FailureKind.TIMEOUT}
+
+
+def test_an_outage_is_all_that_is_open_at_once_twice_unless_configured() -> None:
+    assert deployment(max_concurrency=16).failures_in_a_row == 32
+    assert deployment(max_concurrency=1).failures_in_a_row == 4
+    assert deployment(max_concurrency=1, max_failures_in_a_row=50).failures_in_a_row == 50
 
 
 def test_a_prompts_window_is_the_narrowest_limit_beside_the_answer() -> None:

@@ -12,6 +12,7 @@ from medhelm_spark.domain.request import FailureKind, FinishReason
 from medhelm_spark.engines import build_engine
 from medhelm_spark.engines.openai_api import OpenAIEngine
 from medhelm_spark.engines.openai_client import OpenAISettings
+from medhelm_spark.engines.outage import until_outage
 from medhelm_spark.engines.retry import RetryPolicy
 from medhelm_spark.engines.settings import read_settings
 from medhelm_spark.errors import EngineError
@@ -152,12 +153,12 @@ def test_what_counts_as_an_answer(server, engine_at, prompt, reason, text):
         ("too-long-code", FailureKind.TOO_LONG, 1),
         ("too-long-type", FailureKind.TOO_LONG, 1),
         ("too-long-words", FailureKind.TOO_LONG, 1),
-        ("bad-request", FailureKind.ENGINE_ERROR, 1),
+        ("bad-request", FailureKind.INVALID_REQUEST, 1),
         ("broken", FailureKind.ENGINE_ERROR, 3),
         ("gateway", FailureKind.TIMEOUT, 3),
         ("malformed", FailureKind.ENGINE_ERROR, 3),
         ("choiceless", FailureKind.ENGINE_ERROR, 3),
-        ("hang-up", FailureKind.ENGINE_ERROR, 3),
+        ("hang-up", FailureKind.UNREACHABLE, 3),
     ],
 )
 def test_failures_are_classified_and_tried_within_the_budget(
@@ -202,7 +203,7 @@ def test_a_slow_server_is_a_timeout(server, engine_at):
 
 def test_text_that_cannot_be_sent_fails_alone(server, engine_at):
     results = ask(engine_at(server), "half \ud83d", "hello")
-    assert results["half \ud83d"].failure is FailureKind.ENGINE_ERROR
+    assert results["half \ud83d"].failure is FailureKind.INVALID_REQUEST
     assert results["half \ud83d"].attempts == 1
     assert results["hello"].is_answer
 
@@ -232,15 +233,32 @@ def test_what_no_request_can_cure_ends_the_engine_early(server, engine_at, promp
     assert "/v1/elsewhere" not in server.paths
 
 
-def test_a_server_that_is_away_ends_the_engine_after_some_failures(engine_at, server):
+def test_a_server_that_is_away_is_asked_no_more_after_some_failures(engine_at, server):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         away = free.getsockname()[1]
     engine = engine_at(server, base_url=f"http://127.0.0.1:{away}/v1", max_attempts=1)
-    few = list(engine.answer([request(f"{i}") for i in range(20)], allow))
-    assert {r.failure for r in few} == {FailureKind.ENGINE_ERROR}
-    with pytest.raises(EngineError, match=r"failed 50 requests in a row.*the last with connection"):
-        list(engine.answer((request(f"{i}") for i in range(10_000)), allow))
+    requests = (request(f"{i}") for i in range(10_000))
+    rows = list(until_outage(engine.answer(requests, allow), 16))
+    assert {row.failure for row in rows} == {FailureKind.UNREACHABLE}
+    assert len(rows) == 16
+    assert int(next(requests).request_id) <= 16 + 8, "no more was pulled than was in flight"
+
+
+def test_a_hanging_server_is_waited_for_twice_at_most(server, engine_at):
+    """With ten tries each, 40 requests at 4 at once would wait for a hundred time-outs."""
+    engine = engine_at(server, timeout=0.2, max_attempts=10, max_in_flight=4)
+    rows = list(engine.answer([request(f"slow {i}") for i in range(40)], allow))
+    assert {row.failure for row in rows} == {FailureKind.TIMEOUT}
+    assert sum(row.attempts for row in rows) <= 40 + 1
+
+
+def test_one_slow_request_among_answers_keeps_its_tries(server, engine_at):
+    server.pause = 0.02
+    engine = engine_at(server, timeout=0.2, max_attempts=3, max_in_flight=2)
+    rows = ask(engine, "slow", *[f"q{i}" for i in range(60)])
+    assert (rows["slow"].failure, rows["slow"].attempts) == (FailureKind.TIMEOUT, 3)
+    assert sum(row.is_answer for row in rows.values()) == 60
 
 
 def test_concurrency_is_used_and_bounded(server, engine_at):

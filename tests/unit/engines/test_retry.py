@@ -72,7 +72,7 @@ def test_a_content_filter_answers():
 
 def test_any_other_refusal_of_one_request_is_given_up():
     trouble = classify(400, {"invalid_request_error"}, "Unknown parameter", {})
-    assert (trouble.action, trouble.kind) == (Action.GIVE_UP, FailureKind.ENGINE_ERROR)
+    assert (trouble.action, trouble.kind) == (Action.GIVE_UP, FailureKind.INVALID_REQUEST)
     # A 429 may speak of tokens; it is still a matter of patience.
     assert classify(429, set(), "maximum context length", {}).action is Action.RETRY
 

@@ -1,0 +1,40 @@
+"""How commands end: their exit codes, and the command line that goes on."""
+
+import shlex
+from collections.abc import Sequence
+
+PROG = "medhelm-spark"
+
+FAILED = 1
+"""A mistake that a person can cure, told in one line. 2 is argparse's, for a wrong command line."""
+
+INCOMPLETE = 3
+"""Done, but fewer answers than the policy's `coverage_floor` have a score (or there are fewer)."""
+
+OUTAGE = 4
+"""A model or judge gave no answers, so asking stopped; what was answered is kept."""
+
+INTERRUPTED = 130
+
+MEANINGS = f"""\
+exit codes:
+  0    done
+  {FAILED}    stopped by a mistake that you can cure
+  2    a wrong command line
+  {INCOMPLETE}    done, but fewer answers have a score than the policy's coverage_floor
+  {OUTAGE}    stopped: a model or judge gave no answers; the same command goes on
+  {INTERRUPTED}  interrupted; the same command goes on"""
+
+# What would leave the runs alone that are to be repaired.
+_SKIPPING = ("--skip-completed-runs",)
+RETRY = "--retry-failed"
+
+
+def again(typed: Sequence[str], *flags: str) -> str:
+    """The command line that was typed, to be typed again, with flags that it lacks.
+
+    >>> again(["run", "-r", "a:b=c d", "--skip-completed-runs"], "--retry-failed")
+    "medhelm-spark run -r 'a:b=c d' --retry-failed"
+    """
+    kept = [word for word in typed if word not in _SKIPPING]
+    return shlex.join([PROG, *kept, *(flag for flag in flags if flag not in kept)])

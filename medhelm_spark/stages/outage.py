@@ -1,0 +1,88 @@
+"""What a person is told of requests without an answer, and when asking has to stop: pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.stages.pending import Tally
+from medhelm_spark.stages.waves import Outcome
+
+
+def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]:
+    """The deployments that a wave stopped asking: requests without a result beside failures.
+
+    `asked` are the wave's requests by deployment. Without any outcome another driver wrote the
+    wave, and nothing is known of it here.
+    """
+    results: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
+    for outcome in outcomes:
+        results[outcome.model_deployment] += outcome.requests
+        if outcome.failure and FailureKind(outcome.failure).is_infrastructure:
+            failures[outcome.model_deployment] += outcome.requests
+    return {name for name, count in asked.items() if failures[name] and results[name] < count}
+
+
+def left_over(tallies: Iterable[Tally]) -> str:
+    """What stays without an answer, and what asks it again; empty where nothing does.
+
+    >>> left_over([Tally(answered=1, settled={FailureKind.TOO_LONG: 3})])
+    '3 requests stay failed (too_long 3): --retry-failed asks them again'
+    """
+    held = list(tallies)
+    settled, failed = _summed(t.settled for t in held), _summed(t.failed for t in held)
+    parts = []
+    if failed:
+        many = counted(failed.total(), "request")
+        parts.append(f"{many} failed ({by_kind(failed)}): the same command asks again")
+    if settled:
+        count = settled.total()
+        them, stay = ("it", "stays") if count == 1 else ("them", "stay")
+        many = counted(count, "request")
+        parts.append(f"{many} {stay} failed ({by_kind(settled)}): --retry-failed asks {them} again")
+    return "; ".join(parts)
+
+
+def without_answer(tallies: Iterable[Tally]) -> Counter[str]:
+    """The requests without an answer by the kind of their failure, or as `not asked`."""
+    sums: Counter[str] = Counter()
+    for tally in tallies:
+        sums.update({kind.value: many for kind, many in tally.settled.items()})
+        sums.update({kind.value: many for kind, many in tally.failed.items()})
+        sums["not asked"] += tally.not_asked
+    return +sums
+
+
+def outage(names: Mapping[str, str], tallies: Mapping[str, Tally]) -> str:
+    """The sentence about deployments that give no answers; `names` are they with their places."""
+    parts = [_outage(names[name], tallies.get(name, Tally())) for name in sorted(names)]
+    return "; ".join(parts)
+
+
+def _outage(where: str, tally: Tally) -> str:
+    missing = without_answer([tally])
+    kept = counted(tally.answered, "answer")
+    return (
+        f"{where} does not answer: {kept} kept, "
+        f"{counted(missing.total(), 'request')} without one ({by_kind(missing)})"
+    )
+
+
+def by_kind(counts: Mapping[str, int] | Mapping[FailureKind, int]) -> str:
+    """Counts by their names, largest first.
+
+    >>> by_kind({"timeout": 1, "engine_error": 1200})
+    'engine_error 1,200, timeout 1'
+    """
+    ordered: Sequence[tuple[str, int]] = sorted(
+        counts.items(), key=lambda pair: (-pair[1], pair[0])
+    )
+    return ", ".join(f"{name} {many:,}" for name, many in ordered)
+
+
+def _summed(parts: Iterable[Mapping[FailureKind, int]]) -> Counter[FailureKind]:
+    sums: Counter[FailureKind] = Counter()
+    for part in parts:
+        sums.update(part)
+    return sums

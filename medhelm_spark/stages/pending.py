@@ -1,0 +1,218 @@
+"""Which requests are settled, which are still to be asked, and what they came to so far.
+
+A request is settled by an answer, or by a failure of a kind that its deployment gives up: that one
+until --retry-failed. Every other failure is infrastructure's: each invocation asks again, with
+`max_attempts` tries of its own.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.request import FailureKind, Purpose
+from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.decide import NEVER_ASKED
+from medhelm_spark.stages.states import requests_of
+
+# A set of kinds as a number: SQL has no cheap aggregate that gathers a set of texts.
+BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
+_CASES = " ".join(f"WHEN '{kind.value}' THEN {bit}" for kind, bit in BITS.items())
+_BIT = f"CASE failure {_CASES} ELSE 0 END"
+
+# What has been tried per request, by anyone and by this invocation (`own`). No text is read.
+TRIED = f"""
+SELECT request_id, count(*) AS tries, bool_or(failure IS NULL) AS answered,
+       bit_or({_BIT}) AS failures, max_by(failure, completed_at) AS last_failure,
+       bit_or(CASE WHEN {{own}} THEN {_BIT} ELSE 0 END) AS own_failures,
+       max(CASE WHEN {{own}} THEN attempts ELSE 0 END) AS own_attempts
+FROM {{request_results}} GROUP BY request_id
+"""
+
+# Judges' requests about one answer are kept `together`: they begin with the same text, which an
+# engine with a prefix cache then reads once. A prompt's id is a hash and would scatter them.
+PENDING = f"""
+SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.access_level,
+       r.estimated_tokens, d.tokens_per_second, coalesce(t.own_attempts, 0) AS attempts,
+       coalesce(t.tries, 0) AS tries,
+       min(CASE WHEN r.judged_request_id = '' THEN r.request_id ELSE r.judged_request_id END)
+       AS together
+FROM {{planned}} r JOIN {{askable}} d ON d.name = r.model_deployment
+LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
+WHERE t.request_id IS NULL OR (NOT t.answered
+      AND t.own_failures & d.given_up = 0 AND t.own_attempts < d.max_attempts
+      AND ({{retry}} OR t.failures & d.given_up = 0))
+GROUP BY ALL
+"""
+
+STANDING = f"""
+SELECT r.model_deployment, coalesce(t.answered, false) AS answered,
+       coalesce(t.failures, 0) AS failures, t.last_failure, count(*) AS requests
+FROM (SELECT DISTINCT request_id, model_deployment FROM {{planned}}) r
+JOIN {{askable}} d ON d.name = r.model_deployment
+LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
+GROUP BY ALL
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Whom to ask, under which policy, and whether settled failures are reopened.
+
+    `stage` planned the requests, `label` names the work to whoever watches.
+    """
+
+    deployments: Mapping[str, Deployment]
+    policy: Policy
+    purpose: Purpose = Purpose.EVALUATE
+    stage: str = "plan"
+    label: str = "infer"
+    retry_failed: bool = False
+
+    @property
+    def askable(self) -> list[Deployment]:
+        """The deployments that can be asked; the others only hold imported answers."""
+        return [one for one in self.deployments.values() if one.engine != NEVER_ASKED]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Askable:
+    """A deployment that pending requests may be sent to, as a row to join with.
+
+    `given_up` are the kinds of failure that settle a request, as a sum of `BITS`.
+    """
+
+    name: str
+    max_attempts: int
+    given_up: int
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Requests of one deployment that came to the same: `failures` is a sum of `BITS`."""
+
+    model_deployment: str
+    answered: bool
+    failures: int
+    last_failure: FailureKind | None
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What a deployment's requests have come to, in numbers of requests.
+
+    `settled` failed for good, `failed` will be asked again by the next run; both by kind.
+    """
+
+    answered: int = 0
+    not_asked: int = 0
+    settled: Mapping[FailureKind, int] = field(default_factory=dict)
+    failed: Mapping[FailureKind, int] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> int:
+        """All of them."""
+        failures = sum(self.settled.values()) + sum(self.failed.values())
+        return self.answered + self.not_asked + failures
+
+    @property
+    def coverage(self) -> float:
+        """The share that has an answer, 0 to 1; 1 where there are no requests."""
+        return self.answered / self.requests if self.requests else 1.0
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether all that was asked failed for infrastructure: no reply ever came."""
+        reply = self.answered or any(kind is not FailureKind.DENIED for kind in self.settled)
+        return bool(self.failed) and not reply
+
+
+def pending_of(
+    ctx: Context,
+    run_spec_ids: Sequence[str],
+    asking: Asking,
+    askable: Sequence[Deployment],
+    writes: Sequence[str] = (),
+) -> DataFrame:
+    """The requests of these RunSpecs that are not settled, each once, without text.
+
+    `writes` are the write ids of this invocation's waves so far: their tries count.
+    """
+    sql = PENDING.replace("{retry}", "true" if asking.retry_failed else "false")
+    return _query(ctx, sql, run_spec_ids, asking, (askable, writes))
+
+
+def tallies_of(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> dict[str, Tally]:
+    """What the requests of these RunSpecs have come to, by deployment that can be asked."""
+    askable = asking.askable
+    if not askable or not run_spec_ids:
+        return {}
+    rows = rows_of(_query(ctx, STANDING, run_spec_ids, asking, (askable, ())), Standing)
+    return tallies(rows, {one.name: one.given_up for one in askable})
+
+
+def tallies(
+    rows: Iterable[Standing], given_up: Mapping[str, frozenset[FailureKind]]
+) -> dict[str, Tally]:
+    """Standings by deployment, failures by the kind that decides: one given up, else the last."""
+    by_name: dict[str, list[Standing]] = {}
+    for row in rows:
+        by_name.setdefault(row.model_deployment, []).append(row)
+    return {name: _tally(part, given_up[name]) for name, part in by_name.items()}
+
+
+def _tally(rows: Iterable[Standing], given_up: frozenset[FailureKind]) -> Tally:
+    counts: Counter[str] = Counter()
+    settled: Counter[FailureKind] = Counter()
+    failed: Counter[FailureKind] = Counter()
+    for row in rows:
+        final = [kind for kind in FailureKind if kind in given_up and row.failures & BITS[kind]]
+        if row.answered or row.last_failure is None:
+            counts["answered" if row.answered else "not_asked"] += row.requests
+        elif final:
+            settled[final[0]] += row.requests
+        else:
+            failed[row.last_failure] += row.requests
+    return Tally(
+        answered=counts["answered"],
+        not_asked=counts["not_asked"],
+        settled=dict(settled),
+        failed=dict(failed),
+    )
+
+
+def _query(
+    ctx: Context,
+    sql: str,
+    run_spec_ids: Sequence[str],
+    asking: Asking,
+    who: tuple[Sequence[Deployment], Sequence[str]],
+) -> DataFrame:
+    askable, writes = who
+    rows = [
+        Askable(
+            name=deployment.name,
+            max_attempts=deployment.max_attempts,
+            given_up=sum(BITS[kind] for kind in deployment.given_up),
+            tokens_per_second=deployment.tokens_per_second or math.inf,
+        )
+        for deployment in askable
+    ]
+    own = ", ".join(f"'{write_id}'" for write_id in writes)
+    tried = ctx.lake.read("request_results").where(
+        F.col("model_deployment").isin([row.name for row in rows])
+    )
+    return ctx.lake.query(
+        sql.replace("{own}", f"write_id IN ({own})" if own else "false"),
+        planned=requests_of(ctx, run_spec_ids, asking.stage, asking.purpose),
+        request_results=tried,
+        askable=F.broadcast(ctx.lake.frame(rows, Askable)),
+    )

@@ -1,0 +1,180 @@
+"""A server stopped before, in and after a run, and the same command typed again each time."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.cli.exit_codes import INCOMPLETE, OUTAGE
+from tests.spark.conftest import Site, calls, questions
+from tests.spark.model_server import ModelServer
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    server = ModelServer()
+    server.start()
+    yield server
+    server.fault = ""
+    server.stop()
+
+
+def deploy(site: Site, server: ModelServer, **keys: object) -> str:
+    fixed = {"engine": "openai", "max_attempts": 2, "max_concurrency": 4, "timeout": 2.0}
+    return site.deploy(
+        "acme/served", base_url=f"http://127.0.0.1:{server.port}/v1", **{**fixed, **keys}
+    )
+
+
+def fail(server: ModelServer, fault: str) -> None:
+    if fault == "refused":
+        server.stop()
+    server.fault = "" if fault == "refused" else fault
+
+
+def repair(server: ModelServer) -> None:
+    server.fault, server.stops_after = "", 0
+    if not server.is_up:
+        server.start()
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [("refused", "unreachable"), ("hang", "timeout"), ("503", "engine_error")]
+)
+def test_a_server_that_is_out_before_the_run_and_back_later(
+    site: Site,
+    server: ModelServer,
+    capsys: pytest.CaptureFixture[str],
+    fault: str,
+    kind: str,
+) -> None:
+    entry = f"{site.benchmark('bench', questions(4))},model={deploy(site, server)}"
+    fail(server, fault)
+    for _ in range(2):
+        capsys.readouterr()
+        assert site.run("-r", entry) == OUTAGE
+        (told,) = [
+            line for line in capsys.readouterr().err.splitlines() if line.startswith("medhelm")
+        ]
+        assert f"deployment 'acme/served' at 127.0.0.1:{server.port} does not answer: " in told
+        assert f"0 answers kept, 4 requests without one ({kind} 4)." in told
+        assert f"medhelm-spark run -r {entry} --suite s" in told
+    assert not site.rows("stats"), "nothing is scored in an outage"
+    repair(server)
+    assert site.run("-r", entry) == 0
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"], cell["num_unscored"]) == (1.0, 4, 0)
+    assert set(server.answered.values()) == {1}
+    fail(server, fault)
+    seen = server.calls
+    capsys.readouterr()
+    assert site.run("-r", entry) == 0, "all is answered, so nobody is asked"
+    assert server.calls == seen
+    assert "infer: nothing to ask, 0 model calls\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("fault", ["refused", "hang", "503"])
+def test_a_server_that_goes_away_in_mid_run(
+    site: Site, server: ModelServer, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    caplog.set_level(logging.WARNING)
+    limit = {"max_failures_in_a_row": 3, "tokens_per_second": 1000}
+    entry = f"{site.benchmark('bench', questions(40))},model={deploy(site, server, **limit)}"
+    server.stops_after = 6
+    if fault != "refused":
+        server.reply_to = failing_after(server, 6, fault)  # type: ignore[method-assign]
+    assert site.run("-r", entry) == OUTAGE
+    rows = site.rows("request_results")
+    assert sum(row["failure"] is None for row in rows) == server.answered.total() == 6
+    assert 3 <= sum(row["failure"] is not None for row in rows) < 34, "the rest was not asked"
+    assert site.run("-r", entry) == OUTAGE
+    assert server.answered.total() == 6
+    server.__dict__.pop("reply_to", None)
+    repair(server)
+    assert site.run("-r", entry) == 0
+    (cell,) = site.board()
+    assert (cell["count"], cell["num_unscored"]) == (40, 0)
+    assert len(server.answered) == 40
+    assert set(server.answered.values()) == {1}, "nothing that was kept is asked again"
+
+
+def failing_after(server: ModelServer, count: int, fault: str):  # type: ignore[no-untyped-def]
+    """The server's replies up to a number of answers, then the fault."""
+    server.stops_after = 0
+    plain = server.reply_to
+
+    def reply(prompt: str):  # type: ignore[no-untyped-def]
+        if server.answered.total() >= count:
+            server.fault = fault
+        return plain(prompt)
+
+    return reply
+
+
+def test_a_server_that_fails_now_and_then_does_not_stop_a_run(
+    site: Site, server: ModelServer
+) -> None:
+    server.fails_every = 3
+    model = deploy(site, server, max_attempts=6, max_failures_in_a_row=2)
+    entry = f"{site.benchmark('bench', questions(20))},model={model}"
+    assert site.run("-r", entry) == 0
+    assert site.board()[0]["count"] == 20
+
+
+def test_what_the_requests_cause_stays_settled_and_is_told(
+    site: Site, server: ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.long_word = "Is 3"
+    entry = f"{site.benchmark('bench', questions(4))},model={deploy(site, server)}"
+    repeat = f"medhelm-spark run -r {entry} --suite s"
+    for calls_made in (4, 4):
+        assert site.run("-r", entry) == INCOMPLETE
+        told = capsys.readouterr().err
+        assert server.calls == calls_made
+        assert "1 request stays failed (too_long 1): --retry-failed asks it again" in told
+        assert "has 3 of 4 answers scored (the policy's coverage_floor is 95%)" in told
+        assert f"without an answer: too_long 1; to ask again: {repeat}" in told
+        assert told.rstrip().endswith("--retry-failed")
+    assert "infer: nothing to ask, 0 model calls; 1 request stays failed" in told
+    assert site.run("-r", entry, command="infer") == INCOMPLETE
+    assert "acme/served answered 3 of 4 requests" in capsys.readouterr().err
+    server.long_word = ""
+    skipping = ["-r", entry, "--skip-completed-runs", "--retry-failed"]
+    assert site.run(*skipping) == 0, "a run that lacks answers is not complete"
+    assert site.board()[0]["count"] == 4
+
+
+def test_a_judge_that_is_out_stops_the_run_and_the_answers_are_kept(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "calls.log"
+    model = site.deploy("acme/yes", text="yes", log_file=str(log))
+    site.deploy("acme/judge", mode="judge", score=4, fail_every=1)
+    rubric = (
+        'Score.\n<rubric_criteria>\n{"accuracy": ["score", "explanation"]}\n</rubric_criteria>\n'
+        "{QUESTION} {RESPONSE} {GOLD_RESPONSE}"
+    )
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
+    }
+    entry = site.benchmark("bench", questions(3), metrics=[jury], judge_prompt=rubric)
+    assert site.run("-r", f"{entry},model={model}") == OUTAGE
+    assert "annotate: deployment 'acme/judge' does not answer" in capsys.readouterr().err
+    site.deploy("acme/judge", mode="judge", score=4)
+    assert site.run("-r", f"{entry},model={model}") == 0
+    assert site.board()[0]["mean"] == 4.0
+    assert len(calls(log)) == 3
+
+
+def test_an_engine_that_dies_each_time_is_an_outage(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = site.deploy("acme/mortal", text="yes", die_after=1, max_concurrency=1)
+    entry = f"{site.benchmark('bench', questions(4))},model={model}"
+    assert site.run("-r", entry) == OUTAGE
+    assert "the process that asked died each time it was tried" in capsys.readouterr().err
+    site.deploy("acme/mortal", text="yes")
+    assert site.run("-r", entry) == 0

@@ -1,0 +1,102 @@
+"""What is settled, what is asked again, and what a person is told of it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.stages.outage import cut_short, left_over, outage, without_answer
+from medhelm_spark.stages.pending import BITS, Standing, Tally, tallies
+from medhelm_spark.stages.waves import Outcome
+
+OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_LONG
+GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
+
+
+def standing(requests: int, *kinds: FailureKind, answered: bool = False) -> Standing:
+    return Standing(
+        model_deployment="m",
+        answered=answered,
+        failures=sum({BITS[kind] for kind in kinds}),
+        last_failure=kinds[-1] if kinds else None,
+        requests=requests,
+    )
+
+
+def outcome(name: str, requests: int, failure: FailureKind | None = None) -> Outcome:
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    return Outcome(
+        model_deployment=name,
+        executor="",
+        failure=failure,
+        requests=requests,
+        prompt_tokens=0,
+        cached_tokens=0,
+        completion_tokens=0,
+        first_at=now,
+        last_at=now,
+        first_time=0.0,
+        starts=0,
+        start_time=0.0,
+    )
+
+
+def test_requests_are_told_by_the_failure_that_decides() -> None:
+    rows = [
+        standing(5, answered=True),
+        standing(4, OUT, answered=True),
+        standing(3),
+        standing(2, OUT, SLOW),
+        standing(1, OUT, LONG),
+        standing(1, LONG, OUT),
+    ]
+    tally = tallies(rows, {"m": GIVEN_UP})["m"]
+    assert tally == Tally(answered=9, not_asked=3, settled={LONG: 2}, failed={SLOW: 2})
+    assert (tally.requests, tally.coverage) == (16, 9 / 16)
+    settled = tallies(rows, {"m": GIVEN_UP | {SLOW}})["m"]
+    assert settled.settled == {LONG: 2, SLOW: 2}
+    assert without_answer([tally, tally]) == {"too_long": 4, "timeout": 4, "not asked": 6}
+
+
+@pytest.mark.parametrize(
+    ("tally", "is_silent"),
+    [
+        (Tally(failed={OUT: 4}), True),
+        (Tally(failed={OUT: 4}, settled={FailureKind.DENIED: 1}), True),
+        (Tally(failed={OUT: 4}, answered=1), False),
+        (Tally(failed={OUT: 4}, settled={LONG: 1}), False),
+        (Tally(settled={LONG: 4}), False),
+        (Tally(), False),
+    ],
+)
+def test_an_engine_that_never_replied_is_out_however_few_it_was_asked(
+    tally: Tally, is_silent: bool
+) -> None:
+    assert tally.is_silent is is_silent
+
+
+def test_what_was_left_unasked_beside_failures_is_an_outage() -> None:
+    asked = {"up": 9, "down": 9, "late": 9}
+    rows = [outcome("up", 8), outcome("up", 1, OUT), outcome("down", 4), outcome("down", 4, OUT)]
+    assert cut_short(asked, [*rows, outcome("late", 9, SLOW)]) == {"down"}
+    assert cut_short(asked, []) == set(), "another driver wrote the wave"
+
+
+def test_what_stays_is_told_with_what_asks_it_again() -> None:
+    assert left_over([Tally(answered=3)]) == ""
+    assert left_over([Tally(settled={LONG: 1})]) == (
+        "1 request stays failed (too_long 1): --retry-failed asks it again"
+    )
+    assert left_over([Tally(failed={SLOW: 2}), Tally(failed={OUT: 1}, settled={LONG: 3})]) == (
+        "3 requests failed (timeout 2, unreachable 1): the same command asks again; "
+        "3 requests stay failed (too_long 3): --retry-failed asks them again"
+    )
+
+
+def test_an_outage_is_one_sentence() -> None:
+    names = {"m": "deployment 'm' at gpu:8000"}
+    tally = Tally(answered=1, not_asked=1200, failed={OUT: 32})
+    assert outage(names, {"m": tally}) == (
+        "deployment 'm' at gpu:8000 does not answer: 1 answer kept, "
+        "1232 requests without one (not asked 1,200, unreachable 32)"
+    )
