@@ -146,10 +146,9 @@ def _row_head(row: BoardRow) -> str:
     """Rank, name and locality; equal win rates share a rank, and without one there is none."""
     rank = "" if row.rank is None else str(row.rank)
     rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
-    variant = f'<span class="ms-metric">{text(row.variant)}</span>' if row.variant else ""
     return (
-        f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.model_deployment)}'
-        f'{chip(row.locality, "place")}{variant}</th><td class="ms-rate">{rate}</td>'
+        f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.name)}'
+        f'{chip(row.locality, "place")}</th><td class="ms-rate">{rate}</td>'
     )
 
 
