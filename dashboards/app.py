@@ -15,6 +15,7 @@ import robustness_page
 import streamlit as st
 from page_markup import NOT_APPROVED, heading, note, styles
 
+from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (
@@ -33,12 +34,16 @@ BOARD, ROBUSTNESS, ANSWERS = VIEWS = ("Board", "Robustness", "Answers")
 
 
 def arguments() -> argparse.Namespace:
-    """Lake, suite and release: from the command line, else from the environment."""
+    """Lake, suite and release: from the command line, else from the environment.
+
+    `--coverage-floor` is the policy's, which `medhelm-spark serve` hands over.
+    """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     for name, default in (("output-path", "benchmark_output"), ("suite", None), ("release", None)):
         variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
         parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
     parser.add_argument("--plugins", nargs="+", default=())
+    parser.add_argument("--coverage-floor", type=float, default=Comparison().coverage_floor)
     return parser.parse_known_args()[0]
 
 
@@ -125,7 +130,7 @@ def page() -> None:
     elif view == ROBUSTNESS:
         robustness_page.show(runs)
     else:
-        board_page.show(source, runs)
+        board_page.show(source, runs, given.coverage_floor)
 
 
 HERE = Path(__file__).parent

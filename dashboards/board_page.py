@@ -1,6 +1,6 @@
 """The board: models against benchmarks, with intervals, counts and win rates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from urllib.parse import urlencode
 
@@ -11,22 +11,24 @@ from page_markup import LOCAL_VIEW, chip, note, text
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
-from medhelm_spark.statistics.board import BoardCell, BoardColumn, BoardRow, Leaderboard
+from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.formats import remarks
 
 Place = tuple[str, str, str, str]
 """Deployment, scenario, metric and split: what names a cell."""
 
 
-def show(source: BoardSource, runs: Sequence[BoardRun]) -> None:
+def show(source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float) -> None:
     """Filters, and the board of what they let pass."""
     passed = passing(runs)
-    board = board_of(passed)
+    board = board_of(passed, coverage_floor=coverage_floor)
     if not board.rows:
         st.info(nothing(runs, passed))
         return
-    if hidden := _hidden(board_of(runs), board):
+    if hidden := _hidden(board_of(runs, coverage_floor=coverage_floor), board):
         st.html(note(hidden))
-    st.html(board_html(board, {_place(run): run for run in reversed(passed)}, _address(source)))
+    st.html(board_html(board, passed, _address(source)))
     st.html(_notes(board, passed))
 
 
@@ -89,22 +91,31 @@ def _address(source: BoardSource) -> dict[str, list[str]]:
 
 
 def _place(run: BoardRun) -> Place:
+    """Where the board shows a run, or would if it had a value."""
     spec = run.run_spec
-    return (spec.model_deployment, spec.scenario_name, spec.main_metric, spec.main_split)
+    scenario = run.cell.scenario_name if run.cell else spec.scenario_name
+    return (spec.model_deployment, scenario, spec.main_metric, spec.main_split)
 
 
 def board_html(
-    board: Leaderboard, runs: Mapping[Place, BoardRun], address: Mapping[str, Sequence[str]]
+    board: Leaderboard, runs: Sequence[BoardRun], address: Mapping[str, Sequence[str]]
 ) -> str:
-    """The table. `runs` are the runs behind it by place; a cell links to its run's answers."""
+    """The table. `runs` are those behind it; a cell links to the answers of its run."""
+    by_id = {run.run_spec.run_spec_id: run for run in runs}
+    waiting = {_place(run): run for run in runs if not run.cell}
     body = "".join(
-        f"<tr>{_row_head(_rank(board, row), row)}{_row_cells(board, row, runs, address)}</tr>"
+        f"<tr{_unranked(row)}>{_row_head(row)}"
+        f"{''.join(_cells(board, row, by_id, waiting, address))}</tr>"
         for row in board.rows
     )
     return (
         '<div class="ms-scroll" tabindex="0" role="region" aria-label="Leaderboard">'
         f'<table class="ms-board"><thead>{_head(board)}</thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def _unranked(row: BoardRow) -> str:
+    return ' class="ms-unranked"' if row.lacks else ""
 
 
 def _head(board: Leaderboard) -> str:
@@ -131,34 +142,29 @@ def _column_head(column: BoardColumn) -> str:
     )
 
 
-def _rank(board: Leaderboard, row: BoardRow) -> str:
-    """Equal win rates share a rank; without one there is none."""
-    rate = row.mean_win_rate
-    if rate is None:
-        return ""
-    return str(1 + sum((other.mean_win_rate or 0) > rate for other in board.rows))
-
-
-def _row_head(rank: str, row: BoardRow) -> str:
+def _row_head(row: BoardRow) -> str:
+    """Rank, name and locality; equal win rates share a rank, and without one there is none."""
+    rank = "" if row.rank is None else str(row.rank)
     rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
     return (
-        f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.model_deployment)}'
+        f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.name)}'
         f'{chip(row.locality, "place")}</th><td class="ms-rate">{rate}</td>'
     )
 
 
-def _row_cells(
+def _cells(
     board: Leaderboard,
     row: BoardRow,
-    runs: Mapping[Place, BoardRun],
+    by_id: Mapping[str, BoardRun],
+    waiting: Mapping[Place, BoardRun],
     address: Mapping[str, Sequence[str]],
-) -> str:
-    cells = []
+) -> Iterator[str]:
     for column, cell in zip(board.columns, row.cells, strict=True):
-        key = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
-        run = runs.get(key)
-        cells.append(_cell(cell, run, address) if cell and run else _missing(run))
-    return "".join(cells)
+        if cell:
+            yield _cell(cell, by_id[cell.run_spec_ids[0]], address)
+        else:
+            place = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
+            yield _missing(None if row.variant else waiting.get(place))
 
 
 def _missing(run: BoardRun | None) -> str:
@@ -169,7 +175,7 @@ def _missing(run: BoardRun | None) -> str:
 
 
 def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
-    at = None if cell.mean is None else heat.place(cell.mean, run.info)
+    at = heat.place(cell.mean, run.info) if cell.mean is not None and cell.is_counted else None
     style = "" if at is None else f' style="background:{heat.css(heat.colour(at))}"'
     query = urlencode({**address, "view": "Answers", "run": run.run_spec.run_spec_id}, doseq=True)
     return (
@@ -189,14 +195,17 @@ def _numbers(cell: BoardCell) -> str:
     partial = cell.jury_coverage is not None and cell.jury_coverage < 1
     coverage = f" · cov {cell.jury_coverage:.2f}" if partial else ""
     unread = f"<span>unread {cell.unreadable:.2f}</span>" if cell.unreadable else ""
-    return f"<b>{mean}{mark}</b>{interval}<span>n={cell.count}{total}{coverage}</span>{unread}"
+    apart = "".join(f"<span>{text(words)}</span>" for words in remarks(cell))
+    counts = f"<span>n={cell.count}{total}{coverage}</span>"
+    return f"<b>{mean}{mark}</b>{interval}{counts}{unread}{apart}"
 
 
 def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:
     stops = ", ".join(map(heat.css, heat.STOPS))
     scale = (
         f'<p class="ms-scale">worst<i style="background:linear-gradient(90deg, {stops})"></i>best, '
-        "on each metric's own scale; white: a metric without a fixed scale.</p>"
+        "on each metric's own scale; white: a metric without a fixed scale, or a mean that no rank "
+        "counts.</p>"
     )
     waiting = sum(not run.is_summarized for run in runs)
     lines = [*board.notes]

@@ -13,7 +13,8 @@ def load(
     workspace: Workspace, *, suite: str | None = None, release: str | None = None
 ) -> Leaderboard:
     """The board of a suite or a release."""
-    return load_board(workspace.reader, suite=suite, release=release)
+    floor = workspace.registry.policy.comparison.coverage_floor
+    return load_board(workspace.reader, suite=suite, release=release, coverage_floor=floor)
 
 
 def print_board(

@@ -22,7 +22,7 @@ from medhelm_spark.cli.schema import load_shown, shown_runs
 from medhelm_spark.cli.track import track
 from medhelm_spark.cli.workspace import Entries, Workspace, say
 from medhelm_spark.config.explain import explain
-from medhelm_spark.config.registry import load_registry
+from medhelm_spark.config.registry import load_registry, policy_of
 from medhelm_spark.config.schema_file import load_schema
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.counting import counted
@@ -197,7 +197,8 @@ def serve(args: Namespace) -> int:
     from medhelm_spark.cli.serve import serve as open_dashboard
 
     place = (args.output_path, args.suite, args.release, args.port, args.host)
-    return open_dashboard(*place, plugins=args.plugins)
+    floor = policy_of(args.local_path).comparison.coverage_floor
+    return open_dashboard(*place, coverage_floor=floor, plugins=args.plugins)
 
 
 def explain_config(args: Namespace) -> int:

@@ -148,7 +148,7 @@ COMMANDS: Mapping[str, Command] = {
     "serve": Command(
         function=commands.serve,
         about="Open the dashboard.",
-        options=(options.lake, options.plugins, board_options.which, board_options.serving),
+        options=(*_PLACES, board_options.which, board_options.serving),
         examples=("serve --suite first -p 8501",),
     ),
     "explain-config": Command(

@@ -21,7 +21,8 @@ def load_shown(
     """The board of a suite or release; with a schema, of the runs in its run groups only."""
     reader = workspace.reader
     runs = shown_runs(workspace, schema, choose(reader, suite, release), reader)
-    return board_of(runs, paired(reader, runs))
+    floor = workspace.registry.policy.comparison.coverage_floor
+    return board_of(runs, paired(reader, runs, coverage_floor=floor), coverage_floor=floor)
 
 
 def shown_runs(

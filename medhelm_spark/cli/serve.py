@@ -20,11 +20,13 @@ def serve(
     port: int,
     host: str = "127.0.0.1",
     *,
+    coverage_floor: float,
     plugins: Sequence[str] = (),
 ) -> int:
     """Become the dashboard's server; what is wrong with the lake or the names is said before.
 
-    The page loads `plugins` to know the directions of their metrics; tables do not hold them.
+    The page ranks by the policy's `coverage_floor`. It loads `plugins` to know the directions of
+    their metrics; tables do not hold them.
 
     Raises:
         SetupError: Streamlit is missing, or the lake cannot be read from here.
@@ -36,7 +38,7 @@ def serve(
     reader = open_reader(output_path)
     check_host(reader, host)
     source = choose(reader, suite, release)
-    words = command(output_path, port, host)
+    words = [*command(output_path, port, host), "--coverage-floor", str(coverage_floor)]
     words += ["--plugins", *plugins] if plugins else []
     words += [f"--{source.kind.value}", source.name] if suite or release else []
     sys.stderr.write(f"dashboard of {output_path}: http://{host}:{port}\n")

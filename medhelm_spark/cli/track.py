@@ -1,7 +1,7 @@
 """What the stages left in the lake, told to MLflow."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from medhelm_spark.cli.boards import load
 from medhelm_spark.cli.workspace import Workspace, say
@@ -14,6 +14,7 @@ from medhelm_spark.stages.run_specs import current_runs
 from medhelm_spark.stages.score import STAGE as SCORE
 from medhelm_spark.stages.summarize import STAGE as SUMMARIZE
 from medhelm_spark.stages.waves import Throughput, by_executor, throughput
+from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import TrackedRun, TrackedSuite, default_uri, track_release, track_suite
 
 DATA = ("instances", "request_results", "per_instance_stats", "stats")
@@ -45,8 +46,8 @@ def track(
     if is_release:
         _track_release(workspace, ctx, name, uri)
         return
-    rates = _win_rates(workspace, suite=name)
-    for tracked in _tracked(ctx, name, [row.run_spec for row in current_runs(ctx)], rates):
+    board = load(workspace, suite=name)
+    for tracked in _tracked(ctx, name, [row.run_spec for row in current_runs(ctx)], board):
         track_suite(tracked, uri)
     say(f"mlflow: suite {name!r} is tracked")
 
@@ -58,8 +59,8 @@ def _track_release(workspace: Workspace, ctx: Context, release: str, uri: str | 
     ids = {row.run_spec_id for row in members}
     specs = {row.run_spec_id: row.run_spec for row in _all_runs(ctx) if row.run_spec_id in ids}
     suites = ", ".join(sorted({row.suite for row in members}))
-    rates = _win_rates(workspace, release=release)
-    tracked = _tracked(ctx, suites, list(specs.values()), rates)
+    board = load(workspace, release=release)
+    tracked = _tracked(ctx, suites, list(specs.values()), board)
     first = members[0]
     track_release(release, first.status, first.manifest_hash, tracked, tracking_uri=uri)
     say(f"mlflow: release {release!r} is tracked")
@@ -69,15 +70,8 @@ def _all_runs(ctx: Context) -> list[SuiteRun]:
     return ctx.lake.rows("SELECT * FROM {run_specs}", SuiteRun)
 
 
-def _win_rates(
-    workspace: Workspace, *, suite: str | None = None, release: str | None = None
-) -> dict[str, float | None]:
-    board = load(workspace, suite=suite, release=release)
-    return {row.model_deployment: row.mean_win_rate for row in board.rows}
-
-
 def _tracked(
-    ctx: Context, suite: str, specs: Sequence[RunSpec], rates: Mapping[str, float | None]
+    ctx: Context, suite: str, specs: Sequence[RunSpec], board: Leaderboard
 ) -> list[TrackedSuite]:
     units = [spec.run_spec_id for spec in specs]
     scored = ctx.finished(SCORE, units)
@@ -85,6 +79,8 @@ def _tracked(
     stats = _stats(ctx, units)
     superseded = _superseded(ctx, suite, set(units))
     versions = _versions(ctx)
+    rows = {row.model_deployment: row for row in board.rows if not row.variant}
+    variants = _variants(board)
     by_deployment: dict[str, list[TrackedRun]] = defaultdict(list)
     for spec in specs:
         unit = spec.run_spec_id
@@ -95,6 +91,7 @@ def _tracked(
                     stats=tuple(stats[unit]),
                     fingerprints={SCORE: scored[unit].fingerprint},
                     counts=scored[unit].counts,
+                    variant=variants.get(unit, ""),
                 )
             )
     asked = throughput(ctx.ledger.values(), suite)
@@ -104,12 +101,19 @@ def _tracked(
             work=_work(asked.get(name), by_executor(ctx.ledger.values(), name, suite)),
             model_deployment=name,
             runs=tuple(runs),
-            mean_win_rate=rates.get(name),
+            mean_win_rate=rows[name].mean_win_rate if name in rows else None,
+            medhelm_mean_win_rate=rows[name].medhelm_mean_win_rate if name in rows else None,
             superseded=tuple(superseded[name]),
             delta_versions=versions,
         )
         for name, runs in by_deployment.items()
     ]
+
+
+def _variants(board: Leaderboard) -> dict[str, str]:
+    """What the board calls each run that is not its model's first on a scenario."""
+    cells = (cell for row in board.rows for cell in row.cells if cell and cell.variant)
+    return {unit: cell.variant for cell in cells for unit in cell.run_spec_ids}
 
 
 def _work(asked: Throughput | None, executors: Sequence[Throughput]) -> dict[str, float]:

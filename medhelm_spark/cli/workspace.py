@@ -112,10 +112,14 @@ NO_SUITE = SuiteFile(description="")
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The run entries of a command line, before they are resolved."""
+    """The run entries of a command line, before they are resolved.
+
+    `listed` is where the suite file's own entries stand, None without one.
+    """
 
     entries: tuple[RunEntry, ...]
     suite: SuiteFile = NO_SUITE
+    listed: frozenset[str] | None = None
 
     @classmethod
     def of(cls, args: Namespace) -> "Entries":
@@ -133,7 +137,8 @@ class Entries:
         if not args.suite_file:
             return cls(up_to_priority(entries, args.priority))
         suite, more = load_suite(args.suite_file, args.local_path)
-        return cls(up_to_priority((*entries, *more), args.priority), suite)
+        listed = frozenset(entry.where for entry in more)
+        return cls(up_to_priority((*entries, *more), args.priority), suite, listed)
 
     def resolve(self, args: Namespace, workspace: Workspace) -> tuple[ResolvedRun, ...]:
         """One resolved run per scenario and model."""
@@ -149,6 +154,7 @@ class Entries:
             primary_endpoint=suite.primary_endpoint,
             margin=suite.margin,
             sampling=load_sampling(args.sampling) if args.sampling else suite.sampling,
+            listed=self.listed,
         )
         registry = workspace.registry_for(self.entries)
         runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)

@@ -28,6 +28,7 @@ from medhelm_spark.config.scenario_args import (
     MODEL,
     find_in,
     find_scenario,
+    whole_of,
     with_args,
 )
 from medhelm_spark.domain.annotation import Rubric
@@ -42,7 +43,10 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on."""
+    """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
+
+    `listed` is where the suite file's own entries stand, None without one.
+    """
 
     models_to_run: Sequence[str] = ()
     groups_to_run: Sequence[str] = ()
@@ -53,6 +57,11 @@ class Selection:
     primary_endpoint: PrimaryEndpoint | None = None
     margin: float | None = None
     sampling: Sampling | None = None
+    listed: frozenset[str] | None = None
+
+    def is_listed(self, where: str) -> bool | None:
+        """Whether the suite file names the entry that stands there; None without a suite file."""
+        return None if self.listed is None else where in self.listed
 
 
 EVERYTHING = Selection()
@@ -145,6 +154,8 @@ def _expand_entry(
             where=entry.where,
             is_primary=is_primary,
             margin=selection.margin if is_primary else None,
+            is_listed=selection.is_listed(entry.where),
+            part_of=whole_of(scenario.card, entry),
         )
 
 

@@ -28,6 +28,7 @@ from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import (
     AccessLevel,
     DataSource,
+    Parts,
     ScenarioCard,
     SourceFile,
     Split,
@@ -113,6 +114,7 @@ def _source(export: Export, path: str) -> DataSource:
 _NOTHING: Mapping[str, Any] = {
     "args": (),
     "choices": {},
+    "parts": Parts(),
     "keep": {},
     "drop": {},
     "variants": (),

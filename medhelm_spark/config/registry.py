@@ -29,7 +29,7 @@ from medhelm_spark.domain.deployment import Deployment, Jury, Model
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +119,21 @@ def _card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
         check_card(card, taxonomy, str(path))
         check_extraction(card.answer_extraction, card.metrics, str(path))
         check_sampling(card.sampling, str(path))
+        _check_parts(card, path)
         first = seen.setdefault((path.parent, card.name), path)
         if first != path:
             raise ConfigError(f"{path}: scenario {card.name!r} is already defined in {first}.")
         return [card]
 
     return read
+
+
+def _check_parts(card: ScenarioCard, path: Path) -> None:
+    """Refuse parts by an argument that chooses no data: its runs would be means of the same."""
+    allowed = [arg for arg in card.args if arg in card.choices]
+    for arg in card.parts.args:
+        if arg not in allowed:
+            raise UnknownNameError("argument", arg, allowed, where=f"{path}: parts.args")
 
 
 def _juries(shelves: Shelves) -> dict[str, Jury]:
@@ -135,6 +144,11 @@ def _juries(shelves: Shelves) -> dict[str, Jury]:
     if default.name != DEFAULT_JURY:
         shelves.note("jury", DEFAULT_JURY, paths[-1])
     return {**juries, DEFAULT_JURY: default}
+
+
+def policy_of(local_path: Path | None) -> Policy:
+    """The policy alone: the site's, else the shipped one."""
+    return _policy(Shelves(local_path))
 
 
 def _policy(shelves: Shelves) -> Policy:

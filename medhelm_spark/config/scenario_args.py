@@ -88,15 +88,13 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
             no such value, or is missing.
     """
     known = _file_args(card, entry)
-    choices: dict[str, str] = {}
-    for key, value in entry.args.items():
+    for key in entry.args:
         if key in UNSUPPORTED and key not in card.args:
             raise ConfigError(f"{where}: {key} is a run expander of HELM's not supported yet.")
         allowed = {*card.args, *known, *EXPANDERS, *OWN_KEYS, MODEL, DEPLOYMENT}
         if key not in allowed:
             raise UnknownNameError("argument", key, allowed, where=where)
-        if is_named(card, key, value) and key not in ADAPTER_ARGS:
-            choices[key] = spelled(card, key, str(value))
+    choices = _choices(card, entry)
     card = _asked_as(card, entry, where)
     if DATA_PATH in entry.args:
         card = _with_data(card, str(entry.args[DATA_PATH]), where)
@@ -105,13 +103,36 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
         check_extraction(reading, card.metrics, where)
         card = replace(card, answer_extraction=reading)
     if choices:
-        ordered = ",".join(f"{key}={choices[key]}" for key in card.args if key in choices)
-        name = f"{card.name}:{ordered}"
+        name = _named(card, choices)
         card = replace(card, name=name, options={**card.options, **choices})
     try:
         return bind(card)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+
+
+def whole_of(card: ScenarioCard, entry: RunEntry) -> str | None:
+    """The name of the scenario that an entry asks a part of, by the card's `parts`.
+
+    None where it asks for no part. `card` is the one without the entry's arguments.
+    """
+    choices = _choices(card, entry)
+    rest = {key: value for key, value in choices.items() if key not in card.parts.args}
+    return _named(card, rest) if len(rest) < len(choices) else None
+
+
+def _choices(card: ScenarioCard, entry: RunEntry) -> dict[str, str]:
+    """The entry's arguments that make another scenario of the card, as the card spells them."""
+    return {
+        key: spelled(card, key, str(value))
+        for key, value in entry.args.items()
+        if is_named(card, key, value) and key not in ADAPTER_ARGS
+    }
+
+
+def _named(card: ScenarioCard, choices: Mapping[str, str]) -> str:
+    ordered = ",".join(f"{key}={choices[key]}" for key in card.args if key in choices)
+    return f"{card.name}:{ordered}" if ordered else card.name
 
 
 def is_named(card: ScenarioCard, key: str, value: object) -> bool:

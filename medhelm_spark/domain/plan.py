@@ -44,7 +44,8 @@ class ResolvedRun:
     `name` is HELM's run name; `where` says which entry of which file it comes from.
     `word_lists` holds every list that its perturbations may read. `is_primary` says whether the
     suite's primary endpoint is read from it, None where no endpoint was declared; `margin` is the
-    endpoint's, where one was declared.
+    endpoint's, where one was declared. `is_listed` says whether the suite file names it, None
+    without one. `part_of` is the scenario that its own is a part of, None where it is none.
     """
 
     name: str
@@ -59,3 +60,5 @@ class ResolvedRun:
     word_lists: WordLists = field(default_factory=dict)
     is_primary: bool | None = None
     margin: float | None = None
+    is_listed: bool | None = None
+    part_of: str | None = None

@@ -223,7 +223,10 @@ class SuiteRun:
     else whether the jury's file says that clinicians checked it (a demo judge's never does).
     `is_primary` is true where the suite file declared the main metric of this run's scenario as the
     suite's primary endpoint, and `margin` is the difference of it that was declared with it; the
-    oldest row that says so tells when.
+    oldest row that says so tells when. `is_listed` is true where the suite file names the run: on
+    its scenario models are ranked. `part_of` is the scenario that the run's own is a part of, as
+    its card declares, and `is_disjoint` whether no case stands in two of the parts; both are None
+    where it is no part.
     """
 
     suite: str
@@ -236,6 +239,9 @@ class SuiteRun:
     run_spec: RunSpec
     is_primary: bool | None = None
     margin: float | None = None
+    is_listed: bool | None = None
+    part_of: str | None = None
+    is_disjoint: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -216,6 +216,18 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Which arguments of a run entry make the parts of one scenario, whose means are one mean.
+
+    `disjoint` says that no case (patient, note, question) stands in two parts. Only then are the
+    parts' means independent, and the interval of their mean is narrower.
+    """
+
+    args: tuple[str, ...] = ()
+    disjoint: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioCard:
     """All facts of a scenario; one YAML file each in `conf/scenarios`.
 
@@ -223,7 +235,9 @@ class ScenarioCard:
     `options` holds its remaining settings. A record is left out unless each column of `keep` has
     one of the values given, and if a column of `drop` has; `variants` make several instances of a
     record. `args` are the run-entry arguments it accepts, `choices` their values, each with the
-    words that stand for `{arg}` in template and instructions; `options` may hold a default. `size`
+    words that stand for `{arg}` in template and instructions; `options` may hold a default.
+    `parts` says which of them make parts of one scenario: a board shows the mean of their means,
+    and runs that differ in anything else are rows of their own. `size`
     is the published number of instances of the main split. `prompt_variants` are asked beside the
     adapter's own prompt; `sampling` says which instances are evaluated.
     """
@@ -241,6 +255,7 @@ class ScenarioCard:
     options: Mapping[str, str] = field(default_factory=dict)
     args: tuple[str, ...] = ()
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    parts: Parts = Parts()
     keep: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     drop: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()

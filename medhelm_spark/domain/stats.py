@@ -6,10 +6,15 @@ from enum import StrEnum
 
 
 class ScoreStatus(StrEnum):
-    """Why a score is there, or why it is not."""
+    """Why a score is there, or why it is not.
+
+    TOO_LONG: the prompt did not fit the model's own window. NO_ANSWER: any other failure, which
+    says nothing of the model.
+    """
 
     OK = "ok"
     NO_ANSWER = "no_answer"
+    TOO_LONG = "too_long"
     NO_REFERENCE = "no_reference"
     NO_VERDICT = "no_verdict"
     UNREADABLE = "unreadable"
@@ -84,6 +89,10 @@ class Stat:
 
     `comparability` is what has to be equal before two means are compared: a hash or a word for each
     of `domain.comparability.PARTS`. None where the lake is older than it.
+
+    Of the rows without a value, `num_model_failures` are the model's own doing (TOO_LONG) and
+    `num_unscorable` the data's: there is no reference, or the stat does not apply. None where it is
+    not told: in older lakes, of whole runs, of comparisons with perturbed copies.
     """
 
     run_spec_id: str
@@ -101,6 +110,8 @@ class Stat:
     ci_method: IntervalMethod
     computed_on: ComputedOn | None = None
     comparability: Mapping[str, str] | None = None
+    num_model_failures: int | None = None
+    num_unscorable: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

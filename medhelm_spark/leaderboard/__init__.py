@@ -16,15 +16,17 @@ from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.robustness import robustness_of
 from medhelm_spark.leaderboard.runs import (
     BoardRun,
-    BoardSource,
-    Kind,
     board_of,
-    choose,
-    list_releases,
-    list_suites,
     load_board,
     load_runs,
     text_levels,
+)
+from medhelm_spark.leaderboard.sources import (
+    BoardSource,
+    Kind,
+    choose,
+    list_releases,
+    list_suites,
 )
 
 __all__ = [

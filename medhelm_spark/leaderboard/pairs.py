@@ -11,7 +11,8 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.leaderboard.scores import stat_column
 from medhelm_spark.leaderboard.sql import among
-from medhelm_spark.statistics.board import BoardCell, BoardPair, build_board
+from medhelm_spark.statistics.board import BoardPair, build_board
+from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.paired import paired_difference
 
 if TYPE_CHECKING:
@@ -25,23 +26,33 @@ _SCORES = """
 SELECT run_spec_id, instance_id, split, stats FROM ({scores}) s
 WHERE perturbation = '' AND run_spec_id IN ({units})
 """
-_Column = list[tuple["BoardRun", BoardCell]]
+_Column = list[tuple["BoardRun", BoardCell, str]]
+"""Runs of one scenario, each with its cell and the name of its row."""
+
 _Values = dict[str, float | None]
 
 
-def paired(reader: Reader, runs: Iterable["BoardRun"]) -> tuple[BoardPair, ...]:
-    """In each column, the board's best-ranked model there against each other one.
+def paired(
+    reader: Reader, runs: Iterable["BoardRun"], *, coverage_floor: float
+) -> tuple[BoardPair, ...]:
+    """In each column, the board's best-ranked row there against each other one.
 
-    The unit is the instance: several trials of one are averaged. A run whose stored scores are no
-    longer those of its cell is left out, and a column whose stat no instance has by itself.
+    The unit is the instance: several trials of one are averaged, and the parts of a scenario are
+    compared one by one. A run whose stored scores are no longer those of its cell is left out, one
+    that the board does not compare, and a column whose stat no instance has by itself.
     """
-    held = [(run, run.cell) for run in runs if run.cell]
-    columns: dict[tuple[str, str, str], _Column] = {}
-    for run, cell in held:
-        if run.is_current:
-            key = (cell.scenario_name, cell.main_metric, cell.split)
-            columns.setdefault(key, []).append((run, cell))
-    ranks = _ranks(cell for _, cell in held)
+    held = {run.run_spec.run_spec_id: run for run in runs if run.cell}
+    cells = (run.cell for run in held.values() if run.cell)
+    rows = build_board(cells, coverage_floor=coverage_floor).rows
+    columns: dict[tuple[str, ...], _Column] = {}
+    for row in rows:
+        for shown in (cell for cell in row.cells if cell and cell.is_comparable):
+            for cell in shown.parts or (shown,):
+                run = held[cell.run_spec_ids[0]]
+                if run.is_current:
+                    key = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
+                    columns.setdefault(key, []).append((run, cell, row.name))
+    ranks = {row.name: rank for rank, row in enumerate(rows)}
     return tuple(
         pair
         for batch in _batches([columns[key] for key in sorted(columns)])
@@ -49,19 +60,14 @@ def paired(reader: Reader, runs: Iterable["BoardRun"]) -> tuple[BoardPair, ...]:
     )
 
 
-def _ranks(cells: Iterable[BoardCell]) -> dict[str, int]:
-    rows = build_board(cells).rows
-    return {row.model_deployment: rank for rank, row in enumerate(rows)}
-
-
 def _batches(columns: Iterable[_Column]) -> Iterator[list[_Column]]:
     """The columns that compare models, as many at a time as ROWS_AT_ONCE allows."""
     batch: list[_Column] = []
     rows = 0
     for column in columns:
-        if len({cell.model_deployment for _, cell in column}) < 2:
+        if len({name for _, _, name in column}) < 2:
             continue
-        size = sum(cell.count + cell.num_unscored for _, cell in column)
+        size = sum(cell.total for _, cell, _ in column)
         if batch and rows + size > ROWS_AT_ONCE:
             yield batch
             batch, rows = [], 0
@@ -74,7 +80,7 @@ def _batches(columns: Iterable[_Column]) -> Iterator[list[_Column]]:
 def _batch_pairs(
     reader: Reader, batch: Sequence[_Column], ranks: Mapping[str, int]
 ) -> Iterator[BoardPair]:
-    units = among(run.run_spec.run_spec_id for column in batch for run, _ in column)
+    units = among(run.run_spec.run_spec_id for column in batch for run, _, _ in column)
     sql = _SCORES.format(scores=output_of("per_instance_stats", "score"), units=units)
     scores = reader.query(sql)
     for column in batch:
@@ -84,7 +90,7 @@ def _batch_pairs(
 def _column_pairs(
     scores: pa.Table, column: _Column, ranks: Mapping[str, int]
 ) -> Iterator[BoardPair]:
-    run, cell = column[0]
+    run, cell, _ = column[0]
     values = _values(scores, column)
     if not any(values.values()):
         return
@@ -92,8 +98,8 @@ def _column_pairs(
     may_be_binary = run.info is not None and (run.info.minimum, run.info.maximum) == (0.0, 1.0)
     for second in others:
         yield BoardPair(
-            scenario_name=cell.scenario_name,
-            display_name=cell.display_name,
+            scenario_name=run.run_spec.scenario_name,
+            display_name=f"{cell.display_name}: {cell.part}" if cell.part else cell.display_name,
             main_metric=cell.main_metric,
             first=first,
             second=second,
@@ -104,8 +110,8 @@ def _column_pairs(
 
 
 def _values(scores: pa.Table, column: _Column) -> dict[str, _Values]:
-    """The value of each instance by model deployment; None where it has none."""
-    models = {run.run_spec.run_spec_id: cell.model_deployment for run, cell in column}
+    """The value of each instance by row; None where it has none."""
+    models = {run.run_spec.run_spec_id: name for run, _, name in column}
     cell = column[0][1]
     mine = pc.and_(
         pc.is_in(scores["run_spec_id"], pa.array(sorted(models))),

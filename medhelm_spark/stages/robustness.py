@@ -13,21 +13,24 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.perturbations import perturbation
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, RunSpec
-from medhelm_spark.domain.stats import ComputedOn
+from medhelm_spark.domain.stats import ComputedOn, ScoreStatus
 from medhelm_spark.stages.context import Context
 
 LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
 
 VALUES = """
 SELECT run_spec_id, instance_id, train_trial_index, trial_index, split, perturbation,
-       stat.name, stat.value
+       stat.name, stat.value, stat.status
 FROM (SELECT *, explode(stats) AS stat FROM {scored})
 """
 
 AS_SCORED = f"""
 SELECT run_spec_id, name, split, perturbation,
        CASE WHEN perturbation <> '' THEN '{ComputedOn.PERTURBED}' END AS computed_on,
-       value, count(*) AS rows
+       value, count(*) AS rows,
+       count_if(status = '{ScoreStatus.TOO_LONG}') AS model_failures,
+       count_if(status IN ('{ScoreStatus.NO_REFERENCE}', '{ScoreStatus.NOT_APPLICABLE}'))
+         AS unscorable
 FROM {{values}} GROUP BY run_spec_id, name, split, perturbation, value
 """
 
@@ -140,5 +143,6 @@ def compared(ctx: Context, scored: DataFrame, specs: Iterable[RunSpec]) -> DataF
         return found
     frame = F.broadcast(ctx.lake.frame(members, Member))
     for sql in (COMPARED, WHOLES):
-        found = found.unionByName(ctx.lake.query(sql, values=values, members=frame))
+        more = ctx.lake.query(sql, values=values, members=frame)
+        found = found.unionByName(more, allowMissingColumns=True)
     return found

@@ -84,22 +84,11 @@ def enter(
 ) -> None:
     """Add the suite's RunSpecs that are not its current ones; that supersedes what they replace.
 
-    One that is current is entered again where the suite file now says otherwise of its endpoint.
+    One that is current is entered again where the suite file or its card now says otherwise of it.
     """
     current = {row.name: row for row in current_runs(ctx)}
     rows = [
-        SuiteRun(
-            suite=ctx.suite,
-            name=spec.name,
-            run_spec_id=spec.run_spec_id,
-            planned_at=at,
-            locality=run.deployment.locality.value,
-            engine=run.deployment.engine,
-            is_jury_validated=_is_validated(run),
-            run_spec=spec,
-            is_primary=run.is_primary,
-            margin=run.margin,
-        )
+        _row(ctx.suite, run, spec, at, current.get(spec.name))
         for run, spec in zip(runs, specs, strict=True)
         if not _is_entered(run, spec, current.get(spec.name))
     ]
@@ -109,11 +98,48 @@ def enter(
     ctx.lake.append_rows("run_specs", rows, write_id)
 
 
+def _row(
+    suite: str, run: ResolvedRun, spec: RunSpec, at: datetime, before: SuiteRun | None
+) -> SuiteRun:
+    """A row of a run; what only a suite file declares stays as it was where none is given now."""
+    row = SuiteRun(
+        suite=suite,
+        name=spec.name,
+        run_spec_id=spec.run_spec_id,
+        planned_at=at,
+        locality=run.deployment.locality.value,
+        engine=run.deployment.engine,
+        is_jury_validated=_is_validated(run),
+        run_spec=spec,
+        is_primary=run.is_primary,
+        margin=run.margin,
+        is_listed=run.is_listed,
+        part_of=run.part_of,
+        is_disjoint=run.card.parts.disjoint if run.part_of else None,
+    )
+    if before is None or before.run_spec_id != spec.run_spec_id:
+        return row
+    if run.is_primary is None:
+        row = replace(row, is_primary=before.is_primary, margin=before.margin)
+    return row if run.is_listed is not None else replace(row, is_listed=before.is_listed)
+
+
 def _is_entered(run: ResolvedRun, spec: RunSpec, row: SuiteRun | None) -> bool:
     if row is None or row.run_spec_id != spec.run_spec_id:
         return False
-    declared = (bool(run.is_primary), run.margin)
-    return run.is_primary is None or declared == (bool(row.is_primary), row.margin)
+    wanted = _row(row.suite, run, spec, row.planned_at, row)
+    return _declared(wanted) == _declared(row)
+
+
+def _declared(row: SuiteRun) -> tuple[object, ...]:
+    """What is said of a run beside its RunSpec and its deployment; absent is as good as false."""
+    return (
+        bool(row.is_primary),
+        row.margin,
+        bool(row.is_listed),
+        row.part_of,
+        bool(row.is_disjoint),
+    )
 
 
 def _is_validated(run: ResolvedRun) -> bool | None:

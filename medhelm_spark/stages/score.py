@@ -8,7 +8,7 @@ from operator import attrgetter
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.request import Purpose, RequestState
+from medhelm_spark.domain.request import FailureKind, Purpose, RequestState
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.lake.lake import new_write_id
@@ -60,15 +60,21 @@ def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerIns
 
 
 def _told(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:
-    """The scores of a state; an answer that is there but left unread does not pass for none."""
+    """The scores of a state, each absent answer with its cause.
+
+    An answer that is there but left unread does not pass for none, nor does a prompt that the
+    model's window could not hold pass for a failure of the machines.
+    """
     if state.completions is None and state.unreadable:
-        return tuple(
-            replace(score, status=ScoreStatus.UNREADABLE)
-            if score.status is ScoreStatus.NO_ANSWER
-            else score
-            for score in scores
-        )
-    return tuple(scores)
+        cause = ScoreStatus.UNREADABLE
+    elif state.failure is FailureKind.TOO_LONG:
+        cause = ScoreStatus.TOO_LONG
+    else:
+        return tuple(scores)
+    return tuple(
+        replace(score, status=cause) if score.status is ScoreStatus.NO_ANSWER else score
+        for score in scores
+    )
 
 
 def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:

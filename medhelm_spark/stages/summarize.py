@@ -40,6 +40,7 @@ WITHOUT_INTERVAL = (PROMPT_VARIANTS, REPEATS)
 HISTOGRAMS = """
 SELECT run_spec_id, name, split, perturbation, computed_on,
        sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
+       sum(model_failures) AS num_model_failures, sum(unscorable) AS num_unscorable,
        sort_array(collect_list(CASE WHEN value IS NOT NULL
                                     THEN named_struct('value', value, 'rows', rows) END))
        AS histogram
@@ -66,6 +67,8 @@ class Histogram:
     computed_on: str | None
     num_unscored: int
     histogram: tuple[ValueRows, ...]
+    num_model_failures: int | None = None
+    num_unscorable: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,8 @@ def _stat(
         split=row.split,
         perturbation=row.perturbation,
         computed_on=computed_on,
+        num_model_failures=row.num_model_failures,
+        num_unscorable=row.num_unscorable,
         **{field.name: getattr(made, field.name) for field in fields(made)},
     )
 

@@ -2,52 +2,25 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
+from medhelm_spark.statistics.board_notes import cell_notes, ranking_notes
+from medhelm_spark.statistics.cell import BoardCell, strictest_margin
 from medhelm_spark.statistics.paired import PairedDifference
-from medhelm_spark.statistics.winrate import mean_win_rates
-
-DEMO_JUDGE_NOTE = "* scored by a demo judge that nobody validated: not evidence of quality."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoardCell:
-    """The main metric of one run of one model deployment on one scenario.
-
-    `demo_judge` is true where a jury scored it that no clinician validated; `jury_coverage` is the
-    mean share of usable verdicts. `unreadable` is the share of answers in which no single answer
-    could be read, None where nothing is read out of them. `is_primary` marks the suite's declared
-    primary endpoint, `margin` is its difference that was declared too small to matter. `num_runs`
-    runs stand behind it.
-    """
-
-    model: str
-    model_deployment: str
-    locality: str
-    scenario_name: str
-    display_name: str
-    category: str
-    subcategory: str
-    access_level: str
-    main_metric: str
-    lower_is_better: bool | None
-    split: str
-    count: int
-    num_unscored: int
-    mean: float | None
-    ci_low: float | None
-    ci_high: float | None
-    demo_judge: bool = False
-    jury_coverage: float | None = None
-    unreadable: float | None = None
-    is_primary: bool = False
-    margin: float | None = None
-    num_runs: int = 1
+from medhelm_spark.statistics.ranking import (
+    is_listed,
+    lacking,
+    medhelm_win_rates,
+    ranking_columns,
+    ranks_of,
+    win_rates,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardColumn:
-    """One scenario, read by one metric on one split."""
+    """One scenario, read by one metric on one split; models are ranked on it or not."""
 
     scenario_name: str
     display_name: str
@@ -59,22 +32,46 @@ class BoardColumn:
     split: str
     is_primary: bool = False
     margin: float | None = None
+    is_ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardRow:
-    """One model deployment; `cells` stand in the order of the board's columns."""
+    """One model deployment; `cells` stand in the order of the board's columns.
+
+    `variant` tells a further run of a model from its first. `lacks` says what it lacks of the
+    columns that models are ranked on: with any it has neither rank nor win rate. Equal win rates
+    share a rank. `medhelm_mean_win_rate` is MedHELM's number, of the model's row only.
+    """
 
     model: str
     model_deployment: str
     locality: str
     cells: tuple[BoardCell | None, ...]
     mean_win_rate: float | None
+    variant: str = ""
+    rank: int | None = None
+    lacks: tuple[str, ...] = ()
+    medhelm_mean_win_rate: float | None = None
+
+    @property
+    def name(self) -> str:
+        """`gpt-4o`, or `gpt-4o (strict)` for a further run."""
+        return row_name(self.model_deployment, self.variant)
+
+
+def row_name(model_deployment: str, variant: str) -> str:
+    """What a row is called.
+
+    >>> row_name("gpt-4o", "n=3")
+    'gpt-4o (n=3)'
+    """
+    return f"{model_deployment} ({variant})" if variant else model_deployment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardPair:
-    """The paired difference, first minus second, of two deployments on one scenario."""
+    """The paired difference, first minus second, of two rows on one scenario."""
 
     scenario_name: str
     display_name: str
@@ -94,67 +91,99 @@ class Leaderboard:
     notes: tuple[str, ...] = ()
 
 
-_ColumnKey = tuple[str, str, str]
-_RowKey = tuple[str, str]
+def build_board(
+    cells: Iterable[BoardCell],
+    pairs: Iterable[BoardPair] = (),
+    notes: Iterable[str] = (),
+    *,
+    coverage_floor: float,
+) -> Leaderboard:
+    """Arrange cells into a board, the same for any order of the cells; `notes` come last.
 
-
-def _column_key(cell: BoardCell) -> _ColumnKey:
-    return (cell.scenario_name, cell.main_metric, cell.split)
-
-
-def _row_key(cell: BoardCell) -> _RowKey:
-    return (cell.model_deployment, cell.model)
-
-
-def _half_width(sides: Iterable[float | None], means: Sequence[float]) -> float | None:
-    """Distance of a mean of independent means to its limit (MOVER, Zou and Donner 2008)."""
-    known = [side for side in sides if side is not None]
-    if len(known) < len(means):
-        return None
-    squares = ((m - side) ** 2 for m, side in zip(means, known, strict=True))
-    return math.sqrt(math.fsum(squares)) / len(means)
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
-
-
-def _merged(cells: Sequence[BoardCell]) -> BoardCell:
-    """One cell of several runs of a scenario: the unweighted mean of run means, as MedHELM's."""
-    if len(cells) == 1:
-        return cells[0]
-    valued = [cell for cell in cells if cell.mean is not None]
-    means = [cell.mean for cell in valued if cell.mean is not None]
-    mean = _mean(means)
-    below = _half_width((cell.ci_low for cell in valued), means) if means else None
-    above = _half_width((cell.ci_high for cell in valued), means) if means else None
-    return replace(
-        cells[0],
-        count=sum(cell.count for cell in cells),
-        num_unscored=sum(cell.num_unscored for cell in cells),
-        mean=mean,
-        ci_low=None if mean is None or below is None else mean - below,
-        ci_high=None if mean is None or above is None else mean + above,
-        demo_judge=any(cell.demo_judge for cell in cells),
-        jury_coverage=_mean(cell.jury_coverage for cell in cells),
-        unreadable=_mean(cell.unreadable for cell in cells),
-        is_primary=any(cell.is_primary for cell in cells),
-        margin=_margin(cells),
-        num_runs=sum(cell.num_runs for cell in cells),
+    Parts of one scenario are merged, any further run of a model is a row of its own. A scenario
+    read by two metrics or splits gets two columns: they are never compared. A cell with less than
+    `coverage_floor` (0 to 1) of its answers scored is shown and counts in no win rate.
+    """
+    cells = list(cells)
+    table = arranged(cells, coverage_floor)
+    by_column = _by_column(table)
+    ranked = ranking_columns(by_column)
+    columns = _columns(by_column, ranked)
+    rows = _rows(table, columns, ranked, medhelm_win_rates(cells))
+    shown = [cell for row in rows for cell in row.cells if cell]
+    return Leaderboard(
+        columns=tuple(columns.values()),
+        rows=rows,
+        pairs=tuple(sorted(pairs, key=_pair_key)),
+        notes=(
+            *cell_notes(shown, coverage_floor),
+            *ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
+            *notes,
+        ),
     )
 
 
-def _margin(cells: Iterable[BoardCell]) -> float | None:
-    """The strictest of several suites'."""
-    return min((cell.margin for cell in cells if cell.margin is not None), default=None)
+def _rows(
+    table: Arranged,
+    columns: Mapping[ColumnKey, BoardColumn],
+    ranked: Sequence[ColumnKey],
+    medhelm: Mapping[tuple[str, str], float],
+) -> tuple[BoardRow, ...]:
+    titles = {key: column.display_name for key, column in columns.items()}
+    lacks = {row: lacking(held, ranked, titles) for row, held in table.items()}
+    complete = [row for row, missing in lacks.items() if not missing]
+    rates = win_rates(_by_column(table), ranked, complete)
+    ranks = ranks_of(rates)
+    rows = (
+        BoardRow(
+            model=row[1],
+            model_deployment=row[0],
+            variant=row[2],
+            locality=next(iter(held.values())).locality,
+            cells=tuple(held.get(key) for key in columns),
+            mean_win_rate=rates.get(row),
+            rank=ranks.get(row),
+            lacks=lacks[row],
+            medhelm_mean_win_rate=None if row[2] else medhelm.get(row[:2]),
+        )
+        for row, held in table.items()
+    )
+    return tuple(sorted(rows, key=_order))
+
+
+def _order(row: BoardRow) -> tuple[object, ...]:
+    """Ranked rows by rank, then those that lack the least; equals by name, never by their means."""
+    rank = math.inf if row.rank is None else row.rank
+    return (bool(row.lacks), rank, len(row.lacks), row.model_deployment, row.model, row.variant)
 
 
 def _pair_key(pair: BoardPair) -> tuple[str, str, str, str]:
     return (pair.scenario_name, pair.main_metric, pair.first, pair.second)
 
 
-def _column(cells: Sequence[BoardCell]) -> BoardColumn:
+def _by_column(table: Arranged) -> dict[ColumnKey, dict[RowKey, BoardCell]]:
+    found: dict[ColumnKey, dict[RowKey, BoardCell]] = {}
+    for row, held in table.items():
+        for key, cell in held.items():
+            found.setdefault(key, {})[row] = cell
+    return found
+
+
+def _columns(
+    by_column: Mapping[ColumnKey, Mapping[RowKey, BoardCell]], ranked: Sequence[ColumnKey]
+) -> dict[ColumnKey, BoardColumn]:
+    """The columns in the order of taxonomy, scenario, metric and split."""
+    columns = {
+        key: _column(list(cells.values()), is_ranked=key in ranked)
+        for key, cells in by_column.items()
+    }
+    ordered = sorted(
+        columns, key=lambda key: (columns[key].category, columns[key].subcategory, key)
+    )
+    return {key: columns[key] for key in ordered}
+
+
+def _column(cells: Sequence[BoardCell], *, is_ranked: bool) -> BoardColumn:
     cell = cells[-1]
     return BoardColumn(
         scenario_name=cell.scenario_name,
@@ -165,103 +194,7 @@ def _column(cells: Sequence[BoardCell]) -> BoardColumn:
         main_metric=cell.main_metric,
         lower_is_better=cell.lower_is_better,
         split=cell.split,
-        is_primary=any(one.is_primary for one in cells),
-        margin=_margin(cells),
-    )
-
-
-def _rank(row: BoardRow) -> tuple[float, float, str, str]:
-    """Best first: by win rate, then by the mean over cells that have a direction, then by name."""
-    values = [
-        -cell.mean if cell.lower_is_better else cell.mean
-        for cell in row.cells
-        if cell and cell.mean is not None and cell.lower_is_better is not None
-    ]
-    win_rate = -1.0 if row.mean_win_rate is None else row.mean_win_rate
-    mean = math.fsum(values) / len(values) if values else -math.inf
-    return (-win_rate, -mean, row.model_deployment, row.model)
-
-
-def _notes(cells: Sequence[BoardCell], num_rows: int) -> tuple[str, ...]:
-    notes = {
-        "[low, high] is the 95 % confidence interval of the mean; n is the number of answers.": any(
-            cell.ci_low is not None for cell in cells
-        ),
-        DEMO_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
-        "n=a/b: a of b answers are scored.": any(cell.num_unscored for cell in cells),
-        "cov: the share of the judges' verdicts that could be used.": any(
-            cell.jury_coverage is not None and cell.jury_coverage < 1 for cell in cells
-        ),
-        "unread: the share of answers in which no single answer could be read.": any(
-            cell.unreadable for cell in cells
-        ),
-        "margin: the difference that the suite declared too small to matter; nothing is decided by "
-        "it here.": _margin(cells) is not None,
-        "Win rate: the chance to beat another model drawn at random, mean over benchmarks.": (
-            num_rows > 1
-        ),
-        "No win rate: it needs two model deployments on one benchmark.": num_rows == 1,
-    }
-    return tuple(note for note, applies in notes.items() if applies)
-
-
-def _table(cells: Iterable[BoardCell]) -> dict[_RowKey, dict[_ColumnKey, BoardCell]]:
-    """One cell per row and column, from any number of cells in any order."""
-    groups: dict[_RowKey, dict[_ColumnKey, list[BoardCell]]] = {}
-    for cell in sorted(cells, key=repr):
-        groups.setdefault(_row_key(cell), {}).setdefault(_column_key(cell), []).append(cell)
-    return {
-        row: {column: _merged(same) for column, same in found.items()}
-        for row, found in groups.items()
-    }
-
-
-def _columns(
-    table: Mapping[_RowKey, Mapping[_ColumnKey, BoardCell]],
-) -> dict[_ColumnKey, BoardColumn]:
-    """The columns in the order of taxonomy, scenario, metric and split."""
-    cells: dict[_ColumnKey, list[BoardCell]] = {}
-    for found in table.values():
-        for key, cell in found.items():
-            cells.setdefault(key, []).append(cell)
-    columns = {key: _column(same) for key, same in cells.items()}
-    ordered = sorted(
-        columns, key=lambda key: (columns[key].category, columns[key].subcategory, key)
-    )
-    return {key: columns[key] for key in ordered}
-
-
-def build_board(
-    cells: Iterable[BoardCell], pairs: Iterable[BoardPair] = (), notes: Iterable[str] = ()
-) -> Leaderboard:
-    """Arrange cells into a board, the same for any order of the cells; `notes` come last.
-
-    Several cells of one deployment and scenario are merged. A scenario read by two metrics or
-    splits gets two columns: they are never compared.
-    """
-    table = _table(cells)
-    columns = _columns(table)
-    win_rates = mean_win_rates(
-        {
-            key: {row: found[key].mean for row, found in table.items() if key in found}
-            for key in columns
-        },
-        {key: column.lower_is_better for key, column in columns.items()},
-    )
-    rows = [
-        BoardRow(
-            model=row[1],
-            model_deployment=row[0],
-            locality=next(iter(found.values())).locality,
-            cells=tuple(found.get(key) for key in columns),
-            mean_win_rate=win_rates.get(row),
-        )
-        for row, found in table.items()
-    ]
-    shown = [cell for found in table.values() for cell in found.values()]
-    return Leaderboard(
-        columns=tuple(columns.values()),
-        rows=tuple(sorted(rows, key=_rank)),
-        pairs=tuple(sorted(pairs, key=_pair_key)),
-        notes=(*_notes(shown, len(rows)), *notes),
+        is_primary=any(each.is_primary for each in cells),
+        margin=strictest_margin(cells),
+        is_ranked=is_ranked,
     )

@@ -7,25 +7,39 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.statistics.board import (
-    BoardCell,
-    BoardColumn,
-    BoardPair,
-    BoardRow,
-    Leaderboard,
-)
+from medhelm_spark.statistics.board import BoardColumn, BoardPair, BoardRow, Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.text_table import GAP, aligned, interval, markdown_line
+from medhelm_spark.statistics.winrate import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 
 WIDTH = 120
 """Characters of a line of the text table; further columns go into a further block."""
 
 _PAIR_HEADER = ("Benchmark", "First", "Second", "First - second", "n", "Dropped", "p (McNemar)")
 _SMALLEST_P = 0.001
+FLOOR = "under the floor"
+
+_INSIDE = ("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids")
+_CELL_NAMES = tuple(field.name for field in fields(BoardCell) if field.name not in _INSIDE)
+_COMPUTED = (
+    MEDHELM_MEAN_WIN_RATE,
+    "rank",
+    "coverage",
+    "bound_low",
+    "bound_high",
+    "mean_with_model_failures",
+    "comparability",
+    "parts",
+)
 
 
 def _cell_text(cell: BoardCell | None) -> str:
-    """`0.412* [0.38, 0.45] n=990/1000 cov 0.83 unread 0.05`; `-` where nothing was run."""
+    """`0.412* [0.38, 0.45] n=990/1000 cov 0.83 unread 0.05`; `-` where nothing was run.
+
+    What sets a cell apart follows: its bounds where too few answers have a score, what the model's
+    own window could not hold, and in brackets why it is not compared.
+    """
     if cell is None:
         return "-"
     total = f"/{cell.count + cell.num_unscored}" if cell.num_unscored else ""
@@ -34,7 +48,25 @@ def _cell_text(cell: BoardCell | None) -> str:
     is_partial = cell.jury_coverage is not None and cell.jury_coverage < 1
     coverage = f" cov {cell.jury_coverage:.2f}" if is_partial else ""
     unread = f" unread {cell.unreadable:.2f}" if cell.unreadable else ""
-    return f"{value}{interval(cell.ci_low, cell.ci_high)} n={cell.count}{total}{coverage}{unread}"
+    counts = f"n={cell.count}{total}{coverage}{unread}"
+    return f"{value}{interval(cell.ci_low, cell.ci_high)} {counts}" + "".join(
+        f" {words}" for words in remarks(cell)
+    )
+
+
+def remarks(cell: BoardCell) -> tuple[str, ...]:
+    """What sets a cell apart from those that count without more ado."""
+    said = []
+    if cell.is_below_floor:
+        bounds = cell.bounds
+        said.append(f"under the floor: {bounds[0]:.2f} to {bounds[1]:.2f}" if bounds else FLOOR)
+    if cell.num_model_failures:
+        mean = cell.mean_with_failures
+        wrong = "" if mean is None else f", {mean:.3f} if wrong"
+        said.append(f"{cell.num_model_failures} too long{wrong}")
+    if cell.differs:
+        said.append(f"({cell.differs})")
+    return tuple(said)
 
 
 def _win_rate_text(row: BoardRow) -> str:
@@ -65,7 +97,7 @@ def _pair_texts(pair: BoardPair) -> tuple[str, ...]:
 def _grid(board: Leaderboard) -> list[list[str]]:
     """All texts by column: each column its two header lines, then one text per row."""
     return [
-        ["Model", "", *(row.model_deployment for row in board.rows)],
+        ["Model", "", *(row.name for row in board.rows)],
         ["Win rate", "", *(_win_rate_text(row) for row in board.rows)],
         *(
             [column.display_name, _metric_text(column)]
@@ -123,10 +155,45 @@ def _markdown(board: Leaderboard) -> str:
 
 def _cell_records(board: Leaderboard) -> list[dict[str, object]]:
     return [
-        {**asdict(cell), "mean_win_rate": row.mean_win_rate}
+        {**_row_record(row), **_cell_record(cell)}
         for row in board.rows
         for cell in row.cells
         if cell
+    ]
+
+
+def _row_record(row: BoardRow) -> dict[str, object]:
+    return {
+        MEAN_WIN_RATE: row.mean_win_rate,
+        MEDHELM_MEAN_WIN_RATE: row.medhelm_mean_win_rate,
+        "rank": row.rank,
+    }
+
+
+def _cell_record(cell: BoardCell) -> dict[str, object]:
+    """Every number of a cell, those that are computed from it too."""
+    low, high = cell.bounds or (None, None)
+    return {
+        **{name: getattr(cell, name) for name in _CELL_NAMES},
+        "coverage": cell.coverage,
+        "bound_low": low,
+        "bound_high": high,
+        "mean_with_model_failures": cell.mean_with_failures,
+        "comparability": None if cell.comparability is None else dict(cell.comparability),
+        "parts": [part.part for part in cell.parts],
+    }
+
+
+def _model_records(board: Leaderboard) -> list[dict[str, object]]:
+    return [
+        {
+            "model_deployment": row.model_deployment,
+            "model": row.model,
+            "variant": row.variant,
+            **_row_record(row),
+            "lacks": list(row.lacks),
+        }
+        for row in board.rows
     ]
 
 
@@ -139,8 +206,17 @@ def _pair_records(board: Leaderboard) -> list[dict[str, object]]:
     return records
 
 
+def _as_text(record: Mapping[str, object]) -> dict[str, object]:
+    """A record for CSV: what has an inside is JSON text there."""
+    return {
+        name: json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+        for name, value in record.items()
+    }
+
+
 def _json(board: Leaderboard) -> str:
     content = {
+        "models": _model_records(board),
         "cells": _cell_records(board),
         "pairs": _pair_records(board),
         "notes": list(board.notes),
@@ -150,14 +226,16 @@ def _json(board: Leaderboard) -> str:
 
 def _csv(board: Leaderboard) -> str:
     """Cells and pairs in one file, told apart by the column `record`."""
-    names = [f.name for kind in (BoardCell, BoardPair, PairedDifference) for f in fields(kind)]
-    header = dict.fromkeys(["record", "mean_win_rate", *names])
+    cells = [_as_text(record) for record in _cell_records(board)]
+    pairs = _pair_records(board)
+    names = [f.name for kind in (BoardPair, PairedDifference) for f in fields(kind)]
+    header = dict.fromkeys(["record", MEAN_WIN_RATE, *_CELL_NAMES, *_COMPUTED, *names])
     header.pop("difference")
     text = io.StringIO()
     writer = csv.DictWriter(text, list(header), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({"record": "cell", **record} for record in _cell_records(board))
-    writer.writerows({"record": "pair", **record} for record in _pair_records(board))
+    writer.writerows({"record": "cell", **record} for record in cells)
+    writer.writerows({"record": "pair", **record} for record in pairs)
     return text.getvalue()
 
 

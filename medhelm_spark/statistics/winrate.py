@@ -5,6 +5,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
+MEAN_WIN_RATE = "mean_win_rate"
+MEDHELM_MEAN_WIN_RATE = "mean_win_rate@medhelm-0.8"
+"""MedHELM's own: over all columns and models, whatever failed or is not comparable."""
+
 _Row = TypeVar("_Row", bound=Hashable)
 _Column = TypeVar("_Column", bound=Hashable)
 

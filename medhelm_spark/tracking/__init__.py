@@ -7,8 +7,9 @@ side. Tracking again changes nothing where nothing changed.
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from medhelm_spark.domain.ids import content_id
@@ -86,6 +87,10 @@ def track_suite(
         return parent_id
 
 
+def _numbers(runs: Iterable[TrackedRun], rated: TrackedSuite) -> dict[str, float]:
+    return metrics_of(runs, rated.mean_win_rate, rated.medhelm_mean_win_rate)
+
+
 def _parent(tracked: TrackedSuite, key: str) -> Target:
     return Target(
         name=f"{tracked.model_deployment} ({tracked.suite})",
@@ -95,7 +100,7 @@ def _parent(tracked: TrackedSuite, key: str) -> Target:
             "suite": tracked.suite,
             "model_deployment": tracked.model_deployment,
         },
-        metrics=metrics_of(tracked.runs, tracked.mean_win_rate) | work_metrics(tracked.work),
+        metrics=_numbers(tracked.runs, tracked) | work_metrics(tracked.work),
         delta_versions=tracked.delta_versions,
     )
 
@@ -113,7 +118,7 @@ def _child(tracked: TrackedSuite, run: TrackedRun, key: str, parent_id: str) -> 
             **{f"fingerprint.{stage}": value for stage, value in run.fingerprints.items()},
             **{f"count.{name}": str(value) for name, value in run.counts.items()},
         },
-        metrics=metrics_of([run]),
+        metrics=metrics_of([replace(run, variant="")]),
         params=params_of(run.run_spec),
         parent=parent_id,
     )
@@ -159,6 +164,6 @@ def _released(release: str, tags: dict[str, str], members: Sequence[TrackedSuite
     return Target(
         name=f"{deployment} (release {release})",
         tags=tags | own,
-        metrics=metrics_of(runs.values(), members[-1].mean_win_rate),
+        metrics=_numbers(runs.values(), members[-1]),
         delta_versions={k: v for member in members for k, v in member.delta_versions.items()},
     )

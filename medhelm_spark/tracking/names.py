@@ -13,12 +13,11 @@ from typing import Any
 from medhelm_spark.domain.ids import canonical_json, digest
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import Stat
-from medhelm_spark.statistics.board import BoardCell, build_board
+from medhelm_spark.statistics.winrate import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 from medhelm_spark.tracking.records import TrackedRun
 
 MAX_NAME = 250
 MAX_PARAM_BYTES = 6000
-MEAN_WIN_RATE = "mean_win_rate"
 
 # A leading dot would read as a relative path; a slash separates scenario and metric.
 _REFUSED = re.compile(r"[^\w.-]|^\.")
@@ -95,34 +94,13 @@ def params_of(run_spec: RunSpec) -> dict[str, str]:
     return flatten(run_spec)
 
 
-def _cell(spec: RunSpec, stat: Stat) -> BoardCell:
-    return BoardCell(
-        model="",
-        model_deployment="",
-        locality="",
-        scenario_name=spec.scenario_name,
-        display_name="",
-        category="",
-        subcategory="",
-        access_level="",
-        main_metric=stat.name,
-        lower_is_better=None,
-        split=stat.split,
-        count=stat.count,
-        num_unscored=stat.num_unscored,
-        mean=stat.mean,
-        ci_low=stat.ci_low,
-        ci_high=stat.ci_high,
-    )
-
-
-def _values(cell: BoardCell, *, is_main: bool) -> dict[str, float | None]:
-    counts: dict[str, float | None] = {"n": cell.count, "n_unscored": cell.num_unscored}
+def _values(scenario: str, stat: Stat, *, is_main: bool) -> dict[str, float | None]:
+    counts: dict[str, float | None] = {"n": stat.count, "n_unscored": stat.num_unscored}
     return {
-        metric_key(cell.scenario_name, cell.main_metric): cell.mean,
-        metric_key(cell.scenario_name, cell.main_metric, "_ci_low"): cell.ci_low,
-        metric_key(cell.scenario_name, cell.main_metric, "_ci_high"): cell.ci_high,
-    } | ({metric_key(cell.scenario_name, k): v for k, v in counts.items()} if is_main else {})
+        metric_key(scenario, stat.name): stat.mean,
+        metric_key(scenario, stat.name, "_ci_low"): stat.ci_low,
+        metric_key(scenario, stat.name, "_ci_high"): stat.ci_high,
+    } | ({metric_key(scenario, k): v for k, v in counts.items()} if is_main else {})
 
 
 def work_metrics(work: Mapping[str, float]) -> dict[str, float]:
@@ -134,21 +112,25 @@ def work_metrics(work: Mapping[str, float]) -> dict[str, float]:
     return {fitting(f"infer/{allowed_name(name)}"): value for name, value in work.items()}
 
 
-def metrics_of(runs: Iterable[TrackedRun], mean_win_rate: float | None = None) -> dict[str, float]:
+def metrics_of(
+    runs: Iterable[TrackedRun],
+    mean_win_rate: float | None = None,
+    medhelm_mean_win_rate: float | None = None,
+) -> dict[str, float]:
     """Metric values of one deployment's runs by key; what has no value is left out.
 
     All stats of the main split without perturbation; `n` and `n_unscored` are the main metric's.
-    Several runs of one scenario are merged as on the leaderboard, by the leaderboard's own code.
+    A further run of a scenario stands under `<scenario>@<what differs>`, as on the leaderboard.
+    The win rates are the board's.
     """
-    specs = [(run.run_spec, run.stats) for run in runs]
-    main = {(spec.scenario_name, spec.main_metric) for spec, _ in specs}
-    board = build_board(
-        _cell(spec, stat)
-        for spec, stats in specs
-        for stat in stats
-        if stat.split == spec.main_split and not stat.perturbation
-    )
-    found: dict[str, float | None] = {MEAN_WIN_RATE: mean_win_rate}
-    for cell in (cell for row in board.rows for cell in row.cells if cell):
-        found |= _values(cell, is_main=(cell.scenario_name, cell.main_metric) in main)
+    found: dict[str, float | None] = {
+        MEAN_WIN_RATE: mean_win_rate,
+        allowed_name(MEDHELM_MEAN_WIN_RATE): medhelm_mean_win_rate,
+    }
+    for run in runs:
+        spec = run.run_spec
+        scenario = f"{spec.scenario_name}@{run.variant}" if run.variant else spec.scenario_name
+        for stat in run.stats:
+            if stat.split == spec.main_split and not stat.perturbation:
+                found |= _values(scenario, stat, is_main=stat.name == spec.main_metric)
     return {key: float(value) for key, value in found.items() if value is not None}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.errors import SetupError
+from medhelm_spark.statistics.winrate import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 from medhelm_spark.tracking.names import allowed_name
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ MAX_RUN_NAME = 250
 QUIET = ("MLFLOW_DISABLE_TELEMETRY", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT")
 # MLflow takes 1,000 metrics, 100 params, 100 tags and 1,000 of all together in a batch.
 MAX_METRICS, MAX_PARAMS, MAX_TAGS = 800, 100, 100
+
+
+RATES = (MEAN_WIN_RATE, allowed_name(MEDHELM_MEAN_WIN_RATE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +62,7 @@ def changed_metrics(wanted: Mapping[str, float], held: Mapping[str, float]) -> d
     >>> changed_metrics({}, {"a/n": 3.0, "loss": 1.0})
     {'a/n': nan}
     """
-    ours = {key for key in held if f"{key.rpartition('/')[0]}/n" in held or key == "mean_win_rate"}
+    ours = {key for key in held if f"{key.rpartition('/')[0]}/n" in held or key in RATES}
     gone = {key: nan for key in ours - wanted.keys() if not isnan(held[key])}
     return {key: value for key, value in wanted.items() if held.get(key) != value} | gone
 

@@ -95,7 +95,6 @@ def test_a_whole_helm_run_command() -> None:
         (["scenarios", "lake"], "'lake' (choose from"),
         (["explain-config", "--output-path", "lake"], "--output-path"),
         (["fetch-model", "--local-path", "site"], "--local-path"),
-        (["serve", "--local-path", "site"], "--local-path"),
         (["run", "--suite", "s", "--max-evil", "3"], "--max-evil"),
         (["leaderboard", "--suite", "s", "--release", "R"], "not allowed with"),
         (["serve", "--suite", "s", "--release", "R"], "not allowed with"),

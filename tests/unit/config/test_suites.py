@@ -6,7 +6,8 @@ import pytest
 
 from medhelm_spark.cli import main
 from medhelm_spark.config.juries import load_jury
-from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.registry import Registry, load_registry
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.suites import load_suite
 from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.errors import ConfigError
@@ -73,6 +74,43 @@ def test_the_endpoints_metric_is_the_main_one_of_its_scenario(registry: Registry
     plain = expand_one(registry, entries[0], primary_endpoint=PrimaryEndpoint(scenario="triage"))
     assert (plain.card.main_metric, plain.is_primary) == ("exact_match", True)
     assert expand_one(registry, entries[0]).is_primary is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "whole", "disjoint"),
+    [
+        (f"mmlu:subject=anatomy,{SMALL}", "mmlu", True),
+        (f"ehrshot:subject=guo_icu,max_length=50,{SMALL}", "ehrshot:max_length=50", False),
+        (f"pubmed_qa:{SMALL}", None, False),
+        (f"head_qa:language=en,{SMALL}", None, False),
+    ],
+)
+def test_a_run_of_a_part_names_its_whole(
+    registry: Registry, entry: str, whole: str | None, disjoint: bool
+) -> None:
+    run = expand_one(registry, entry)
+    assert (run.part_of, run.card.parts.disjoint) == (whole, disjoint)
+
+
+def test_what_the_suite_file_names_is_listed(registry: Registry) -> None:
+    texts = (f"pubmed_qa:{SMALL}", f"med_qa:{SMALL}")
+    (first, second) = expand_texts(registry, *texts, listed=frozenset({"--run-entries"}))
+    assert first.is_listed is (first.where == "--run-entries")
+    elsewhere = expand_texts(registry, *texts, listed=frozenset({"a.yaml: run_entries"}))
+    assert [run.is_listed for run in elsewhere] == [False, False]
+    assert second.part_of is expand_one(registry, texts[0]).is_listed is None
+
+
+def test_parts_by_an_argument_without_choices_are_refused(write: Write) -> None:
+    card = Path(conf_path("scenarios", "med_dialog.yaml")).read_text(encoding="utf-8")
+    site = write(
+        "site/scenarios/own.yaml",
+        card.replace("name: med_dialog", "name: own", 1).replace(
+            "parts: {args: [subset]", "parts: {args: [jury_config_path]"
+        ),
+    ).parent.parent
+    with pytest.raises(ConfigError, match=r"own.yaml: parts.args.*'jury_config_path'"):
+        load_registry(site)
 
 
 def test_repeats_are_trials_unless_an_entry_has_its_own(registry: Registry, write: Write) -> None:

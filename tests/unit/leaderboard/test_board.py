@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, LakeError
@@ -16,12 +17,13 @@ from medhelm_spark.leaderboard import (
     choose,
     list_releases,
     list_suites,
-    load_board,
     load_runs,
     robustness_of,
     text_levels,
 )
-from medhelm_spark.statistics.board import BoardCell, Leaderboard
+from medhelm_spark.leaderboard import load_board as load_board_of
+from medhelm_spark.statistics.board import Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
 from tests.unit.leaderboard.changes import plant_changes
 from tests.unit.leaderboard.planted import (
     ALPHA,
@@ -36,6 +38,12 @@ from tests.unit.leaderboard.planted import (
     unit,
     write_stats,
 )
+
+FLOOR = Comparison().coverage_floor
+
+
+def load_board(reader: Reader, suite: str | None = None, release: str | None = None):
+    return load_board_of(reader, suite, release, coverage_floor=FLOOR)
 
 
 def cell(board: Leaderboard, model: str, scenario: str) -> BoardCell | None:
@@ -64,8 +72,19 @@ def test_the_board_of_a_suite_has_the_planted_means_and_counts(reader: Reader) -
     assert cell(board, BETA, "discharge_note") is None
 
 
-def test_win_rates_share_ties_and_leave_missing_cells_out(reader: Reader) -> None:
-    rates = {row.model_deployment: row.mean_win_rate for row in load_board(reader, "s1").rows}
+def test_a_model_that_lacks_a_benchmark_is_told_and_not_ranked(reader: Reader) -> None:
+    board = load_board(reader, "s1")
+    assert [(row.model_deployment, row.rank, row.mean_win_rate) for row in board.rows] == [
+        (BETA, 1, 0.75),
+        (ALPHA, None, None),
+        (GAMMA, None, None),
+    ]
+    assert [row.lacks for row in board.rows] == [
+        (),
+        ("MedCalc-Bench (2 of 3 answers scored)",),
+        ("MedCalc-Bench",),
+    ]
+    rates = {row.model_deployment: row.medhelm_mean_win_rate for row in board.rows}
     assert rates == {ALPHA: (0.75 + 0) / 2, BETA: (0.75 + 1) / 2, GAMMA: 0.0}
 
 
@@ -112,7 +131,9 @@ def test_a_board_of_fewer_runs_ranks_anew(reader: Reader) -> None:
     runs = [
         r for r in load_runs(reader, choose(reader, "s1")) if r.run_spec.access_level == "public"
     ]
-    rates = {row.model_deployment: row.mean_win_rate for row in board_of(runs).rows}
+    rates = {
+        row.model_deployment: row.mean_win_rate for row in board_of(runs, coverage_floor=FLOOR).rows
+    }
     assert rates == {ALPHA: 0.75, BETA: 0.75, GAMMA: 0.0}
 
 

@@ -55,18 +55,18 @@ def test_an_unknown_name_is_said_before_a_server_starts(
 ) -> None:
     monkeypatch.setattr(serve_module.os, "execv", lambda *_: pytest.fail("a server was started"))
     with pytest.raises(LakeError, match=sentence):
-        serve(str(lake), suite, release, 8000)
+        serve(str(lake), suite, release, 8000, coverage_floor=0.9)
 
 
 def test_the_suite_asked_for_reaches_the_page(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
-    serve(str(lake), "s0", None, 8000)
-    assert started[0][-2:] == ["--suite", "s0"]
+    serve(str(lake), "s0", None, 8000, coverage_floor=0.9)
+    assert started[0][-4:] == ["--coverage-floor", "0.9", "--suite", "s0"]
 
 
 def test_plug_ins_reach_the_page(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
-    serve(str(lake), None, None, 8000, plugins=["hospital_eval", "other"])
+    serve(str(lake), None, None, 8000, coverage_floor=0.9, plugins=["hospital_eval", "other"])
     assert started[0][-3:] == ["--plugins", "hospital_eval", "other"]

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from medhelm_spark.domain.request import Completion, FinishReason, RequestState
+from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, RequestState
 from medhelm_spark.domain.run import (
     AdapterMethod,
     AdapterSpec,
@@ -101,6 +101,22 @@ def test_where_there_is_no_answer_there_is_nothing_unreadable(spec: RunSpec) -> 
     found = scores(spec, state())
     assert found["exact_match"] == (None, ScoreStatus.NO_ANSWER)
     assert found["answer_unreadable"] == (None, ScoreStatus.NO_ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (FailureKind.TOO_LONG, ScoreStatus.TOO_LONG),
+        (FailureKind.TIMEOUT, ScoreStatus.NO_ANSWER),
+        (FailureKind.ENGINE_ERROR, ScoreStatus.NO_ANSWER),
+    ],
+)
+def test_what_the_models_own_window_caused_is_told_apart(
+    failure: FailureKind, status: ScoreStatus
+) -> None:
+    found = scores(SPEC, dataclasses.replace(state(), failure=failure))
+    assert {said for _, said in found.values()} >= {status}
+    assert found["exact_match"] == (None, status)
 
 
 def test_free_text_has_nothing_to_read() -> None:

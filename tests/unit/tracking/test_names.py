@@ -1,6 +1,5 @@
 """Metric keys, metric values and params, by hand-written expectations."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -150,20 +149,12 @@ def test_other_splits_and_perturbations_are_left_out() -> None:
     assert metrics_of([run("qa", stat(), *others)]) == metrics_of([run("qa", stat())])
 
 
-def test_runs_of_one_scenario_are_merged_as_on_the_board() -> None:
-    """Mean of means; half widths add in squares: sqrt(0.25^2 + 0.25^2) / 2."""
-    runs = [run("qa", stat(mean=0.4), name="qa:a"), run("qa", stat(mean=0.6), name="qa:b")]
-    made = metrics_of(runs)
-    half = 0.25 * math.sqrt(2) / 2
-    assert made == pytest.approx(
-        {
-            "qa/exact_match": 0.5,
-            "qa/exact_match_ci_low": 0.5 - half,
-            "qa/exact_match_ci_high": 0.5 + half,
-            "qa/n": 20,
-            "qa/n_unscored": 4,
-        }
-    )
+def test_a_further_run_of_a_scenario_stands_under_what_differs() -> None:
+    first = run("qa", stat(mean=0.4), name="qa:a")
+    second = replace(run("qa", stat(mean=0.6), name="qa:b"), variant="n=3")
+    made = metrics_of([first, second], 0.5, 0.25)
+    assert (made["qa/exact_match"], made["qa at n 3d 3/exact_match"]) == (0.4, 0.6)
+    assert (made["mean_win_rate"], made["mean_win_rate at medhelm-0.8"]) == (0.5, 0.25)
 
 
 def test_every_model_has_the_same_keys() -> None:

@@ -1,0 +1,74 @@
+"""The suites and releases that a board can be read from."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from medhelm_spark.errors import ConfigError, LakeError
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import CURRENT_RELEASES
+
+
+class Kind(StrEnum):
+    """What a board can be read from."""
+
+    SUITE = "suite"
+    RELEASE = "release"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardSource:
+    """A suite or a release that the lake holds; `status` is a release's, empty for a suite."""
+
+    kind: Kind
+    name: str
+    status: str = ""
+
+
+def list_suites(reader: Reader) -> list[str]:
+    """The suites of the lake, the one planned last first."""
+    rows = reader.query("SELECT suite, max(planned_at) AS newest FROM {run_specs} GROUP BY suite")
+    return [row["suite"] for row in sorted(rows.to_pylist(), key=_age, reverse=True)]
+
+
+def list_releases(reader: Reader) -> list[BoardSource]:
+    """The releases of the lake, the newest first."""
+    rows = reader.query(
+        f"SELECT release, status, max(created_at) AS newest FROM ({CURRENT_RELEASES}) r "
+        "GROUP BY release, status"
+    )
+    return [
+        BoardSource(kind=Kind.RELEASE, name=row["release"], status=row["status"])
+        for row in sorted(rows.to_pylist(), key=_age, reverse=True)
+    ]
+
+
+def _age(row: Mapping[str, object]) -> tuple[str, str]:
+    return (str(row["newest"]), str(row.get("suite", row.get("release"))))
+
+
+def choose(reader: Reader, suite: str | None = None, release: str | None = None) -> BoardSource:
+    """The suite or release that a person asked for; the suite planned last if they named none.
+
+    Raises:
+        ConfigError: Both were named.
+        LakeError: The lake does not hold it.
+    """
+    if suite and release:
+        raise ConfigError(f"give --suite {suite!r} or --release {release!r}, not both.")
+    if release:
+        releases = {one.name: one for one in list_releases(reader)}
+        if release not in releases:
+            raise _unknown(reader, Kind.RELEASE, release, releases)
+        return releases[release]
+    suites = list_suites(reader)
+    if not suites:
+        raise LakeError(f"{reader.location}: no suite was run into this lake yet.")
+    if suite and suite not in suites:
+        raise _unknown(reader, Kind.SUITE, suite, suites)
+    return BoardSource(kind=Kind.SUITE, name=suite or suites[0])
+
+
+def _unknown(reader: Reader, kind: Kind, name: str, known: Iterable[str]) -> LakeError:
+    names = ", ".join(map(repr, sorted(known))) or "none"
+    return LakeError(f"{reader.location}: no {kind} {name!r}; the lake holds {names}.")

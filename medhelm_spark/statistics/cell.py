@@ -1,0 +1,247 @@
+"""One cell of a leaderboard: a mean with its counts, its bounds, and what makes it comparable."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from medhelm_spark.domain.ids import content_id
+
+MOVER = "mover"
+"""Independent means (Zou and Donner 2008)."""
+
+MOVING_TOGETHER = "mean_half_width"
+"""Means whose errors may move together: the half widths' mean, the widest for any correlation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardCell:
+    """The main metric of one run of one model deployment on one scenario, or on one part of it.
+
+    `demo_judge` is true where a jury scored it that no clinician validated; `jury_coverage` is the
+    mean share of usable verdicts. `unreadable` is the share of answers in which no single answer
+    could be read, None where nothing is read out of them. `is_primary` marks the suite's declared
+    primary endpoint, `margin` is its difference that was declared too small to matter, `is_listed`
+    that the suite file names the benchmark. `minimum` and `maximum` are the metric's scale, None
+    where it has no end. Of the unscored answers `num_model_failures` are the model's own doing, and
+    `num_unscorable` have nothing to be scored by: they are no failures.
+
+    `part` names which part of the scenario it is, empty where it is the whole; `is_disjoint` says
+    that no case stands in two parts. `comparability` has to be equal before two means are compared
+    (`Stat.comparability`), `configuration` says in words how the run was made, by setting, and
+    `made_at` when its mean was; `is_current` is false where the run was scored again since.
+
+    A board fills in the rest: `variant` is what tells a further run of a model from the first,
+    `differs` why the cell is not comparable with the others of its column, `is_below_floor` that
+    too few of its answers have a score, and `parts` holds the cells that it is the mean of.
+    """
+
+    model: str
+    model_deployment: str
+    locality: str
+    scenario_name: str
+    display_name: str
+    category: str
+    subcategory: str
+    access_level: str
+    main_metric: str
+    lower_is_better: bool | None
+    split: str
+    count: int
+    num_unscored: int
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ci_method: str = "none"
+    minimum: float | None = None
+    maximum: float | None = None
+    num_model_failures: int = 0
+    num_unscorable: int = 0
+    demo_judge: bool = False
+    jury_coverage: float | None = None
+    unreadable: float | None = None
+    is_primary: bool = False
+    margin: float | None = None
+    is_listed: bool = False
+    part: str = ""
+    is_disjoint: bool = False
+    comparability: Mapping[str, str] | None = None
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    made_at: datetime | None = None
+    is_current: bool = True
+    run_spec_ids: tuple[str, ...] = ()
+    num_runs: int = 1
+    variant: str = ""
+    differs: str = ""
+    is_below_floor: bool = False
+    parts: tuple["BoardCell", ...] = ()
+
+    @property
+    def total(self) -> int:
+        """All its answers, with a score and without."""
+        return self.count + self.num_unscored
+
+    @property
+    def num_failed(self) -> int:
+        """The answers that could have a score and have none."""
+        return self.num_unscored - self.num_unscorable
+
+    @property
+    def coverage(self) -> float:
+        """The share of the answers that can have a score and do; of several parts the smallest."""
+        if self.parts:
+            return min(part.coverage for part in self.parts)
+        scorable = self.count + self.num_failed
+        return self.count / scorable if scorable else 0.0
+
+    def is_below(self, coverage_floor: float) -> bool:
+        """Whether too few of its answers have a score; not where none can have one."""
+        return self.coverage < coverage_floor and self.count + self.num_failed > 0
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether it may be compared with the others of its column, failures aside."""
+        return self.mean is not None and not self.differs
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether win rates and ranks count it."""
+        return self.is_comparable and not self.is_below_floor
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The mean if all failed answers had the scale's lowest value, and its highest.
+
+        None where the scale has no such end.
+        """
+        if self.parts:
+            bounds = [part.bounds for part in self.parts]
+            known = [pair for pair in bounds if pair]
+            if len(known) < len(bounds):
+                return None
+            return _average(low for low, _ in known), _average(high for _, high in known)
+        if self.minimum is None or self.maximum is None or not self.count + self.num_failed:
+            return None
+        failed = self.num_failed
+        return self._filled(self.minimum, failed), self._filled(self.maximum, failed)
+
+    @property
+    def mean_with_failures(self) -> float | None:
+        """The mean with the answers that the model itself failed at as the scale's worst value.
+
+        None where there are none, or the metric has no worst value.
+        """
+        if not self.num_model_failures or self.lower_is_better is None:
+            return None
+        worst = self.maximum if self.lower_is_better else self.minimum
+        if worst is None:
+            return None
+        if self.parts:
+            means = [part.mean_with_failures or part.mean for part in self.parts]
+            known = [mean for mean in means if mean is not None]
+            return _average(known) if known else None
+        return self._filled(worst, self.num_model_failures)
+
+    def _filled(self, value: float, times: int) -> float:
+        """The mean with some of the failed answers at a value."""
+        return ((self.mean or 0.0) * self.count + value * times) / (self.count + times)
+
+
+def merged(cells: Sequence[BoardCell]) -> BoardCell:
+    """One cell of the parts of a scenario: the unweighted mean of their means, as MedHELM's."""
+    if len(cells) == 1 and not cells[0].part:
+        return cells[0]
+    valued = [cell for cell in cells if cell.mean is not None]
+    means = [cell.mean for cell in valued if cell.mean is not None]
+    is_disjoint = all(cell.is_disjoint for cell in cells)
+    low, high = _limits(valued, means, is_disjoint) if means else (None, None)
+    method = MOVER if is_disjoint else MOVING_TOGETHER
+    if len(valued) == 1:
+        method = valued[0].ci_method
+    return replace(
+        cells[0],
+        count=sum(cell.count for cell in cells),
+        num_unscored=sum(cell.num_unscored for cell in cells),
+        num_model_failures=sum(cell.num_model_failures for cell in cells),
+        num_unscorable=sum(cell.num_unscorable for cell in cells),
+        mean=_average(means) if means else None,
+        ci_low=low,
+        ci_high=high,
+        ci_method="none" if low is None and high is None else method,
+        demo_judge=any(cell.demo_judge for cell in cells),
+        jury_coverage=_known_average(cell.jury_coverage for cell in cells),
+        unreadable=_known_average(cell.unreadable for cell in cells),
+        is_primary=any(cell.is_primary for cell in cells),
+        is_listed=any(cell.is_listed for cell in cells),
+        margin=strictest_margin(cells),
+        part="",
+        comparability=_joined_comparability(cells),
+        configuration=_shared(cells),
+        made_at=max((cell.made_at for cell in cells if cell.made_at), default=None),
+        is_current=all(cell.is_current for cell in cells),
+        run_spec_ids=tuple(key for cell in cells for key in cell.run_spec_ids),
+        num_runs=sum(cell.num_runs for cell in cells),
+        parts=tuple(cells),
+    )
+
+
+def strictest_margin(cells: Iterable[BoardCell]) -> float | None:
+    """The strictest of several suites' margins."""
+    return min((cell.margin for cell in cells if cell.margin is not None), default=None)
+
+
+def _limits(
+    cells: Sequence[BoardCell], means: Sequence[float], is_disjoint: bool
+) -> tuple[float | None, float | None]:
+    """The interval of the mean of means; None on a side where a part has no limit."""
+    mean = _average(means)
+    below = _half_width([cell.ci_low for cell in cells], means, is_disjoint)
+    above = _half_width([cell.ci_high for cell in cells], means, is_disjoint)
+    return (
+        None if below is None else mean - below,
+        None if above is None else mean + above,
+    )
+
+
+def _half_width(
+    sides: Sequence[float | None], means: Sequence[float], is_disjoint: bool
+) -> float | None:
+    """Distance of the mean of means to its limit: MOVER where the means are independent."""
+    known = [side for side in sides if side is not None]
+    if len(known) < len(means):
+        return None
+    widths = [abs(mean - side) for mean, side in zip(means, known, strict=True)]
+    total = math.hypot(*widths) if is_disjoint else math.fsum(widths)
+    return total / len(means)
+
+
+def _joined_comparability(cells: Sequence[BoardCell]) -> Mapping[str, str] | None:
+    """What all parts have together: their own word where it is one, else the hash of all."""
+    if any(cell.comparability is None for cell in cells):
+        return None
+    held = [(cell.part, cell.comparability or {}) for cell in cells]
+    joined = {}
+    for key in sorted({key for _, values in held for key in values}):
+        values = {part: said.get(key, "") for part, said in held}
+        words = set(values.values())
+        joined[key] = words.pop() if len(words) == 1 else content_id(values)
+    return joined
+
+
+def _shared(cells: Sequence[BoardCell]) -> Mapping[str, str]:
+    first, *others = [cell.configuration for cell in cells]
+    return {
+        key: value
+        for key, value in first.items()
+        if all(other.get(key) == value for other in others)
+    }
+
+
+def _average(values: Iterable[float]) -> float:
+    known = list(values)
+    return math.fsum(known) / len(known)
+
+
+def _known_average(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return _average(known) if known else None

@@ -1,0 +1,248 @@
+"""Who is ranked: failures, further runs, missing benchmarks and means that are not comparable."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from medhelm_spark.domain.comparability import PARTS
+from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.statistics.board import Leaderboard, build_board
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.formats import render
+
+FLOOR = Comparison().coverage_floor
+KEY = dict.fromkeys(PARTS, "same") | {"origin": "native", "jury": ""}
+CELL = BoardCell(
+    model="a",
+    model_deployment="a",
+    locality="local",
+    scenario_name="qa",
+    display_name="QA",
+    category="",
+    subcategory="",
+    access_level="public",
+    main_metric="exact_match",
+    lower_is_better=False,
+    split="test",
+    count=60,
+    num_unscored=0,
+    mean=40 / 60,
+    ci_low=0.5,
+    ci_high=0.8,
+    ci_method="wilson",
+    minimum=0.0,
+    maximum=1.0,
+    comparability=KEY,
+    configuration={"extraction": "choice", "adapter.max_tokens": "16"},
+    made_at=datetime(2026, 3, 1, tzinfo=UTC),
+)
+
+
+def of(name: str, **changes) -> BoardCell:
+    """The cell of a model, changed."""
+    return replace(CELL, model=name, model_deployment=name, **changes)
+
+
+def board_of(*cells: BoardCell) -> Leaderboard:
+    return build_board(cells, coverage_floor=FLOOR)
+
+
+def ranks(board: Leaderboard) -> list[tuple[str, int | None, float | None]]:
+    return [(row.name, row.rank, row.mean_win_rate) for row in board.rows]
+
+
+FAILING = of("failing", count=30, num_unscored=30, mean=23 / 30)
+LUCKY = of("lucky", count=1, num_unscored=999, mean=1.0)
+
+
+def test_failing_does_not_win() -> None:
+    """23 of 30 against 40 of 60: every second request failed, and the answers are the same."""
+    board = board_of(FAILING, of("whole"))
+    assert ranks(board) == [("whole", None, None), ("failing", None, None)]
+    assert board.columns[0].is_ranked, "a model is unranked, not the column"
+    assert [row.lacks for row in board.rows] == [(), ("QA (30 of 60 answers scored)",)]
+    cell = board.rows[1].cells[0]
+    assert cell and cell.mean == pytest.approx(0.767, abs=1e-3), "it keeps its value"
+    assert cell.bounds == pytest.approx((23 / 60, 53 / 60))
+    assert "n=30/60 under the floor: 0.38 to 0.88" in render(board, "table")
+    assert [row.medhelm_mean_win_rate for row in board.rows] == [0.0, 1.0]
+
+
+def test_one_answer_of_a_thousand_does_not_win() -> None:
+    whole = {"count": 1000, "num_unscored": 0}
+    board = board_of(LUCKY, of("good", **whole), of("poor", mean=0.25, **whole))
+    assert ranks(board) == [("good", 1, 1.0), ("poor", 2, 0.0), ("lucky", None, None)]
+
+
+def test_the_floor_is_the_share_that_must_be_scored() -> None:
+    at, below = of("at", count=57, num_unscored=3), of("below", count=56, num_unscored=4)
+    rows = {row.name: row for row in board_of(at, below, of("whole")).rows}
+    assert (rows["at"].rank, rows["below"].rank) == (1, None)
+    assert build_board([below, CELL], coverage_floor=0.9).rows[1].lacks == ()
+
+
+def test_answers_that_nothing_can_be_scored_by_are_no_failures() -> None:
+    cells = [of(name, count=40, num_unscored=20, num_unscorable=20) for name in "ab"]
+    assert [row.rank for row in board_of(*cells).rows] == [1, 1]
+
+
+def test_what_the_model_itself_caused_counts_as_wrong_in_a_second_value() -> None:
+    windowed = of("small", count=50, num_unscored=10, num_model_failures=6, mean=0.8)
+    board = board_of(windowed, CELL)
+    cell = board.rows[1].cells[0]
+    assert cell and cell.mean_with_failures == pytest.approx(40 / 56)
+    assert cell.bounds == pytest.approx((40 / 60, 50 / 60))
+    assert "6 too long, 0.714 if wrong" in render(board, "table")
+    lower = replace(windowed, lower_is_better=True)
+    assert lower.mean_with_failures == pytest.approx(46 / 56), "the worst is the highest"
+    assert replace(windowed, maximum=None, minimum=None).bounds is None
+
+
+def test_runs_read_by_two_rules_are_two_rows() -> None:
+    """Strict 0.000 and choice 0.667 are not one mean of 0.333 over 240 questions."""
+    strict = of(
+        "a",
+        count=120,
+        mean=0.0,
+        comparability=KEY | {"extraction": "strict"},
+        configuration=CELL.configuration | {"extraction": "strict"},
+    )
+    choice, other = of("a", count=120, mean=2 / 3), of("b", count=120, mean=0.5)
+    board = board_of(strict, choice, other)
+    assert ranks(board) == [("a", 1, 1.0), ("b", 2, 0.0), ("a (strict)", None, None)]
+    values = [cell.mean for row in board.rows for cell in row.cells if cell]
+    assert values == pytest.approx([2 / 3, 0.5, 0.0])
+    assert "(read by strict)" in render(board, "table")
+    assert "a (strict)" in board.notes[-1]
+    assert board.rows[0].medhelm_mean_win_rate == 0.0, "MedHELM's own mean of 0.333 loses"
+
+
+def test_a_newer_rule_is_not_ranked_beside_an_older_one() -> None:
+    """0.750 by the new version, 0.000 by the old one: the cells of most models stay."""
+    old = of(
+        "old",
+        mean=0.0,
+        comparability=KEY | {"metric": "old"},
+        made_at=datetime(2025, 1, 1, tzinfo=UTC),
+    )
+    board = board_of(old, of("a", mean=0.75), of("b", mean=0.5))
+    assert ranks(board) == [("a", 1, 1.0), ("b", 2, 0.0), ("old", None, None)]
+    assert board.rows[2].lacks == ("QA (older metric version)",)
+    pair = board_of(old, of("a", mean=0.75))
+    assert [row.cells[0].differs for row in pair.rows if row.cells[0]] == [
+        "",
+        "older metric version",
+    ], "of as many models on both sides the newest stay"
+    assert all(row.mean_win_rate is None for row in pair.rows)
+
+
+@pytest.mark.parametrize("recorded", [KEY, None])
+def test_other_instances_are_not_ranked_beside_each_other(recorded) -> None:
+    few = of("few", count=3, mean=1.0, comparability=recorded and recorded | {"data": "x"})
+    many = [of(name, count=24, comparability=recorded) for name in "ab"]
+    board = board_of(few, *many)
+    assert ranks(board) == [("a", 1, 0.5), ("b", 1, 0.5), ("few", None, None)]
+    cell = board.rows[2].cells[0]
+    assert cell and "n=3" in cell.differs
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "words"),
+    [
+        ("origin", {}, "imported answers"),
+        ("prompt", {"adapter.max_tokens": "1"}, "other prompt: max_tokens 1"),
+        ("prompt", {}, "other prompt or decoding"),
+        ("extraction", {}, "read by other rules"),
+        ("jury", {"jury": "strict_jury"}, "jury strict_jury"),
+        ("data", {}, "other instances: n=60"),
+    ],
+)
+def test_a_cell_says_in_plain_words_what_differs(part, changes, words) -> None:
+    value = "imported" if part == "origin" else "other"
+    one = of(
+        "one",
+        comparability=KEY | {part: value},
+        configuration={**CELL.configuration, **changes},
+    )
+    board = board_of(one, of("a"), of("b"))
+    assert board.rows[-1].lacks == (f"QA ({words})",)
+
+
+def test_a_run_scored_again_since_is_left_out() -> None:
+    board = board_of(of("again", is_current=False), of("a"), of("b", mean=0.1))
+    assert board.rows[-1].lacks == ("QA (scored again since, not summarised yet)",)
+    assert [row.rank for row in board.rows] == [1, 2, None]
+
+
+def test_a_model_with_one_easy_benchmark_does_not_stand_first() -> None:
+    easy = [of(name, scenario_name="easy", display_name="Easy", mean=0.9) for name in "ab"]
+    only = of("only", scenario_name="easy", display_name="Easy", mean=1.0)
+    board = board_of(*easy, only, of("a"), of("b", mean=0.6))
+    assert ranks(board) == [("a", 1, 0.625), ("b", 2, 0.125), ("only", None, None)]
+    assert board.rows[2].lacks == ("QA",)
+    assert board.rows[2].medhelm_mean_win_rate == 1.0
+    assert "Not ranked: only lacks QA." in board.notes
+
+
+def test_ties_share_a_rank_whatever_the_scales() -> None:
+    """Beta's means are higher on a scale of 1 to 5; nothing follows from it."""
+    cells = [
+        of("beta", scenario_name="rated", mean=4.5),
+        of("beta", mean=0.1),
+        of("alpha", scenario_name="rated", mean=1.5),
+        of("alpha", mean=0.2),
+    ]
+    assert ranks(board_of(*cells)) == [("alpha", 1, 0.5), ("beta", 1, 0.5)]
+
+
+def test_the_suite_files_list_is_what_models_are_ranked_on() -> None:
+    listed = [
+        of(name, scenario_name="listed", display_name="Listed", is_listed=True) for name in "a"
+    ]
+    board = board_of(*listed, of("a"), of("b"), of("c"))
+    assert [(column.display_name, column.is_ranked) for column in board.columns] == [
+        ("Listed", True),
+        ("QA", False),
+    ]
+    assert [row.lacks for row in board.rows] == [(), ("Listed",), ("Listed",)]
+
+
+def parts(name: str, means: dict[str, float], **changes) -> list[BoardCell]:
+    return [
+        of(
+            name,
+            part=part,
+            mean=mean,
+            ci_low=mean - 0.1,
+            ci_high=mean + 0.1,
+            comparability=KEY | {"data": part},
+            **changes,
+        )
+        for part, mean in means.items()
+    ]
+
+
+def test_the_parts_of_a_scenario_are_one_cell_and_a_missing_part_is_told() -> None:
+    whole = {"x": 0.25, "y": 0.75}
+    board = board_of(*parts("a", whole), *parts("b", whole), *parts("c", {"x": 1.0}))
+    assert ranks(board) == [("a", 1, 0.5), ("b", 1, 0.5), ("c", None, None)]
+    assert board.rows[2].lacks == ("QA (lacks y)",)
+    cell = board.rows[0].cells[0]
+    assert cell and (cell.mean, cell.total, cell.num_runs) == (0.5, 120, 2)
+    assert (cell.ci_low, cell.ci_high) == pytest.approx((0.4, 0.6)), "errors may move together"
+    (row,) = board_of(*parts("a", whole, is_disjoint=True)).rows
+    assert row.cells[0] and row.cells[0].ci_low == pytest.approx(0.5 - 0.1 / 2**0.5), "MOVER"
+
+
+def test_a_part_below_the_floor_is_a_cell_below_it() -> None:
+    poor = replace(parts("a", {"y": 0.5})[0], count=50, num_unscored=10)
+    (row,) = board_of(*parts("a", {"x": 0.5}), poor).rows
+    cell = row.cells[0]
+    assert cell and cell.is_below_floor
+    assert cell.bounds == pytest.approx(((0.5 + 25 / 60) / 2, (0.5 + 35 / 60) / 2))
+
+
+def test_the_board_is_the_same_for_any_order_of_the_cells() -> None:
+    cells = [of("a"), of("a", count=24), FAILING, LUCKY, of("b"), *parts("c", {"x": 0.5, "y": 1})]
+    assert board_of(*cells) == board_of(*reversed(cells))
