@@ -12,6 +12,7 @@ from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
 from medhelm_spark.stages.estimate import Cost, costs
 from medhelm_spark.stages.waves import throughput
+from medhelm_spark.statistics.text_table import aligned
 
 HEADER = (
     "Model deployment",
@@ -90,18 +91,12 @@ def estimated(deployment: Deployment, cost: Cost, measured: Mapping[str, float |
     )
 
 
-def table(rows: Sequence[Estimate]) -> Iterator[str]:
+def table(rows: Sequence[Estimate]) -> list[str]:
     """The estimates as aligned lines, with a sum of what can be summed."""
     cells = [HEADER, *map(_cells, rows)]
     if len(rows) > 1:
         cells.append(_total(rows))
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for place, line in enumerate(cells):
-        first, *others = zip(line, widths, strict=True)
-        texts = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
-        yield "  ".join(texts).rstrip()
-        if place == 0:
-            yield "  ".join("-" * width for width in widths)
+    return aligned(list(zip(*cells, strict=True)), 1, num_left=1)
 
 
 def _cells(row: Estimate) -> tuple[str, ...]:

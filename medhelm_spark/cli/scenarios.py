@@ -16,6 +16,7 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics import stats_of
 from medhelm_spark.scenarios import READERS, check_card, presence
+from medhelm_spark.statistics.text_table import aligned
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
 CHECK = "check"
@@ -36,10 +37,8 @@ def _list(registry: Registry, imported: Iterable[ImportedScenario]) -> int:
     found = {name: _row(name, card, presence(card, cache)) for name, card in registry.cards.items()}
     found |= {one.scenario_name: _imported_row(one) for one in imported}
     rows = [HEADER, *(found[name] for name in sorted(found))]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADER) - 1)]
-    for row in rows:
-        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-        sys.stdout.write("  ".join([*cells, row[-1]]).rstrip() + "\n")
+    for line in aligned(list(zip(*rows, strict=True)), 0):
+        sys.stdout.write(f"{line}\n")
     for one in NOT_RUN:
         sys.stdout.write(f"{one.name}  not run: {one.reason}\n")
     return 0

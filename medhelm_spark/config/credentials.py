@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from medhelm_spark.config.hocon import parse_hocon
 from medhelm_spark.config.yaml_text import read_text
+from medhelm_spark.hocon import parse_hocon
 
 PER_DEPLOYMENT = "deployments"
 

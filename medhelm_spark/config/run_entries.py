@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medhelm_spark.config.hocon import parse_hocon
 from medhelm_spark.config.loader import validate
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.hocon import parse_hocon
 
 KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 GRAMMAR = "write name:key=value,key=value"

@@ -3,16 +3,18 @@
 env:NAME            the environment variable NAME
 secret:SCOPE/KEY    the variable MEDHELM_SPARK_SECRET_<SCOPE>_<KEY> (upper case, other characters
                     as _), else the Databricks secret scope where the platform offers one
-credentials:FILE#KEY  the entry `KEY: value` of a MedHELM `credentials.conf`; KEY may be
-                    `deployments:NAME`
+credentials:FILE#KEY  the entry KEY of a MedHELM `credentials.conf` (HOCON); `deployments:NAME` is
+                    the entry NAME of its map `deployments`
 """
 
 import importlib
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from medhelm_spark.errors import SetupError
+from medhelm_spark.errors import ConfigError, SetupError
+from medhelm_spark.hocon import parse_hocon
 
 SECRET_VARIABLE = "MEDHELM_SPARK_SECRET_"
 PLATFORM = "DATABRICKS_RUNTIME_VERSION"
@@ -29,7 +31,7 @@ def resolve(reference: str, *, where: str) -> str:
     """The key behind a reference.
 
     Raises:
-        SetupError: no such key, or `reference` is none; only a reference is ever shown.
+        SetupError: no such key, a broken file, or `reference` is none; no key is ever shown.
     """
     if not is_reference(reference):
         raise SetupError(f"{where}: a key is given by reference ({FORMS}), never written out.")
@@ -41,7 +43,8 @@ def resolve(reference: str, *, where: str) -> str:
         found = os.environ.get(variable) or _from_scope(rest)
         cure = f"set the environment variable {variable} on driver and executors"
     else:
-        found, cure = _from_file(rest), "add the key to that file, readable on every executor"
+        found = _from_file(rest, where)
+        cure = "add the key, in quotes, to that file, readable on every executor"
     if not found:
         raise SetupError(f"{where}: no key found for {reference}; {cure}.")
     return found
@@ -69,14 +72,17 @@ def _from_scope(name: str) -> str | None:
         return None
 
 
-def _from_file(place: str) -> str | None:
-    """The value beside a key, wherever on its line it stands; comments are not read."""
+def _from_file(place: str, where: str) -> str | None:
+    """The text beside a key; a number is none, since HOCON reads 0123 and 1e3 as other numbers."""
     file, _, key = place.rpartition("#")
-    name = re.escape(key.removeprefix("deployments:"))
-    entry = re.compile(rf"""(?:^|[{{,\s])["']?{name}["']?\s*[:=]\s*["']?([^"'\s,}}]+)""")
+    path = Path(file)
     try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
-    except OSError:
+        values = parse_hocon(path.read_text(encoding="utf-8-sig"), path)
+    except (OSError, UnicodeDecodeError):
         return None
-    found = [entry.search(line) for line in lines if not line.lstrip().startswith(("#", "//"))]
-    return next((match[1] for match in found if match), None)
+    except ConfigError as error:
+        raise SetupError(f"{where}: {error}") from None
+    table, is_nested, name = key.partition(":")
+    held = values.get(table) if is_nested else values
+    value = held.get(name if is_nested else key) if isinstance(held, Mapping) else None
+    return value if isinstance(value, str) else None

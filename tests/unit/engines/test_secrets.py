@@ -9,12 +9,16 @@ from medhelm_spark.errors import SetupError
 
 KEY = "sk-planted-0123456789"
 CREDENTIALS = """
-# keys of this site
-openaiApiKey: "sk-planted-openai"
+include "more.conf"
+# openaiApiKey: "sk-planted-older"
+openaiApiKey: "sk-planted-old"
+openaiApiKey: "sk-planted-openai" // the last one counts
 vllmApiKey = sk-planted-vllm
-deployments: {
-  "azure/gpt-4o": "sk-planted-azure",
-}
+fromEnvironment: ${MY_KEY}
+copied: ${openaiApiKey}
+old { vllmApiKey: "sk-planted-elsewhere" }
+deployments: { "x/azure/gpt-4o": no,
+  "azure/gpt-4o": "sk-planted-azure", "azure/o3:free": "two words, one # key" }
 """
 
 
@@ -35,18 +39,42 @@ def test_a_key_of_a_secret_scope_by_its_variable(monkeypatch):
         ("openaiApiKey", "sk-planted-openai"),
         ("vllmApiKey", "sk-planted-vllm"),
         ("deployments:azure/gpt-4o", "sk-planted-azure"),
+        ("deployments:azure/o3:free", "two words, one # key"),
+        ("fromEnvironment", KEY),
+        ("copied", "sk-planted-openai"),
+        ("included", "sk-planted-included"),
     ],
 )
-def test_a_key_of_medhelms_credentials_file(tmp_path, key, expected):
+def test_a_key_of_medhelms_credentials_file(tmp_path, monkeypatch, key, expected):
+    monkeypatch.setenv("MY_KEY", KEY)
+    (tmp_path / "more.conf").write_text('included: "sk-planted-included"')
     file = tmp_path / "credentials.conf"
     file.write_text(CREDENTIALS)
     assert resolve(f"credentials:{file}#{key}", where="here") == expected
 
 
-def test_a_key_within_a_block_of_one_line_and_never_in_a_comment(tmp_path):
+@pytest.mark.parametrize("key", ["absent", "deployments", "number", "deployments:absent", "old:x"])
+def test_what_is_no_key_of_the_file(tmp_path, key):
     file = tmp_path / "credentials.conf"
-    file.write_text('# "a/b": old\n// "a/b": older\ndeployments: { "x/a/b": no, "a/b": "yes" }\n')
-    assert resolve(f"credentials:{file}#deployments:a/b", where="here") == "yes"
+    file.write_text('number: 0123\nold: ${?NOT_SET_ANYWHERE}\ndeployments { "azure/x": no-key }')
+    with pytest.raises(SetupError, match="in quotes, to that file"):
+        resolve(f"credentials:{file}#{key}", where="here")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'openaiApiKey: "{KEY}',
+        f"a {{ b: x }}\nopenaiApiKey: ${{a}} {KEY}",
+        f"a: [{KEY}]\na: ${{b}}",
+    ],
+)
+def test_a_broken_file_is_named_and_its_keys_are_not_shown(tmp_path, text):
+    file = tmp_path / "credentials.conf"
+    file.write_text(text)
+    with pytest.raises(SetupError, match=r"here: .*credentials\.conf.*not valid HOCON") as told:
+        resolve(f"credentials:{file}#openaiApiKey", where="here")
+    assert KEY not in str(told.value)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Reads HOCON into plain dicts and lists."""
+"""Reads HOCON into plain dicts and lists: run entries, and the keys of `credentials.conf`.
+
+Beside `errors`, because configuration reads it on the driver and the engines on the executors.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -16,7 +19,7 @@ def parse_hocon(text: str, path: Path) -> dict[str, Any]:
         ConfigError: If it is not HOCON, with line and column where the parser knows them.
     """
     from pyhocon import ConfigFactory, ConfigTree  # slow to import; most commands read no HOCON
-    from pyhocon.exceptions import ConfigException
+    from pyhocon.exceptions import ConfigSubstitutionException
     from pyparsing import ParseBaseException
 
     try:
@@ -27,10 +30,11 @@ def parse_hocon(text: str, path: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{path}, {place}: not valid HOCON; is a bracket, comma or quote missing?"
         ) from None
-    except ConfigException as error:
+    except ConfigSubstitutionException as error:
         raise ConfigError(f"{path}: not valid HOCON: {_first_line(error)}.") from None
     except Exception as error:
-        # The parser leaks its own TypeError, IndexError and RecursionError on broken input.
+        # The parser leaks its own TypeError, IndexError and RecursionError on broken input, and its
+        # other messages show values, which may be keys.
         raise ConfigError(f"{path}: not valid HOCON ({type(error).__name__}).") from None
     if warnings:
         raise ConfigError(f"{path}: {warnings[0].rstrip('.')}.")
