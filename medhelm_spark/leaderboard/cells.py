@@ -1,7 +1,7 @@
 """A run's cell of the board, from its plan and its stats."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from medhelm_spark.domain.run import RunSpec, SuiteRun
@@ -39,17 +39,35 @@ def cell_of(
     main = plain.get((spec.main_metric, spec.main_split))
     if main is None:
         return None
-    scale = scale_of(spec)
     coverage = plain.get((JURY_COVERAGE, spec.main_split))
     unreadable = plain.get((ANSWER_UNREADABLE, spec.main_split))
     judged = _is_judged(spec)
+    return replace(
+        _measured(row, main, scenario),
+        demo_judge=judged and row.is_jury_validated is False,
+        jury_coverage=coverage.mean if judged and coverage else None,
+        unreadable=unreadable.mean if unreadable else None,
+        is_primary=bool(row.is_primary),
+        is_listed=bool(row.is_listed),
+        margin=row.margin,
+        part=part_name(spec.scenario_name, row.part_of) if row.part_of else "",
+        is_disjoint=bool(row.is_disjoint),
+        comparability=main.comparability,
+        configuration=configuration_of(spec),
+        made_at=written.made_at,
+        is_current=written.is_current,
+        run_spec_ids=(row.run_spec_id,),
+    )
+
+
+def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> BoardCell:
+    """Whose number it is, what it is of, and the number."""
+    spec, scale = row.run_spec, scale_of(row.run_spec)
     return BoardCell(
         model=spec.model,
         model_deployment=spec.model_deployment,
         locality=row.locality,
         scenario_name=row.part_of or spec.scenario_name,
-        part=part_name(spec.scenario_name, row.part_of) if row.part_of else "",
-        is_disjoint=bool(row.is_disjoint),
         display_name=scenario.display_name if scenario else spec.scenario_name,
         category=scenario.category if scenario else "",
         subcategory=scenario.subcategory if scenario else "",
@@ -67,17 +85,6 @@ def cell_of(
         ci_low=main.ci_low,
         ci_high=main.ci_high,
         ci_method=main.ci_method.value,
-        demo_judge=judged and row.is_jury_validated is False,
-        jury_coverage=coverage.mean if judged and coverage else None,
-        unreadable=unreadable.mean if unreadable else None,
-        is_primary=bool(row.is_primary),
-        is_listed=bool(row.is_listed),
-        margin=row.margin,
-        comparability=main.comparability,
-        configuration=configuration_of(spec),
-        made_at=written.made_at,
-        is_current=written.is_current,
-        run_spec_ids=(row.run_spec_id,),
     )
 
 

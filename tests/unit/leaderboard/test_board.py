@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.domain.policy import Comparison
-from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader, open_reader
@@ -255,3 +255,42 @@ def test_a_metric_that_is_not_known_here_is_told(tmp_path: Path) -> None:
     board = load_board(reader, "own")
     assert board.columns[0].lower_is_better is None
     assert "greets; name their plug-in by --plugins." in board.notes[-1]
+
+
+def test_a_further_run_of_a_model_is_a_row_named_by_what_differs(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    spec = run_spec("alpha-choice", ALPHA, "triage_choice")
+    reading = AnswerExtraction(method=ExtractionMethod.CHOICE)
+    spec = replace(spec, name="triage_choice:answer_extraction=choice", answer_extraction=reading)
+    append(tmp_path, "run_specs", [planned(spec)], "p-choice")
+    append(tmp_path, "stats", [stat("alpha-choice", "exact_match", (1, 1, 1, 1))], "w-choice")
+    finish(tmp_path, "summarize", "alpha-choice", "w-choice", minutes=9)
+    board = load_board(reader, "s1")
+    means = {row.name: row.cells[1] and row.cells[1].mean for row in board.rows}
+    assert means == {ALPHA: 0.75, BETA: 0.75, GAMMA: 0.25, f"{ALPHA} (choice)": 1.0}
+    assert {pair.first for pair in board.pairs} | {pair.second for pair in board.pairs} == {
+        ALPHA,
+        BETA,
+        GAMMA,
+    }
+
+
+def test_the_parts_of_a_scenario_are_one_column(tmp_path: Path) -> None:
+    for part, values in {"x": (1, 1, 1, 0), "y": (0, 0, 1, 0)}.items():
+        spec = run_spec(f"alpha-{part}", ALPHA, "triage_choice")
+        spec = replace(spec, name=part, scenario_name=f"triage_choice:subject={part}")
+        row = replace(planned(spec), part_of="triage_choice", is_disjoint=True)
+        append(tmp_path, "run_specs", [row], f"p-{part}")
+        append(tmp_path, "stats", [stat(spec.run_spec_id, "exact_match", values)], f"w-{part}")
+        finish(tmp_path, "summarize", spec.run_spec_id, f"w-{part}")
+    (row,) = load_board(open_reader(str(tmp_path)), "s1").rows
+    (found,) = row.cells
+    assert found and (found.mean, found.total, found.ci_method) == (0.5, 8, "mover")
+    assert [part.part for part in found.parts] == ["subject=x", "subject=y"]
+
+
+def test_scores_made_after_the_summary_leave_the_cell_out(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    finish(tmp_path, "score", unit(BETA, "triage_choice"), "w-later", minutes=9)
+    found = cell(load_board(reader, "s1"), BETA, "triage_choice")
+    assert found and found.differs == "scored again since, not summarised yet"
