@@ -149,6 +149,7 @@ class Entries:
             primary_endpoint=suite.primary_endpoint,
             margin=suite.margin,
             sampling=load_sampling(args.sampling) if args.sampling else suite.sampling,
+            compat=bool(getattr(args, "compat", None)),
         )
         registry = workspace.registry_for(self.entries)
         runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)

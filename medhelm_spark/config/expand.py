@@ -18,6 +18,7 @@ from medhelm_spark.config.expanders import (
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.imported import find_imported, is_imported
 from medhelm_spark.config.juries import load_jury
+from medhelm_spark.config.reading import reading_of
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.run_entries import conf_folder
 from medhelm_spark.config.run_names import run_name
@@ -42,7 +43,10 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on."""
+    """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
+
+    `compat` asks and reads as MedHELM does.
+    """
 
     models_to_run: Sequence[str] = ()
     groups_to_run: Sequence[str] = ()
@@ -53,6 +57,7 @@ class Selection:
     primary_endpoint: PrimaryEndpoint | None = None
     margin: float | None = None
     sampling: Sampling | None = None
+    compat: bool = False
 
 
 EVERYTHING = Selection()
@@ -133,18 +138,21 @@ def _expand_entry(
     annotators = _annotators(judged, entry, registry, folders)
     for deployment, model_args in _models(entry, registry, selection, where):
         own = _for_model(entry, deployment, registry)
-        adapter_spec = _adapter_spec(card, own, selection, where)
+        tags = registry.model(deployment.model).tags
+        adapter_spec = suited_to(_adapter_spec(card, own, selection, where), tags)
+        how = reading_of(card, adapter_spec, entry.args, compat=selection.compat)
         yield ResolvedRun(
             name=run_name(scenario.card, entry, model_args),
-            card=card,
-            adapter_spec=suited_to(adapter_spec, registry.model(deployment.model).tags),
+            card=replace(card, answer_extraction=how.answer_extraction),
+            adapter_spec=how.adapter_spec,
             deployment=deployment,
-            metrics=with_unreadable(card.metrics, card.answer_extraction),
+            metrics=with_unreadable(card.metrics, how.answer_extraction),
             annotators=annotators,
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,
             is_primary=is_primary,
             margin=selection.margin if is_primary else None,
+            medhelm=how.medhelm,
         )
 
 

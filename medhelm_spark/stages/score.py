@@ -13,7 +13,7 @@ from medhelm_spark.domain.run import MetricSpec, RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.metrics import Chosen, metrics_for
+from medhelm_spark.metrics import Chosen, beside, metrics_for
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.run_specs import adapters_of
 from medhelm_spark.stages.states import (
@@ -48,10 +48,16 @@ class Scorer:
 
 
 def metrics_of(spec: RunSpec) -> Chosen:
-    """A RunSpec's metrics; where options are shown also whether the answer was one of them."""
+    """A RunSpec's metrics, and what stands beside them.
+
+    Where options are shown also whether the answer was one of them; where answers are read in
+    another way than MedHELM's, also its values.
+    """
     named = any(one.name == UNREADABLE.name for one in spec.metrics)
     is_asked = spec.adapter_spec.method.shows_options and not named
-    return metrics_for((*spec.metrics, UNREADABLE) if is_asked else spec.metrics)
+    is_read = spec.medhelm is not None and spec.answer_extraction is not None
+    more = (*((UNREADABLE,) if is_asked else ()), *(beside(spec.metrics) if is_read else ()))
+    return metrics_for((*spec.metrics, *more))
 
 
 def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerInstanceStats]:
