@@ -52,22 +52,28 @@ ESTIMATED_TOKENS_SQL = (
 """`estimate_tokens` in Spark SQL, over columns `num_characters` and `decoding`."""
 
 
-def decoding_for(spec: AdapterSpec, *, trial_index: int = 0) -> Decoding:
+def decoding_for(
+    spec: AdapterSpec, *, trial_index: int = 0, tells_tokens: bool = False
+) -> Decoding:
     """The decoding parameters of one trial of a RunSpec.
 
     As in HELM, joint multiple choice asks for one completion without stop sequences and turns
     `num_outputs` into the number of top log-probabilities per token. Every other method asks for
     `num_outputs` completions. Trials differ by their seed; a trial's parameters do not depend on
     how many trials there are, so that raising `num_trials` reuses the earlier answers.
+
+    `tells_tokens` is for answers that are also read by their first tokens: engines tell where a
+    token ends by its log-probability, and of the alternatives, which nothing reads, one is enough.
     """
     joint = spec.method.shows_options
+    alternatives = spec.num_outputs if joint else 0
     return Decoding(
         max_tokens=spec.max_tokens,
         temperature=spec.temperature,
         stop_sequences=() if joint else spec.stop_sequences,
         num_completions=1 if joint else spec.num_outputs,
         seed=_seed(spec, trial_index),
-        logprobs=spec.num_outputs if joint else 0,
+        logprobs=1 if tells_tokens else alternatives,
     )
 
 

@@ -19,7 +19,7 @@ from medhelm_spark.domain.request import Completion
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
 from medhelm_spark.domain.thinking import split_thinking
 
-EXTRACTION_VERSION = "1"
+EXTRACTION_VERSION = "2"
 """Part of every fingerprint of scores and judgements; raised whenever an answer is read anew."""
 
 WORDS = {"yes": "yes", "no": "no", "maybe": "maybe"}

@@ -15,6 +15,8 @@ from medhelm_spark.adaptation.plain_text import plain
 LETTERS = "ABCDEFGHIJ"
 """The labels where an instance shows letters without saying which there are."""
 
+FLAGS = {"0": "0", "1": "1"}
+
 _FILLER = re.compile(
     r"(?:[\s\"'(\[{:=-]|\.\.+|(?:most likely|likely|clearly|definitely|probably|actually|indeed"
     r"|therefore|either|option|choice|letter|answer|statement|alternative|number|opci[oó]n|alternativa|letra"
@@ -111,8 +113,8 @@ def options_of(shown: Mapping[str, str], results: Mapping[str, str] | None = Non
 def options_among(references: Iterable[str]) -> Options:
     """Options that the instance gives without labels: its references.
 
-    References that are single letters or digits are labels; letters then go up to J at least,
-    since the data need not name the wrong ones.
+    References that are single letters or digits are labels. Since the data need not name the wrong
+    ones, letters then go up to J at least, and where 0 or 1 is right the other one is wrong.
     """
     found = [text.strip() for text in references if text.strip()]
     if not found or any(len(text) != 1 or not text.isalnum() for text in found):
@@ -121,6 +123,8 @@ def options_among(references: Iterable[str]) -> Options:
     if all(text.isalpha() for text in found):
         same = str.lower if found[0].islower() else str.upper
         labels = {letter: same(letter) for letter in LETTERS} | labels
+    elif labels.keys() <= FLAGS.keys():
+        labels = dict(FLAGS)
     return Options(labels, {})
 
 

@@ -4,11 +4,12 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from medhelm_spark.domain.run import MEDHELM_08
+
 DEFAULT_OUTPUT = "benchmark_output"
 DEFAULT_LOCAL_PATH = "prod_env"
 DEFAULT_PORT = 8000
 DEFAULT_HOST = "127.0.0.1"
-MEDHELM_08 = "medhelm-0.8"
 
 
 def _at_least_one(text: str) -> int:
@@ -190,8 +191,9 @@ def running(parser: ArgumentParser) -> None:
     add(
         "--compat",
         choices=(MEDHELM_08,),
-        help="drop few-shot examples from prompts that exceed the deployment's window and cut what "
-        "is still too long at its end, as MedHELM 0.8 does",
+        help="ask and read as MedHELM 0.8 does: its token limits and stop sequences, answers "
+        "compared as they stand, few-shot examples dropped from prompts that exceed the "
+        "deployment's window and what is still too long cut at its end",
     )
     add(
         "--skip-completed-runs",

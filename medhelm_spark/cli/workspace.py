@@ -155,6 +155,7 @@ class Entries:
             margin=suite.margin,
             sampling=load_sampling(args.sampling) if args.sampling else suite.sampling,
             listed=self.listed,
+            compat=bool(getattr(args, "compat", None)),
         )
         registry = workspace.registry_for(self.entries)
         runs = expand(self.entries, registry, base_dir=Path.cwd(), selection=selection)

@@ -18,6 +18,7 @@ from medhelm_spark.config.expanders import (
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.imported import find_imported, is_imported
 from medhelm_spark.config.juries import load_jury
+from medhelm_spark.config.reading import reading_of
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.run_entries import conf_folder
 from medhelm_spark.config.run_names import run_name
@@ -46,6 +47,7 @@ class Selection:
     """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
 
     `listed` is where the suite file's own entries stand, None without one.
+    `compat` asks and reads as MedHELM does.
     """
 
     models_to_run: Sequence[str] = ()
@@ -57,6 +59,7 @@ class Selection:
     primary_endpoint: PrimaryEndpoint | None = None
     margin: float | None = None
     sampling: Sampling | None = None
+    compat: bool = False
     listed: frozenset[str] | None = None
 
     def is_listed(self, where: str) -> bool | None:
@@ -142,13 +145,15 @@ def _expand_entry(
     annotators = _annotators(judged, entry, registry, folders)
     for deployment, model_args in _models(entry, registry, selection, where):
         own = _for_model(entry, deployment, registry)
-        adapter_spec = _adapter_spec(card, own, selection, where)
+        tags = registry.model(deployment.model).tags
+        adapter_spec = suited_to(_adapter_spec(card, own, selection, where), tags)
+        how = reading_of(card, adapter_spec, entry.args, compat=selection.compat)
         yield ResolvedRun(
             name=run_name(scenario.card, entry, model_args),
-            card=card,
-            adapter_spec=suited_to(adapter_spec, registry.model(deployment.model).tags),
+            card=replace(card, answer_extraction=how.answer_extraction),
+            adapter_spec=how.adapter_spec,
             deployment=deployment,
-            metrics=with_unreadable(card.metrics, card.answer_extraction),
+            metrics=with_unreadable(card.metrics, how.answer_extraction),
             annotators=annotators,
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,
@@ -156,6 +161,7 @@ def _expand_entry(
             margin=selection.margin if is_primary else None,
             is_listed=selection.is_listed(entry.where),
             part_of=whole_of(scenario.card, entry),
+            medhelm=how.medhelm,
         )
 
 

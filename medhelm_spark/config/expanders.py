@@ -200,6 +200,9 @@ EXPANDERS: Mapping[str, Expander] = {
     "data_augmentation": Expander(apply=lambda spec, _: spec, separator=","),
 }
 
+TOKEN_KEYS = frozenset({"num_output_tokens", "increase_max_tokens"})
+"""The keys that say how long an answer may be."""
+
 
 def _without_blank_stops(spec: AdapterSpec) -> AdapterSpec:
     """The vendor's API refuses stop sequences of white space alone."""

@@ -5,7 +5,13 @@ from dataclasses import dataclass, field
 
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment, Jury
-from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec, PerturbationSpec
+from medhelm_spark.domain.run import (
+    AdapterSpec,
+    AnnotatorSpec,
+    MedhelmReading,
+    MetricSpec,
+    PerturbationSpec,
+)
 from medhelm_spark.domain.scenario import ScenarioCard
 
 
@@ -44,8 +50,9 @@ class ResolvedRun:
     `name` is HELM's run name; `where` says which entry of which file it comes from.
     `word_lists` holds every list that its perturbations may read. `is_primary` says whether the
     suite's primary endpoint is read from it, None where no endpoint was declared; `margin` is the
-    endpoint's, where one was declared. `is_listed` says whether the suite file names it, None
-    without one. `part_of` is the scenario that its own is a part of, None where it is none.
+    endpoint's, where one was declared. `medhelm` is the RunSpec's. `is_listed` says whether the
+    suite file names it, None without one. `part_of` is the scenario that its own is a part of, None
+    where it is none.
     """
 
     name: str
@@ -60,5 +67,6 @@ class ResolvedRun:
     word_lists: WordLists = field(default_factory=dict)
     is_primary: bool | None = None
     margin: float | None = None
+    medhelm: MedhelmReading | None = None
     is_listed: bool | None = None
     part_of: str | None = None

@@ -253,7 +253,8 @@ class RequestState:
     Fields that no metric of the RunSpec needs are left at their defaults; `completions` is None
     where there is no answer (`failure` says why, None there means never asked or not imported).
     Their texts are the answers that the RunSpec's extraction read. `unreadable` says whether it
-    found none, and is None where there was nothing to find.
+    found none, and is None where there was nothing to find. `medhelm` are the completions as
+    MedHELM would have got them, None where that cannot be told.
     """
 
     run_spec_id: str
@@ -275,3 +276,4 @@ class RequestState:
     prompt_truncated: bool = False
     verdicts: tuple[Verdict, ...] = ()
     unreadable: bool | None = None
+    medhelm: tuple[Completion, ...] | None = None

@@ -105,6 +105,17 @@ class AnswerExtraction:
 
 STRICT = AnswerExtraction()
 
+MEDHELM_08 = "medhelm-0.8"
+"""The release of MedHELM whose ways are kept: what `--compat` and the names of stats say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MedhelmReading:
+    """How MedHELM 0.8.0 asks and reads: so many tokens, up to a stop sequence, as they stand."""
+
+    max_tokens: int
+    stop_sequences: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricSpec:
@@ -192,7 +203,9 @@ class RunSpec:
     `run_spec_id` is the content id of all other fields; `name` is HELM's run name. `data_version`
     names exactly one version of the scenario: as ingested, or with its perturbed copies.
     `answer_extraction` is None where it is strict; None for `perturbations` and `prompt_variants`
-    means none, and for `sampling` the first `max_eval_instances` by hash.
+    means none, and for `sampling` the first `max_eval_instances` by hash. `medhelm` is MedHELM's
+    own way where the default is another one: of the same answers its value is computed too, or,
+    where the extraction is strict, instead.
     """
 
     run_spec_id: str
@@ -213,6 +226,19 @@ class RunSpec:
     perturbations: tuple[PerturbationSpec, ...] | None = None
     prompt_variants: tuple[PromptVariant, ...] | None = None
     sampling: Sampling | None = None
+    medhelm: MedhelmReading | None = None
+
+    @property
+    def reading(self) -> str:
+        """The way the answers are read: the extraction's method, or `medhelm-0.8` in compat."""
+        if self.answer_extraction:
+            return self.answer_extraction.method.value
+        return MEDHELM_08 if self.medhelm else ExtractionMethod.STRICT.value
+
+    @property
+    def is_cut_for_medhelm(self) -> bool:
+        """Whether MedHELM would have asked for fewer tokens than were asked for."""
+        return self.medhelm is not None and self.medhelm.max_tokens < self.adapter_spec.max_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

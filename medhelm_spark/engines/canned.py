@@ -1,10 +1,12 @@
 """Answers without a model, for tests and for measuring everything but the model.
 
-It can also fail, wait and die on purpose, so that tests can see what the rest makes of that.
+A token is a word or a mark with the white space before it. The engine can also fail, wait and die
+on purpose, so that tests can see what the rest makes of that.
 """
 
 import json
 import os
+import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +30,7 @@ from medhelm_spark.engines.settings import read_settings
 
 CHARACTERS_PER_TOKEN = 4
 LOGPROB = -0.1
+_TOKEN = re.compile(r"\s*(?:\w+|[^\w\s])|\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +163,8 @@ class CannedEngine:
         )
 
     def _completion(self, text: str, logprobs: int) -> Completion:
-        tokens = (TokenLogprob(text=text, logprob=LOGPROB),) if logprobs else ()
+        pieces = _TOKEN.findall(text) if logprobs else ()
+        tokens = [TokenLogprob(text=piece, logprob=LOGPROB) for piece in pieces]
         return completion(text, self._settings.finish_reason, tokens=tokens)
 
 

@@ -38,8 +38,9 @@ class OpenAISettings:
 
     `api_key` and the values of `headers` are references. `azure` holds endpoint and api_version.
     `reasoning` models take max_completion_tokens and no temperature, top_p or stop. Servers that
-    cannot constrain a reply to a JSON schema have `structured_output: false`. The fields from
-    `revision` on only describe what the server serves.
+    cannot constrain a reply to a JSON schema have `structured_output: false`, those that refuse to
+    tell log-probabilities `logprobs: false`. The fields from `revision` on only describe what the
+    server serves.
     """
 
     base_url: str = ""
@@ -50,6 +51,7 @@ class OpenAISettings:
     timeout: float = 600.0
     reasoning: bool = False
     structured_output: bool = True
+    logprobs: bool = True
     chat_template: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +89,9 @@ class OpenAISettings:
         body = wire.request_body(request, self.api)
         if not self.structured_output:
             body.pop("response_format", None)
+        if not self.logprobs:
+            for name in ("logprobs", "top_logprobs"):
+                body.pop(name, None)
         if self.reasoning:
             body["max_completion_tokens"] = body.pop("max_tokens")
             for name in ("temperature", "top_p", "stop"):

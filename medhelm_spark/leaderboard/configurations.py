@@ -6,7 +6,7 @@ from enum import Enum
 
 from medhelm_spark.domain.comparability import EXTRACTION, JURY
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import STRICT, AnswerExtraction, RunSpec
+from medhelm_spark.domain.run import STRICT, RunSpec
 from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.statistics.comparison import ADAPTER, OTHER
 
@@ -17,7 +17,7 @@ MAX_CHARACTERS = 24
 def configuration_of(spec: RunSpec) -> dict[str, str]:
     """A RunSpec's settings by name, without those that are the scenario's or the model's name."""
     return {
-        EXTRACTION: _extraction(spec.answer_extraction or STRICT),
+        EXTRACTION: _extraction(spec),
         "sampling": _sampling(spec.sampling) if spec.sampling else "",
         "prompt_variants": _said([one.name for one in spec.prompt_variants or ()]),
         "perturbations": _said([one.name for one in spec.perturbations or ()]),
@@ -49,14 +49,15 @@ def _said(value: object) -> str:
     return text if is_short else OTHER + content_id(value)
 
 
-def _extraction(reading: AnswerExtraction) -> str:
+def _extraction(spec: RunSpec) -> str:
     """`choice`, `json_field answer`; what it counts as wrong where that is not the default."""
+    reading = spec.answer_extraction or STRICT
     more = [reading.field] if reading.field else []
     if reading.pattern:
         more.append(content_id(reading.pattern)[:6])
     if reading.unreadable is not STRICT.unreadable:
         more.append(f"unreadable {reading.unreadable.value}")
-    return " ".join([reading.method.value, *more])
+    return " ".join([spec.reading, *more])
 
 
 def _sampling(sampling: Sampling) -> str:

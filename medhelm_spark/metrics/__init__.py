@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.domain.comparability import metric_part
-from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.domain.run import MEDHELM_08, MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.answer import ANSWER_UNREADABLE
@@ -23,7 +23,7 @@ from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
 from medhelm_spark.metrics.medec import MEDEC
-from medhelm_spark.metrics.metric import Metric, Params
+from medhelm_spark.metrics.metric import READ_AS, Metric, Params
 from medhelm_spark.metrics.rouge import ROUGE
 from medhelm_spark.metrics.run_metric import RunMetric
 from medhelm_spark.metrics.sct import SCT
@@ -187,6 +187,15 @@ def metrics_for(specs: Sequence[MetricSpec]) -> Chosen:
     return chosen
 
 
+def beside(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
+    """The specs that compute MedHELM's values beside those of these specs, where both can be."""
+    return tuple(
+        MetricSpec(name=spec.name, args={**spec.args, READ_AS: MEDHELM_08})
+        for spec in specs
+        if run_metric_for(spec.name) is None and metric_for(spec.name)[1].takes_readings
+    )
+
+
 def stats_of(specs: Sequence[MetricSpec]) -> tuple[MetricInfo, ...]:
     """Every stat that these specs give, of an instance or of the run."""
     own = (stat for metric, params in metrics_for(specs) for stat in metric.emitted(params))
@@ -225,6 +234,7 @@ __all__ = [
     "Metric",
     "Params",
     "RunMetric",
+    "beside",
     "info",
     "known_stats",
     "metric_for",

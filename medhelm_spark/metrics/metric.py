@@ -4,10 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.domain.request import Completion, RequestState
+from medhelm_spark.domain.run import MEDHELM_08
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 
-MEDHELM = "@medhelm-0.8"
+MEDHELM = f"@{MEDHELM_08}"
 """Suffix of a stat that keeps MedHELM 0.8.0's own rule beside a corrected one."""
+
+READ_AS = "read_as"
+"""The param by which a metric looks at another reading of the answers; the only one is MedHELM's.
+
+A metric that takes it names its stats with the suffix `MEDHELM` then.
+"""
 
 Params = Mapping[str, str]
 ScoreRow = tuple[Score, ...]
@@ -28,6 +35,7 @@ class Metric:
     pip extra whose packages it imports. `renamed` gives the stats where params change their names
     and `aliases` lists such names that are known beforehand. `preflight` raises a ConfigError or
     SetupError for params or an environment that cannot work; it is asked before any model call.
+    `takes_readings` says whether the param READ_AS is one of its own.
     """
 
     fn: MetricFn
@@ -38,6 +46,7 @@ class Metric:
     renamed: Callable[[Params], tuple[MetricInfo, ...]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
     preflight: Callable[[Params], None] = _accept
+    takes_readings: bool = False
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""

@@ -7,17 +7,24 @@ value is the best over the references tagged correct. An empty prediction is an 
 `output_mapping_pattern` (a regular expression, in params) cuts the letter out of the answer before
 the look-up: its last group that matched, else the whole match. (MedHELM looks up the whole match
 where there are groups and the whole answer where there are none.)
+
+With `read_as: medhelm-0.8` the answer is what MedHELM would have got of it (RequestState.medhelm),
+and the stats have the suffix `@medhelm-0.8`; without a value where that cannot be told.
 """
 
 import re
 import string
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 
-from medhelm_spark.domain.request import RequestState
+from medhelm_spark.domain.request import Completion, RequestState
+from medhelm_spark.domain.run import MEDHELM_08
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import (
+    MEDHELM,
+    READ_AS,
     Metric,
     Params,
     ScoreRow,
@@ -73,8 +80,10 @@ def _f1(gold: str, prediction: str, normal: Normalise) -> Values:
     return (2 * len(wanted & given) / (len(wanted) + len(given)) if wanted and given else 0.0,)
 
 
-def _predicted(state: RequestState, pattern: re.Pattern[str] | None) -> str:
-    text = likeliest_text(state.completions or ())
+def _predicted(
+    state: RequestState, completions: Sequence[Completion], pattern: re.Pattern[str] | None
+) -> str:
+    text = likeliest_text(completions)
     if not state.output_mapping:
         return text
     if pattern:
@@ -93,19 +102,22 @@ def _score(
 ) -> list[ScoreRow]:
     pattern = re.compile(given) if (given := params.get("output_mapping_pattern")) else None
     normal = cache(partial(normalise, keep_articles=keep_articles))
-    no_answer, no_reference = (
-        unscored(names, status) for status in (ScoreStatus.NO_ANSWER, ScoreStatus.NO_REFERENCE)
-    )
+    is_medhelm = READ_AS in params
+    if is_medhelm:
+        names = tuple(name + MEDHELM for name in names)
+    no_answer, no_reference, untold = (unscored(names, status) for status in _WITHOUT)
     rows: dict[Values, ScoreRow] = {}
 
     def row(state: RequestState) -> ScoreRow:
-        if not state.completions:
-            return no_answer
+        completions = state.medhelm if is_medhelm else state.completions
+        if not completions:
+            is_there = is_medhelm and (state.completions or state.unreadable is not None)
+            return untold if is_there else no_answer
         golds = [reference.text.strip() for reference in state.references if reference.is_correct]
         if not golds:
             return no_reference
         values: Values = (0.0,) * len(names)
-        if prediction := _predicted(state, pattern):
+        if prediction := _predicted(state, completions, pattern):
             prediction = prediction.strip()
             values = compare(golds[0], prediction, normal)
             for gold in golds[1:]:
@@ -115,7 +127,12 @@ def _score(
     return [row(state) for state in states]
 
 
-def _check_pattern(params: Params) -> None:
+_WITHOUT = (ScoreStatus.NO_ANSWER, ScoreStatus.NO_REFERENCE, ScoreStatus.NOT_APPLICABLE)
+
+
+def _check(params: Params) -> None:
+    if params.get(READ_AS, MEDHELM_08) != MEDHELM_08:
+        raise ConfigError(f"{READ_AS} is {params[READ_AS]!r}; allowed: {MEDHELM_08}.")
     pattern = params.get("output_mapping_pattern", "")
     try:
         re.compile(pattern)
@@ -127,12 +144,25 @@ def _check_pattern(params: Params) -> None:
 
 def _metric(compare: Compare, *emits: MetricInfo, keep_articles: bool = False) -> Metric:
     names = tuple(info.name for info in emits)
+    as_medhelm = tuple(map(_as_medhelm, emits))
     return Metric(
         fn=partial(_score, names=names, compare=compare, keep_articles=keep_articles),
         needs=frozenset({"references", "output_mapping", "completions"}),
         emits=emits,
         version="1",
-        preflight=_check_pattern,
+        renamed=lambda params: as_medhelm if READ_AS in params else emits,
+        aliases=as_medhelm,
+        preflight=_check,
+        takes_readings=True,
+    )
+
+
+def _as_medhelm(info: MetricInfo) -> MetricInfo:
+    return replace(
+        info,
+        name=info.name + MEDHELM,
+        display_name=f"{info.display_name} (MedHELM 0.8)",
+        description=f"{info.description} Of what MedHELM would have got of the answer.",
     )
 
 

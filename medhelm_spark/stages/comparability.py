@@ -24,7 +24,7 @@ from medhelm_spark.domain.comparability import (
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stats import Stat
-from medhelm_spark.metrics import metrics_behind, metrics_for, parts_of
+from medhelm_spark.metrics import beside, metrics_behind, metrics_for, parts_of
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import Inputs
@@ -36,10 +36,16 @@ UNREADABLE = MetricSpec(name="answer_unreadable")
 
 
 def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
-    """A RunSpec's metrics; where options are shown also whether the answer was one of them."""
+    """A RunSpec's metrics, and what stands beside them.
+
+    Where options are shown also whether the answer was one of them; where answers are read in
+    another way than MedHELM's, also its values.
+    """
     named = any(one.name == UNREADABLE.name for one in spec.metrics)
     is_asked = spec.adapter_spec.method.shows_options and not named
-    return (*spec.metrics, UNREADABLE) if is_asked else spec.metrics
+    is_read = spec.medhelm is not None and spec.answer_extraction is not None
+    more = (*((UNREADABLE,) if is_asked else ()), *(beside(spec.metrics) if is_read else ()))
+    return (*spec.metrics, *more)
 
 
 def jury_of(ctx: Context, spec: RunSpec) -> str:

@@ -226,7 +226,7 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
     adapter = spec.adapter_spec
     trials = product(range(adapter.num_trials), range(adapter.num_train_trials))
     for (trial, train_trial), (variant, worded) in product(trials, adapters_of(spec).items()):
-        decoding = decoding_for(adapter, trial_index=trial)
+        decoding = decoding_for(adapter, trial_index=trial, tells_tokens=spec.is_cut_for_medhelm)
         yield Call(
             **{field.name: getattr(draw, field.name) for field in fields(Draw)},
             run_spec_id=spec.run_spec_id,

@@ -56,6 +56,7 @@ def run_spec_of(
         "prompt_variants": run.card.prompt_variants,
         "answer_extraction": how if how != STRICT else None,
         "sampling": sampling if sampling != EVERY_INSTANCE else None,
+        "medhelm": run.medhelm,
     }
     facts |= {name: value for name, value in more.items() if value}
     made = {"perturbations": [one.identity for one in perturbations]} if perturbations else {}

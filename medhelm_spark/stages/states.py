@@ -7,6 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.extraction import read_answer, spoken
+from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.adaptation.render import output_mapping
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
 from medhelm_spark.domain.run import (
@@ -152,12 +153,14 @@ def _prompts(ctx: Context) -> DataFrame:
 class Heard:
     """Completions as metrics and judges get them; None where there are none or none that count.
 
-    `unreadable` is about the first one, and None where there was nothing to read.
+    `unreadable` is about the first one, and None where there was nothing to read. `medhelm` are
+    the completions as MedHELM would have got them, None where it asks alike or nobody can tell.
     """
 
     completions: tuple[Completion, ...] | None
     output_mapping: Mapping[str, str]
     unreadable: bool | None = None
+    medhelm: tuple[Completion, ...] | None = None
 
 
 def hear(
@@ -194,7 +197,23 @@ def hear(
     read = tuple(replace(one, text=text or "") for one, text in zip(told, texts, strict=True))
     unread = texts[0] is None
     is_left_out = unread and how.unreadable is Unreadable.UNSCORED
-    return Heard(completions=None if is_left_out else read, output_mapping=shown, unreadable=unread)
+    return Heard(
+        completions=None if is_left_out else read,
+        output_mapping=shown,
+        unreadable=unread,
+        medhelm=_as_medhelm_got(told, spec),
+    )
+
+
+def _as_medhelm_got(
+    completions: Sequence[Completion], spec: RunSpec
+) -> tuple[Completion, ...] | None:
+    if spec.medhelm is None:
+        return None
+    is_cut = spec.is_cut_for_medhelm
+    made = [as_medhelm_got(one, spec.medhelm, is_cut=is_cut) for one in completions]
+    known = tuple(one for one in made if one is not None)
+    return known if len(known) == len(made) else None
 
 
 def heard_state(
@@ -209,6 +228,7 @@ def heard_state(
         completions=found.completions,
         output_mapping=found.output_mapping,
         unreadable=found.unreadable,
+        medhelm=found.medhelm,
     )
 
 
@@ -245,6 +265,7 @@ def _absent(name: str) -> Column:
         "request_time",
         "completions",
         "unreadable",
+        "medhelm",
     )
     start = F.lit(None) if nullable else empty.get(ddl.split("<")[0], F.lit(0))
     return start.cast(ddl.replace(": ", ":"))

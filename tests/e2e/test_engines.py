@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.domain.request import FailureKind, FinishReason
+from medhelm_spark.domain.run import MedhelmReading
 from medhelm_spark.engines import build_engine, preflight
 from medhelm_spark.engines.assets import FILE_SHA256, fetch_model, file_sha256
 from medhelm_spark.engines.host import close_engines, engine_for
@@ -126,6 +128,29 @@ def test_logprobs_and_stop_sequences(engine):
     (stopped,) = ask(engine, request(QUESTION, decoding={"stop_sequences": ("aspirin",)}))
     assert "aspirin" not in stopped.completions[0].text
     assert stopped.completions[0].finish_reason is FinishReason.STOP
+
+
+ASKED = (QUESTION, FRANCE, "Answer by a letter. A. yes B. no C. maybe Answer: ")
+
+
+def check_openings(engine, max_tokens):
+    """A long answer's first tokens are the answer to a request for no more than these."""
+    long = [request(text, decoding={"logprobs": 1, "max_tokens": 24}) for text in ASKED]
+    short = [request(text, decoding={"max_tokens": max_tokens}) for text in ASKED]
+    how = MedhelmReading(max_tokens=max_tokens)
+    for one, other in zip(ask(engine, *long), ask(engine, *short), strict=True):
+        got = as_medhelm_got(one.completions[0], how, is_cut=True)
+        assert got is not None
+        assert got.text.strip() == other.completions[0].text.strip()
+
+
+@pytest.mark.parametrize("max_tokens", [1, 2, 5])
+def test_a_long_answer_begins_with_the_short_one(engine, max_tokens):
+    check_openings(engine, max_tokens)
+
+
+def test_so_does_that_of_a_server(remote):
+    check_openings(remote, 1)
 
 
 def test_bad_requests_fail_alone_and_nothing_is_printed(engine, capfd, caplog):

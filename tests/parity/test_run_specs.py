@@ -1,4 +1,4 @@
-"""Run entries: every one that ships with MedHELM means here what it means there.
+"""Run entries: every one that ships with MedHELM means here what it means there, in compat.
 
 Paths of Stanford's machines are put below a folder of our own, with empty files where MedHELM's
 entries name files. Its deployments are named in a site's file, because the gateways behind them are
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from medhelm_spark.config.expand import expand
+from medhelm_spark.config.expand import Selection, expand
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.config.run_entries import load_conf, parse_entry
 from medhelm_spark.domain.plan import ResolvedRun
@@ -97,7 +97,8 @@ def ours_and_theirs(
     more = [moved(f"{text}{',' if ':' in text else ':'}{MODEL}", folder) for text in MORE]
     texts = [*dict.fromkeys([*texts, *more])]
     entries = [parse_entry(text, where=f"entry {at}") for at, text in enumerate(texts)]
-    mine = [expand([entry], registry, base_dir=folder) for entry in entries]
+    compat = Selection(compat=True)
+    mine = [expand([entry], registry, base_dir=folder, selection=compat) for entry in entries]
     return [
         (run, spec)
         for (run,), spec in zip(mine, medhelm.ask("run_specs", descriptions=texts), strict=True)

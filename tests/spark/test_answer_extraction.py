@@ -123,3 +123,45 @@ def test_trials_are_asked_apart_and_more_of_them_reuse_the_first(site: Site, log
     assert len(calls(log)) == 10
     trials = {(row["instance_id"], row["trial_index"]) for row in site.rows("per_instance_stats")}
     assert len(trials) == 10
+
+
+def test_one_request_gives_both_values_and_compat_asks_for_less(site: Site, log: Path) -> None:
+    replies = {
+        "q0": "B",
+        "q1": "The answer is (B).",
+        "q2": "B) heparin",
+        "q3": "A patient like this needs rest.",
+    }
+    model = site.deploy("acme/chatty", mode="script", replies=replies, log_file=str(log))
+    data = [row for row in rows() if row["id"] in replies]
+    entry = (
+        f"{site.benchmark('bench', data, max_tokens=1, answer_extraction='choice')},model={model}"
+    )
+    medhelms = "exact_match@medhelm-0.8"
+
+    assert site.run("-r", entry) == 0
+    assert len(calls(log)) == 4
+    means = {row["name"]: (row["mean"], row["count"]) for row in site.rows("stats")}
+    assert means["exact_match"] == (3 / 4, 4)
+    assert means[medhelms] == (2 / 4, 4)
+    assert {
+        key: site.rows("requests")[0]["decoding"][key] for key in ("max_tokens", "logprobs")
+    } == {
+        "max_tokens": 64,
+        "logprobs": 1,
+    }
+
+    assert site.run("-r", entry, "--compat", "medhelm-0.8", suite="compat") == 0
+    assert len(calls(log)) == 8
+    (compat,) = site.board("compat")
+    assert compat["mean"] == 0.25, "this engine knows no limit, and its texts are taken whole"
+    (spec,) = [row["run_spec"] for row in site.rows("run_specs") if row["suite"] == "compat"]
+    assert (spec["answer_extraction"], spec["medhelm"]["max_tokens"]) == (None, 1)
+    limits = {row["decoding"]["max_tokens"] for row in site.rows("requests")}
+    assert limits == {1, 64}
+
+    assert site.run("-r", f"{entry},temperature=0.5", suite="sampled") == 0
+    (sampled,) = [row["run_spec_id"] for row in site.rows("run_specs") if row["suite"] == "sampled"]
+    names = {row["name"] for row in site.rows("stats") if row["run_spec_id"] == sampled}
+    assert "exact_match" in names
+    assert medhelms not in names, "a longer sample is another sample"

@@ -69,6 +69,12 @@ def test_joint_multiple_choice_sends_no_stop_and_asks_for_log_probabilities() ->
     assert decoding_for(spec) == Decoding(max_tokens=1, num_completions=1, logprobs=5)
 
 
+@pytest.mark.parametrize("method", [MC, AdapterMethod.GENERATION])
+def test_where_tokens_end_is_asked_for_by_one_log_probability(method: AdapterMethod) -> None:
+    spec = AdapterSpec(method=method, max_tokens=64, num_outputs=1)
+    assert decoding_for(spec, tells_tokens=True) == Decoding(max_tokens=64, logprobs=1)
+
+
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 @pytest.mark.parametrize("random", [None, "0", "1", "run-b", "²", "123456789012"])
 def test_trials_have_distinct_seeds_that_later_trials_do_not_change(

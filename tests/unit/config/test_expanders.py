@@ -182,10 +182,9 @@ def test_the_form_of_the_output_is_asked_for_before_or_after(registry: Registry)
 
 
 def test_answer_extraction_of_an_entry_wins_and_stands_in_the_name(registry: Registry) -> None:
-    strict = expand_one(registry, f"pubmed_qa:{SMALL}")
-    run = expand_one(registry, f"pubmed_qa:answer_extraction=choice,{SMALL}")
+    strict = expand_one(registry, f"triage:{SMALL}")
+    run = expand_one(registry, f"triage:answer_extraction=choice,{SMALL}")
     assert strict.card.answer_extraction == STRICT
     assert run.card.answer_extraction == AnswerExtraction(method=ExtractionMethod.CHOICE)
-    assert run.name == "pubmed_qa:answer_extraction=choice,model=acme_small"
+    assert run.name == "triage:answer_extraction=choice,model=acme_small"
     assert run.metrics == (*strict.metrics, MetricSpec(name="answer_unreadable"))
-    assert run.adapter_spec == strict.adapter_spec

@@ -122,6 +122,15 @@ def test_reasoning_models_get_what_they_accept(server, engine_at):
     assert plain["stop"] == ["\n"]
 
 
+def test_servers_that_refuse_log_probabilities_are_not_asked_for_them(server, engine_at):
+    decoding = {"logprobs": 1}
+    ask(engine_at(server), "told", decoding=decoding)
+    ask(engine_at(server, logprobs=False), "plain", decoding=decoding)
+    told, plain = server.bodies
+    assert (told["logprobs"], told["top_logprobs"]) == (True, 1)
+    assert {"logprobs", "top_logprobs"}.isdisjoint(plain)
+
+
 def test_azure_puts_deployment_and_version_into_the_address(server, engine_at):
     endpoint = server.url.removesuffix("/v1")
     azure = {"endpoint": endpoint, "api_version": "2026-01-01"}

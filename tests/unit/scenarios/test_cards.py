@@ -9,6 +9,7 @@ import pytest
 
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import Scale, load_judge_prompt, load_rubric
+from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.domain.run import AdapterMethod
 from medhelm_spark.domain.scenario import Instance, ScenarioCard, Split, Verified
 from medhelm_spark.errors import DataError
@@ -20,7 +21,7 @@ DEMOS = CONF / "demos"
 
 
 def load(name: str) -> ScenarioCard:
-    return load_yaml(CONF / "scenarios" / f"{name}.yaml", ScenarioCard)
+    return load_yaml(CONF / "scenarios" / f"{name}.yaml", ScenarioCard, spelled_out)
 
 
 def pinned(real_data: Path, name: str) -> ScenarioCard:

@@ -4,12 +4,19 @@ import dataclasses
 
 import pytest
 
-from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, RequestState
+from medhelm_spark.domain.request import (
+    Completion,
+    FailureKind,
+    FinishReason,
+    RequestState,
+    TokenLogprob,
+)
 from medhelm_spark.domain.run import (
     AdapterMethod,
     AdapterSpec,
     AnswerExtraction,
     ExtractionMethod,
+    MedhelmReading,
     MetricSpec,
     RunSpec,
     Unreadable,
@@ -149,3 +156,67 @@ def test_multiple_choice_always_tells_what_was_unreadable() -> None:
     assert scores(plain, state("B"))["answer_unreadable"][0] == 0.0
     free = dataclasses.replace(plain, adapter_spec=AdapterSpec(method=AdapterMethod.GENERATION))
     assert "answer_unreadable" not in scores(free, state("heparin"))
+
+
+def told(text: str, *tokens: str) -> RequestState:
+    """A state whose completion tells its tokens."""
+    (one,) = state(text).completions or ()
+    known = tuple(TokenLogprob(text=token, logprob=-0.5) for token in tokens)
+    return dataclasses.replace(
+        state(text), completions=(dataclasses.replace(one, tokens=known, logprob=-1.0),)
+    )
+
+
+BOTH = dataclasses.replace(
+    CHOICE,
+    adapter_spec=dataclasses.replace(CHOICE.adapter_spec, max_tokens=64),
+    medhelm=MedhelmReading(max_tokens=1),
+)
+MEDHELMS = "exact_match@medhelm-0.8"
+
+
+@pytest.mark.parametrize(
+    ("one", "read", "medhelms"),
+    [
+        (told("B", "B", ""), 1.0, 1.0),
+        (told("B. heparin", "B", ".", " heparin"), 1.0, 1.0),
+        (told("The answer is (B).", "The", " answer", " is", " (", "B", ")."), 1.0, 0.0),
+        (told("A patient needs heparin.", "A", " patient", " needs", " heparin", "."), 1.0, 0.0),
+        (told("", ""), 0.0, 0.0),
+        (state("B"), 1.0, None),
+    ],
+)
+def test_one_answer_is_read_both_ways(
+    one: RequestState, read: float, medhelms: float | None
+) -> None:
+    found = scores(BOTH, one)
+    assert found["exact_match"] == (read, ScoreStatus.OK)
+    status = ScoreStatus.NOT_APPLICABLE if medhelms is None else ScoreStatus.OK
+    assert found[MEDHELMS] == (medhelms, status)
+    assert "quasi_prefix_exact_match@medhelm-0.8" in found
+    assert "answer_unreadable@medhelm-0.8" not in found
+
+
+def test_medhelms_value_has_its_own_reasons_to_be_absent() -> None:
+    left_out = dataclasses.replace(
+        BOTH, answer_extraction=UNSCORED.answer_extraction, metrics=SPEC.metrics
+    )
+    vague = told("no idea", "no", " idea")
+    assert scores(left_out, vague)["exact_match"] == (None, ScoreStatus.UNREADABLE)
+    assert scores(left_out, vague)[MEDHELMS] == (0.0, ScoreStatus.OK)
+    assert scores(left_out, state("no idea"))[MEDHELMS] == (None, ScoreStatus.NOT_APPLICABLE)
+    assert scores(BOTH, state())[MEDHELMS] == (None, ScoreStatus.NO_ANSWER)
+
+
+def test_the_same_request_is_read_both_ways_without_tokens() -> None:
+    same = dataclasses.replace(BOTH, medhelm=MedhelmReading(max_tokens=64))
+    found = scores(same, state("The answer is (B)."))
+    assert (found["exact_match"][0], found[MEDHELMS][0]) == (1.0, 0.0)
+    assert scores(same, state("B"))[MEDHELMS][0] == 1.0
+
+
+def test_in_compat_medhelms_reading_is_the_only_one() -> None:
+    compat = dataclasses.replace(SPEC, medhelm=MedhelmReading(max_tokens=1))
+    found = scores(compat, told("B", "B"))
+    assert found["exact_match"] == (1.0, ScoreStatus.OK)
+    assert MEDHELMS not in found

@@ -115,6 +115,7 @@ def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
         "perturbations": "null",
         "prompt_variants": "null",
         "sampling": "null",
+        "medhelm": "null",
     }
 
 
