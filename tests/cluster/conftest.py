@@ -108,7 +108,7 @@ class Cluster:
         return rows
 
     def cells(self) -> list[Any]:
-        board = load_board(open_reader(self.lake), suite="s")
+        board = load_board(open_reader(self.lake), suite="s", coverage_floor=0.95)
         return [cell for row in board.rows for cell in row.cells]
 
 

@@ -182,11 +182,11 @@ def test_both_readers_show_the_same_board_and_a_catalog_serves_as_a_lake(site: S
     entry = site.benchmark("bench", questions(4, lambda i: "yes" if i else "no"))
     model = site.deploy("acme/yes", text="yes")
     site.run("-r", f"{entry},model={model}")
-    files = load_board(open_reader(str(site.lake_path)), suite="s")
-    assert files == load_board(SparkReader(site.lake), suite="s")
+    files = load_board(open_reader(str(site.lake_path)), suite="s", coverage_floor=0.95)
+    assert files == load_board(SparkReader(site.lake), suite="s", coverage_floor=0.95)
     site.spark.sql("CREATE DATABASE IF NOT EXISTS catalog_lake")
     catalog = "spark_catalog.catalog_lake"
     flags = ["-o", catalog, "--local-path", str(site.folder / "prod_env"), "--no-tracking"]
     assert main(["run", "-r", f"{entry},model={model}", "--suite", "s", *flags]) == 0
-    board = load_board(SparkReader(Lake(site.spark, catalog)), suite="s")
+    board = load_board(SparkReader(Lake(site.spark, catalog)), suite="s", coverage_floor=0.95)
     assert board == files
