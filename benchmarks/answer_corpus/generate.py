@@ -6,6 +6,7 @@ The texts move one label on from template to template, so that each text stands 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 
 from benchmarks.answer_corpus import check, tune
@@ -17,6 +18,7 @@ from medhelm_spark.domain.thinking import split_thinking
 PARTS: dict[str, ModuleType] = {"tune": tune, "check": check}
 LABELS = "ABCDE"
 FIELD = "answer"
+_MOST_NAMED = 3
 _PLACE = re.compile(r"‹(\w+)›")
 
 
@@ -119,12 +121,13 @@ def fill(
         "stem": question.stem,
         "options": _lines(options),
         "others": ", ".join(others[:-1]) + f" and {others[-1]}" if others[1:] else others[0],
-        "each": "\n".join(
+    }
+    if template.right:
+        places["each"] = "\n".join(
             _placed(template.right if at == chosen else template.wrong, _of_option(option))
             for at, option in enumerate(options)
-        ),
-    }
-    for number, option in enumerate(turned):
+        )
+    for number, option in enumerate(turned[:_MOST_NAMED]):
         places |= {f"{name}{number or ''}": value for name, value in _of_option(option).items()}
     return _placed(template.text, places)
 
@@ -145,6 +148,7 @@ def _lines(options: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{label}. {text}" for label, text in options)
 
 
+@cache
 def in_sentence(text: str) -> str:
     """A text as it stands inside a sentence: an ordinary word at its beginning loses the capital.
 
