@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-million bench-vllm bench-medhelm docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-million bench-vllm bench-medhelm answer-report docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -70,6 +70,8 @@ bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with Smo
 bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 beside us, end to end on the same 1,000 rows (an hour and a half)
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt question
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt sentence
+answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
+	$(BIN)/python -m benchmarks.answer_corpus.report
 docs: setup ## Write docs/tables.md from the dataclasses and docs/scenarios.md from the cards
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.config.scenario_page > docs/scenarios.md

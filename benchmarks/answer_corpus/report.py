@@ -1,0 +1,182 @@
+"""How well answers are read: the corpus of replies, read by our reader, counted by part.
+
+`tune` is the part that may be looked at while the reader is worked on. Examples of failures are
+shown for it alone, unless `--check-examples` asks for those of `check`: whoever has seen them can
+no longer measure with them.
+
+    python -m benchmarks.answer_corpus.report [--examples 3] [--check-examples 3]
+"""
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from benchmarks.answer_corpus.generate import PARTS, Reply, replies
+
+RIGHT, WRONG, NONE_READ, UNREAD = "right", "wrong option", "read where none", "unread"
+OUTCOMES = (RIGHT, WRONG, NONE_READ, UNREAD)
+METHODS = ("choice", "yes_no", "json_field")
+
+
+def outcome(expected: str | None, read: str | None) -> str:
+    """One of `OUTCOMES`; right is also what is unreadable and was not read."""
+    if expected == read:
+        return RIGHT
+    if read is None:
+        return UNREAD
+    return WRONG if expected is not None else NONE_READ
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The replies of a part, and what was read in each."""
+
+    part: str
+    rows: list[tuple[Reply, str | None]]
+
+    @cached_property
+    def outcomes(self) -> list[tuple[Reply, str]]:
+        return [(reply, outcome(reply.expected, read)) for reply, read in self.rows]
+
+    def counts(self, of: Callable[[Reply], bool] = lambda reply: True) -> Counter[str]:
+        """How often each outcome came, over the replies that are meant."""
+        return Counter(result for reply, result in self.outcomes if of(reply))
+
+    def losses(self) -> dict[tuple[str, ...], dict[str, float]]:
+        """Percent of replies not read as their class, by class, for each set of classes.
+
+        Every template is filled with every class, so that the classes stand in the same sentences.
+        `json_field` of values has no classes that could be preferred and is left out.
+        """
+        lost: dict[tuple[str, ...], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+        for reply, result in self.outcomes:
+            if reply.expected is not None and reply.template.kinds != {"values"}:
+                lost[reply.classes][reply.chosen].append(result != RIGHT)
+        return {
+            classes: {name: 100 * sum(of[name]) / len(of[name]) for name in sorted(of)}
+            for classes, of in sorted(lost.items())
+        }
+
+    def cut_read(self) -> int:
+        """Texts cut before the answer in which one was read."""
+        return sum(read is not None for reply, read in self.rows if reply.is_cut_style)
+
+    def json_letters(self) -> tuple[int, int]:
+        """How many letters in JSON were read as that letter, and how many there are."""
+        counts = self.counts(lambda reply: reply.template.is_json_letter)
+        return counts[RIGHT], counts.total()
+
+    def styles(self) -> dict[str, Counter[str]]:
+        by_style: dict[str, Counter[str]] = defaultdict(Counter)
+        for reply, result in self.outcomes:
+            by_style[reply.template.style][result] += 1
+        return dict(sorted(by_style.items()))
+
+    def failures(self) -> dict[str, list[tuple[Reply, str | None]]]:
+        """Replies that were not read as expected, by the template they come from."""
+        failed: dict[str, list[tuple[Reply, str | None]]] = defaultdict(list)
+        for reply, read in self.rows:
+            if read != reply.expected:
+                failed[f"{reply.template.style}: {reply.template.text!r}"].append((reply, read))
+        return dict(sorted(failed.items()))
+
+
+def measure(part: str) -> Measured:
+    """Reads all replies of a part with the project's reader."""
+    return Measured(part, [(reply, reply.read()) for reply in replies(part)])
+
+
+def _row(name: str, counts: Counter[str]) -> str:
+    total = counts.total()
+    cells = (f"{counts[name]:,} ({100 * counts[name] / max(total, 1):.1f} %)" for name in OUTCOMES)
+    return f"| {name} | {total:,} | {' | '.join(cells)} |"
+
+
+def _table(head: str, rows: Iterable[str]) -> str:
+    return "\n".join(
+        [
+            f"| {head} | replies | {' | '.join(OUTCOMES)} |",
+            "|" + "---|" * (len(OUTCOMES) + 2),
+            *rows,
+        ]
+    )
+
+
+def _losses(parts: Iterable[Measured]) -> str:
+    lines = ["| part | classes | replies not read as their class, % | largest difference |"]
+    lines.append("|---|---|---|---|")
+    for part in parts:
+        for classes, of in part.losses().items():
+            each = ", ".join(f"{name} {percent:.1f}" for name, percent in of.items())
+            spread = max(of.values()) - min(of.values())
+            lines.append(f"| {part.part} | {', '.join(classes)} | {each} | {spread:.1f} points |")
+    return "\n".join(lines)
+
+
+def report(parts: list[Measured]) -> str:
+    """The numbers of all parts as markdown."""
+    methods = (
+        _row(f"{part.part}, `{method}`", part.counts(lambda r, m=method: r.template.method == m))
+        for part in parts
+        for method in METHODS
+    )
+    whole = (_row(f"{part.part}, all", part.counts()) for part in parts)
+    others = "\n".join(
+        f"| {part.part} | {part.cut_read():,} of "
+        f"{sum(r.is_cut_style for r, _ in part.rows):,} | "
+        f"{part.json_letters()[0]:,} of {part.json_letters()[1]:,} |"
+        for part in parts
+    )
+    styles = "\n\n".join(
+        _table("style", (_row(style, counts) for style, counts in part.styles().items()))
+        for part in parts
+        if part.part == "tune"
+    )
+    return (
+        "# Reading answers\n\n"
+        "Generated replies (`benchmarks/answer_corpus`, `make answer-report`) and what our reader "
+        "reads in them. `tune` may be\nlooked at while the reader is worked on; `check` has other "
+        "words and other questions. Right is also what is\nunreadable and was not read.\n\n"
+        f"{_table('part', [*methods, *whole])}\n\n"
+        "Each template is filled with each class. The loss of a class is the share of its replies "
+        "that were not read as it.\n\n"
+        f"{_losses(parts)}\n\n"
+        "| part | read in texts cut before the answer | letters in JSON read as that letter |\n"
+        f"|---|---|---|\n{others}\n\n"
+        f"## Styles of `tune`\n\n{styles}\n"
+    )
+
+
+def show(part: Measured, most: int) -> None:
+    """Prints up to `most` failed replies of each template."""
+    for template, failed in part.failures().items():
+        print(f"\n== {template}: {len(failed)} failed")
+        for reply, read in failed[:most]:
+            options = reply.output_mapping or reply.references
+            print(f"-- expected {reply.expected}, read {read}, cut {reply.is_cut}, of {options}")
+            print(reply.text)
+
+
+def main() -> None:
+    """Measure both parts, keep the numbers, print them and the failures that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", type=int, default=0, help="failures of tune per template")
+    parser.add_argument("--check-examples", type=int, default=0, help="the same of check")
+    default = Path(__file__).parents[1] / "results" / "answers.md"
+    parser.add_argument("--output", type=Path, default=default)
+    args = parser.parse_args()
+    parts = [measure(part) for part in PARTS]
+    text = report(parts)
+    args.output.write_text(text)
+    sys.stdout.write(text)
+    for part, most in zip(parts, (args.examples, args.check_examples), strict=True):
+        if most:
+            show(part, most)
+
+
+if __name__ == "__main__":
+    main()
