@@ -1,229 +1,290 @@
 r"""Which option a model chose, read from what it wrote: strongest evidence first.
 
 1. The whole text is a label or an option's text.
-2. A statement of the answer: final ones ("Final answer: B", `\boxed{B}`, `"answer": "B"`), then
-   others ("The answer is (B)", "I would choose B", "B is correct"). Of several the last holds,
-   since models think aloud; one that is denied ("the answer is not A") is none.
-3. A label alone on a line; then the first line, where it begins with an option; then a line that
-   begins with a label, if there is one only, or one only that is marked as correct.
-4. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
+2. A field of a JSON object that asks for the choice.
+3. A statement of the answer: final ones ("Final answer: B", `\boxed{B}`), then others ("The answer
+   is (B)", "I would choose B", "B is correct"). Of several the last holds, since models think
+   aloud; one that is denied, asked, conditional or somebody else's does not count.
+4. An option alone on a line or as a sentence; then the first line, where it answers and does not
+   begin a discussion of the options; then the only line of a list that is marked as correct.
+5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
 
 Where the strongest evidence names several options the text is unreadable, and so is a text without
-evidence. A base model that goes on to ask the next question itself is read up to there.
+evidence. Of a text that ends in mid-sentence, or was cut, only statements count, and an answer
+that comes first. A base model that goes on to ask the next question itself is read up to there.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from medhelm_spark.adaptation import cues
-from medhelm_spark.adaptation.options import Named, Options, named_at
+from medhelm_spark.adaptation.json_fields import (
+    loose_values,
+    members,
+    objects,
+    scalars,
+    without_examples,
+)
+from medhelm_spark.adaptation.naming import Named
+from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
+from medhelm_spark.adaptation.standing import Reply, Standing
+from medhelm_spark.adaptation.statements import (
+    agreed,
+    conditional_statement,
+    final_statement,
+    last_statement,
+    statements,
+)
 
-Reader = Callable[["_Text", Options], Named | None]
-
-
-class _Text:
-    """A plain text and its lower-case twin, of the same length."""
-
-    def __init__(self, text: str) -> None:
-        low = text.lower()
-        self.text = text if len(low) == len(text) else low
-        self.low = low
+Reader = Callable[[Reply], Named | None]
 
 
 def read_choice(text: str, options: Options, *, is_cut: bool = False) -> str | None:
     """The option that a model's text chooses, as its result; None where it cannot be read.
 
-    Of a text that was cut at its token limit weak evidence (4.) does not count, since nobody knows
+    Of a text that was cut at its token limit weak evidence (5.) does not count, since nobody knows
     where it would have ended.
     """
-    readers = _READERS[:-_WEAK_READERS] if is_cut else _READERS
     undressed = cues.SPEAKER.sub("", plain(text))
-    if found := options.whole(undressed) or options.whole(cues.LEAD.sub("", undressed)):
-        return found
+    if whole := _whole(undressed, options) or options.whole(cues.LEAD.sub("", undressed)):
+        return whole
+    if "{" in text and (value := _in_json(text, options)):
+        return value
     turn = cues.NEXT_TURN.search(undressed)
-    if (
-        turn
-        and turn.start()
-        and (found := _read(_Text(undressed[: turn.start()]), options, readers))
-    ):
-        return found
-    return _read(_Text(undressed), options, readers)
+    first_turn = undressed[: turn.start()] if turn else ""
+    if first_turn and (result := _read(Reply(first_turn, options, is_cut=False))):
+        return result
+    return _read(Reply(undressed, options, is_cut=is_cut or _is_unfinished(undressed)))
 
 
-def _read(text: _Text, options: Options, readers: Iterable[Reader]) -> str | None:
-    for reader in readers:
-        if found := reader(text, options):
-            return found.result
+def _whole(text: str, options: Options) -> str | None:
+    """The option that the text is: its label, its text, or both."""
+    if whole := options.whole(text):
+        return whole
+    reply = Reply(text, options, is_cut=False)
+    named = reply.named_at(0)
+    is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!?\"'()[]{}<>")
+    return named.result if named and is_all else None
+
+
+def _is_unfinished(text: str) -> bool:
+    """Whether a text ends in mid-sentence: at a word that ends none, or late in a long clause."""
+    tail = text[-200:].lower()
+    if cues.FUNCTION_WORD.search(tail):
+        return True
+    return tail[-1:].isalnum() and len(cues.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
+
+
+def _read(reply: Reply) -> str | None:
+    for reader in _READERS_OF_CUT if reply.is_cut else _READERS:
+        if named := reader(reply):
+            return named.result
     return None
 
 
-def _stated(text: _Text, options: Options, cues: Iterable[re.Pattern[str]]) -> list[Named]:
-    """What statements name, in their order."""
-    found = []
-    for cue in cues:
-        for match in cue.finditer(text.low):
-            if _counts(text, match) and (
-                named := named_at(text.text, text.low, match.end(), options)
-            ):
-                found.append(named)
-    return sorted(found, key=lambda named: named.end)
+def read_value(value: str, options: Options) -> str | None:
+    """The option that a value names which was cut out of a text as the answer."""
+    undressed = plain(value)
+    if whole := _whole(undressed, options):
+        return whole
+    if undressed[:1] in ("[", "{") and (parts := scalars(value)):
+        results = {result for part in parts if (result := read_value(part, options))}
+        return results.pop() if len(results) == 1 else None
+    reply = Reply(undressed, options, is_cut=False)
+    named = reply.named_at(0)
+    if named and not reply.is_refuted(named):
+        return named.result
+    return _read(reply)
 
 
-def _counts(text: _Text, cue: re.Match[str]) -> bool:
-    """Whether a cue begins a word, is not about one option ("answer choice B:"), nor denied."""
-    start, end = cue.span()
-    if "a" <= text.low[start - 1 : start] <= "z" or cues.ONE_OPTION.search(text.text, start, end):
-        return False
-    instead = cue[0].startswith(("but", "rather"))
-    return (instead or not _is_denied(text, start)) and not cues.DENIES.match(text.text, end)
+def _in_json(text: str, options: Options) -> str | None:
+    """What the best name for a choice holds in the JSON objects of a text."""
+    values: dict[int, list[tuple[int, str]]] = {}
+    parsed = objects(text)
+    told = [(at, *member) for at, object_ in parsed for member in members(object_)]
+    for at, name, value in told if parsed else loose_values(text):
+        if (rank := _rank(name)) and len(value) < _LONGEST_VALUE:
+            values.setdefault(rank, []).append((at, value))
+    for _, ranked in sorted(values.items(), reverse=True):
+        if read := without_examples(text, ranked, lambda value: bool(read_value(value, options))):
+            return read_value(read[-1], options)
+    return None
 
 
-def _is_denied(text: _Text, at: int) -> bool:
-    return cues.DENIED.search(text.text, max(0, at - 48), at) is not None
+def _rank(name: str) -> int:
+    """How surely a member's name asks for the choice; 0 where it does not."""
+    low = name.lower()
+    if not cues.KEY.fullmatch(low) or cues.OTHER_KEY.search(low):
+        return 0
+    return 3 if "final" in low else 2 if cues.ANSWER_KEY.search(low) else 1
 
 
-def _final(text: _Text, options: Options) -> Named | None:
-    return next(reversed(_stated(text, options, (cues.FINAL, cues.JSON_KEY))), None)
-
-
-def _statement(text: _Text, options: Options) -> Named | None:
-    found = [*_stated(text, options, (cues.ANSWER, cues.VERB)), *_called_right(text, options)]
-    return max(found, key=lambda named: named.end, default=None)
-
-
-def _called_right(text: _Text, options: Options) -> Iterator[Named]:
-    """Options that a sentence begins with and calls right: "(B) is the correct answer"."""
-    for verdict in cues.IS_RIGHT.finditer(text.low):
-        begin = max(0, verdict.start() - cues.LONGEST_SUBJECT)
-        for match in cues.SUBJECT.finditer(text.text, begin, verdict.start()):
-            named = named_at(text.text, text.low, match.end(), options)
-            if named is None or _is_denied(text, match.end()):
-                continue
-            if not text.low[named.end : verdict.start()].strip(" \n\"')].:"):
-                yield named
-        subject = text.low[begin : verdict.start()].rstrip(" \"')].:")
-        for option, result in options.longest_first:
-            head = subject.removesuffix(option)
-            if head != subject and not head[-1:].isalnum():
-                yield Named(result, verdict.start())
-                break
-
-
-def _bare_line(text: _Text, options: Options) -> Named | None:
-    found = [
-        Named(options.labels[match[1].upper()], match.end())
-        for match in cues.BARE_LINE.finditer(text.text)
-        if match[1].upper() in options.labels
+def _bare(reply: Reply) -> Named | None:
+    """Labels alone on a line; the last line does not count in a text that was cut."""
+    bare = [
+        Named(reply.options.labels[match[1].upper()], match.start(), match.end())
+        for match in cues.BARE_LINE.finditer(reply.low)
+        if match[1].upper() in reply.options.labels
+        and not (reply.is_cut and match.end() == len(reply.text))
     ]
-    return _agreed(found)
+    return agreed(bare)
 
 
-def _line(text: _Text, options: Options) -> Named | None:
-    """A line that begins with a label: the only one, or the only one that is marked as right."""
-    lines: dict[int, Named] = {}
-    for match in cues.LINE_START.finditer(text.text):
-        if (named := named_at(text.text, text.low, match.end(), options)) and not _is_prefix(
-            text, match.end(), named, options
-        ):
-            lines[match.start()] = named
-    found = list(lines.values())
-    if len({named.result for named in found}) < 2:
-        return found[0] if found else None
-    return _agreed([named for at, named in lines.items() if _is_marked(text.text, at)])
+def _last_line(reply: Reply) -> Named | None:
+    """The last line, or the last sentence, if it is an option and nothing else."""
+    begin = reply.text.rfind("\n") + 1
+    start = max(begin, reply.sentence_start(len(reply.text) - 2))
+    if cues.LABEL_LAST.search(reply.text, max(0, start - 5), start):
+        start = begin  # the full stop of a label ends no sentence
+    if reply.text.endswith("?") or len(_listed(reply)) > 1:
+        return None
+    for part in (reply.text[begin:], reply.text[start:]):
+        bare = cues.LEAD.sub("", part.strip())
+        if result := reply.options.whole(part) or reply.options.whole(bare):
+            return Named(result, start, len(reply.text))
+    return None
 
 
-def _is_prefix(text: _Text, at: int, named: Named, options: Options) -> bool:
+def _first_line(reply: Reply) -> Named | None:
+    """The option that the text begins with, unless a discussion of the options begins there."""
+    named = reply.named_at(0)
+    if named is None or _is_prefix(reply, 0, named) or reply.is_refuted(named):
+        return None
+    if reply.is_question(named) or len({one.result for one in _listed(reply).values()}) > 1:
+        return None
+    if cues.EXPLAINED.match(reply.low, named.end):
+        return named
+    if reply.is_cut or _is_discussed(reply, named):
+        return None
+    is_label = not _is_text(reply, named)
+    if cues.SENTENCE_ENDED.match(reply.low, named.end) and (
+        is_label or reply.low[named.end : named.end + 1] in ".!"
+    ):
+        return named
+    if is_label:
+        return agreed([named, *_mentions(reply)])
+    return agreed([named, *_texts_in(reply, reply.text.find("\n") % (len(reply.text) + 1))])
+
+
+def _is_discussed(reply: Reply, named: Named) -> bool:
+    """Whether a text that begins with an option goes on to discuss it, as "B would" does.
+
+    After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
+    """
+    if not named.is_text:
+        is_bare = reply.low[named.end - 1 : named.end].isalnum()
+        return is_bare and cues.DISCUSSED.match(reply.low, named.end) is not None
+    is_heading = cues.HEADING.match(reply.low, named.end) and not _is_text(reply, named)
+    return bool(is_heading) and reply.text[-1:].isalnum()
+
+
+def _is_text(reply: Reply, named: Named) -> bool:
+    """Whether an option is named by its text alone."""
+    return reply.low[named.start : named.end] in reply.options.texts
+
+
+def _is_prefix(reply: Reply, at: int, named: Named) -> bool:
     """Whether "A:" may stand for "Answer:", there being no text of option A after it."""
-    is_a = re.match(r"[\"'(\[]*A:", text.text[at:]) is not None
-    return is_a and text.text[named.end - 1 : named.end + 1].strip() in ("A:", "A", ":")
+    return not named.is_text and re.match(r"[\"'(\[]{0,4}A:", reply.text[at : at + 6]) is not None
 
 
-def _is_marked(text: str, start: int) -> bool:
-    line = text[start : text.find("\n", start + 1) % (len(text) + 1)]
+def _listed(reply: Reply) -> dict[int, Named]:
+    """The options that lines begin with, by where."""
+    lines: dict[int, Named] = {}
+    for match in cues.LINE_START.finditer(reply.low):
+        named = reply.named_at(match.end())
+        if named and not _is_prefix(reply, match.end(), named):
+            lines[match.start()] = named
+    return lines
+
+
+def _line(reply: Reply) -> Named | None:
+    """The only line that begins with a label, or the only one that is marked as right."""
+    lines = _listed(reply)
+    listed = list(lines.values())
+    if len({named.result for named in listed}) == 1:
+        is_told = cues.SENTENCE_ENDED.match(reply.low, listed[0].end)
+        return listed[0] if is_told and not reply.is_refuted(listed[0]) else None
+    return agreed([named for named in listed if _is_marked(reply, named)])
+
+
+def _is_marked(reply: Reply, named: Named) -> bool:
+    end = reply.low.find("\n", named.end) % (len(reply.low) + 1)
+    line = reply.low[named.end : min(end, named.end + 400)]
     return bool(cues.MARKED.search(line)) and not cues.MARKED_WRONG.search(line)
 
 
-def _first_line(text: _Text, options: Options) -> Named | None:
-    named = named_at(text.text, text.low, 0, options)
-    if (
-        named is None
-        or _is_prefix(text, 0, named, options)
-        or cues.REFUTED.match(text.low, named.end)
-    ):
+def _weak(reply: Reply) -> Named | None:
+    weak = statements(reply, (cues.WEAK,))
+    return agreed(
+        [
+            one.named
+            for one in weak
+            if one.standing >= Standing.SUPPOSED and not reply.is_refuted(one.named)
+        ]
+    )
+
+
+def _mentioned(reply: Reply) -> Named | None:
+    return agreed(list(_mentions(reply)))
+
+
+def _mentions(reply: Reply) -> Iterator[Named]:
+    """Labels in brackets or after "option" that are neither denied nor discussed."""
+    for match in cues.MENTION.finditer(reply.low):
+        named = reply.named_at(match.end())
+        if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
+            continue
+        is_first = not reply.low[reply.sentence_start(match.start()) : match.start()].strip()
+        if not (is_first and cues.DISCUSSED.match(reply.low, named.end)):
+            yield named
+
+
+def _in_one_sentence(reply: Reply) -> Named | None:
+    begun = reply.named_at(0)
+    if cues.SENTENCE.search(reply.text) or (begun and _is_discussed(reply, begun)):
         return None
-    starts = {m.end() for m in cues.LINE_START.finditer(text.text)}
-    listed = [named_at(text.text, text.low, at, options) for at in starts]
-    if len({one.result for one in listed if one}) > 1:
-        return None
-    if cues.LABEL_FIRST.match(text.text):
-        return named
-    first_line = _Text(text.text.partition("\n")[0])
-    return _agreed([named, *_texts_in(first_line, options)])
+    return agreed(_texts_in(reply, len(reply.text)))
 
 
-def _last_line(text: _Text, options: Options) -> Named | None:
-    result = options.whole(text.text.rpartition("\n")[2])
-    return Named(result, len(text.text)) if result else None
+def _texts_in(reply: Reply, end: int) -> list[Named]:
+    """The options whose texts stand undenied before `end`; longer texts hide shorter in them."""
+    taken = bytearray(end)
+    named = []
+    for option, result in reply.options.longest_first:
+        start = reply.low.find(option, 0, end)
+        while start >= 0:
+            stop = start + len(option)
+            if not any(taken[start:stop]) and _is_alone(reply.low, option, start):
+                taken[start:stop] = b"\1" * len(option)
+                one = Named(result, start, stop, is_text=True)
+                if not reply.is_denied(start) and not reply.is_refuted(one):
+                    named.append(one)
+            start = reply.low.find(option, stop, end)
+    return sorted(named, key=lambda one: one.end)
 
 
-def _weak(text: _Text, options: Options) -> Named | None:
-    found = _stated(text, options, (cues.WEAK,))
-    return _agreed([named for named in found if not cues.REFUTED.match(text.low, named.end)])
+def _is_alone(low: str, option: str, start: int) -> bool:
+    end = start + len(option)
+    if cues.INSIDE.search(low, max(0, start - 2), start) or low[end : end + 1].isalnum():
+        return False
+    return option != "no" or cues.NO_ALONE.match(low, end) is not None
 
 
-def _mentioned(text: _Text, options: Options) -> Named | None:
-    found = [
-        named
-        for match in cues.MENTION.finditer(text.text)
-        if (named := named_at(text.text, text.low, match.end(), options))
-        and not _is_denied(text, match.end())
-        and not cues.REFUTED.match(text.low, named.end)
-    ]
-    return _agreed(found)
-
-
-def _in_one_sentence(text: _Text, options: Options) -> Named | None:
-    return None if cues.SENTENCE.search(text.text) else _agreed(_texts_in(text, options))
-
-
-def _texts_in(text: _Text, options: Options) -> list[Named]:
-    """The options whose texts a text holds undenied; longer texts hide shorter ones in them."""
-    left, found = text.low, []
-    for option, result in options.longest_first:
-        at = left.find(option)
-        while at >= 0:
-            end = at + len(option)
-            if not (cues.INSIDE.search(left, max(0, at - 2), at) or left[end : end + 1].isalnum()):
-                if (
-                    option != "no"
-                    and not _is_denied(text, at)
-                    and not cues.REFUTED.match(left, end)
-                ):
-                    found.append(Named(result, end))
-                left = left[:at] + " " * len(option) + left[end:]
-            at = left.find(option, end)
-    return found
-
-
-def _agreed(found: list[Named]) -> Named | None:
-    """The one option that all name; several make no result, none at all no evidence."""
-    if not found:
-        return None
-    results = {named.result for named in found}
-    return found[-1] if len(results) == 1 else Named(None, found[-1].end)
-
-
+_LONG_CLAUSE = 12
+_LONGEST_VALUE = 4_000
 _READERS: tuple[Reader, ...] = (
-    _final,
-    _statement,
-    _bare_line,
+    final_statement,
+    last_statement,
+    _bare,
     _last_line,
     _first_line,
     _line,
+    conditional_statement,
     _weak,
     _mentioned,
     _in_one_sentence,
 )
-_WEAK_READERS = 3
+_READERS_OF_CUT: tuple[Reader, ...] = (final_statement, last_statement, _bare, _first_line)

@@ -1,103 +1,177 @@
-"""The words that tell an answer: what introduces one, calls one right, denies one, marks one.
+"""The patterns that tell an answer, made of the words of all languages.
 
-Those without a flag are searched in the lower-case text: that, and no look behind
-at their beginning, makes the search ten times as fast.
+A pattern without a flag is searched in the lower-case text: that, and no look behind at its
+beginning, makes the search ten times as fast. Every repetition is bounded, so that the time grows
+with the length of the text and no faster.
 """
 
 import re
 
-_NOUN = (
-    r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|prediction|selection"
-    r"|respuesta|resposta|(?:opci[oó]n|opç[aã]o|alternativa) corr?ec?ta|r[eé]ponse|antwort"
-    r"|risposta|ответ|उत्तर|الإجابة"
+from medhelm_spark.adaptation.words import RIGHT, any_of
+
+OPTION = any_of("option")
+AND = any_of("either")
+FILLER = (
+    r"most likely|likely|clearly|definitely|probably|actually|indeed|therefore|either|donc|thus"
+    rf"|{OPTION}|the|la|le|el|los|die|der|das|il|lo|é|une?|una|l'option|l'opzione"
+    r"|(?-i:[ao])(?= )"
 )
-_RIGHT = (
-    r"(?:(?:single |only |most )?(?:correct|right|accurate|appropriate|likely|suitable|probable"
-    r"|plausible|consistent|fitting)|best|chosen|selected|final)"
+_SURE = rf" (?:{any_of('because')})\b"
+SURE_CONNECTIVE = re.compile(
+    _SURE + r"| (?:and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
+CONNECTIVE = re.compile(
+    _SURE
+    + r"| (?:as|which|due|given|for|based|and|but|is|was|are|were|would|with|not|over|only|here|so"
+    r"|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains|fits|must"
+    r"|should|it is|es|est|ist|è|é|y|et|und|sino|mais)\b"
+)
+
+_BE = any_of("be")
+_NOUN = any_of("answer")
 _LINK = (
-    r"(?:[\"')\]]*\s*(?::|=>?|→|->)|\s(?:is|to be|would be|should be|must be|will be|has to be|es"
-    r"|est|ist|sera|será|seria|sería|lautet|è|é|هي|هو|—|–|-)(?=[\s:.\"'(])|[ \t]*\n"
-    r"|\s*(?=[(\[]\w[)\]]))"
+    r"(?:[\"')\]]{0,3}\s{0,4}(?::|=>?|→|->)"
+    rf"|\s(?:{_BE}|—|–|-)(?: (?:therefore|thus|then|likely|donc|also))?(?=[\s:.\"'(])"
+    r"|[ \t]?\n|\s{0,3}(?=[(\[]\w[)\]]))"
 )
 _TO_LINK = rf"[^.:;!?\n]{{0,70}}?{_LINK}"
 _CJK = (
-    r"(?:答案|答え|正解|正确选项|정답)\s*(?:应该|應該)?\s*(?:是|为|為|は|은|는|[:：])"
-    r"|[选選](?:择|擇)?"
+    r"(?:答案|答え|正解|正确选项|정답)\s?(?:应该|應該)?\s?(?:是|为|為|は|은|는|[:：])"
+    r"|[选選](?:择|擇)?(?!项)|而是|ではなく、?"
 )
-FINAL = re.compile(
-    rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection){_TO_LINK}"
+_FINAL_NOUN = (
+    rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection)"
+    r"|(?:respuesta|resposta|decisi[oó]n|escolha) final|r[eé]ponse finale|risposta finale"
+    r"|(?:endg[uü]ltige|finale) antwort"
 )
-JSON_KEY = re.compile(
-    r"\"(?:\w{1,20}_)?(?:answer|choice|option|selection|prediction|label|letter|response|result"
-    r"|output)(?:_\w{1,20})?\"\s*:"
+FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
+KEY_NAME = (
+    r"(?:\w{1,20}[ _-])?(?:answer|choice|option|selection|prediction|label|letter|response|result"
+    r"|output|decision|verdict|respuesta|resposta|r[eé]ponse|antwort|risposta)(?:[ _-]?\w{1,20})?"
 )
+JSON_KEY = re.compile(rf"[\"']{KEY_NAME}[\"']\s{{0,9}}[:=]")
 ANSWER = re.compile(
-    rf"(?:{_NOUN}|{_RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
-    r"|(?:my|the model'?s) (?:choice|selection|response)|(?:correct|best|right)(?=:))(?![a-z])"
-    rf"{_TO_LINK}|ans\.? |{_CJK}"
+    rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
+    r"|(?:my|the model'?s) (?:choice|selection|response)|(?:correct|best|right)(?=:)"
+    r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
+    rf"|richtig(?= ist))(?![a-z]){_TO_LINK}|ans\.? )|{_CJK}"
 )
-VERB = re.compile(
-    r"(?:choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
-    r"|opt(?:ing|ed)? for|settl(?:e|ing) (?:on|for)|(?:would|i'll|i will) (?:say|answer))\b"
+VERB = re.compile(rf"\b(?:{any_of('choose')})\b")
+CONTRAST = re.compile(
+    rf"\b(?:{any_of('deny')}|isn't)(?![a-z])[^.;!?\n]{{1,80}}?(?:,? "
+    rf"(?:{any_of('but')})|[,;] (?:it is|it's|es|é|è|c'est|es ist))(?![a-zà-ÿ'])"
 )
 IS_RIGHT = re.compile(
-    r"(?:is|are|being|would be|must be|seems(?: to be)?|appears(?: to be)?|remains)\s+"
-    r"(?:clearly |definitely |likely |probably |therefore |thus )?"
-    rf"(?:the |an? )?(?:{_RIGHT}|answer)\b"
+    rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) best"
+    rf"|best fits|it is(?=[.!]|\Z))|"
+    r"(?:是|为)?最?(?:正确|佳选|合适|恰当)"
 )
 SUBJECT = re.compile(
-    r"(?:\A|(?<=\n)|(?<=[.!?;,] )|\b(?:option|choice|answer|alternative|statement|therefore|thus"
-    r"|hence|so|that|but|conclusion|believe|think),? )(?=[\"'(\[]*[^\W_](?![^\W_]))"
-    r"|(?=[(\[][^\W_][)\]])",
-    re.IGNORECASE,
+    rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,] )|(?<=[,。;])|\b(?:{OPTION}|that|but|believe|think|que|dass"
+    rf"|{any_of('so')}),? )(?:(?:la|el|le|il|die|the|a|o) )?(?:(?:{OPTION}) )?"
+    rf"|选项)(?=[\"'(\[]{{0,4}}[^\W_](?![a-zA-Z0-9_\u00c0-\u052f]))|(?=[(\[][^\W_][)\]])",
 )
 WEAK = re.compile(
-    r"(?:therefore|thus|hence|so|consequently|conclusion|but(?: rather| instead)?|rather"
-    r"|(?:it|this|that)(?:'s| is| was| must be| would be| should be| has to be)|leaning towards?"
-    r"|leav(?:es|ing)"
-    rf"|points? to|indicat\w+|suggests?|{_RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be|should be)"
-    rf"|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be)\b[,:]?"
+    rf"\b(?:{any_of('so')}|{any_of('but')}|(?:(?:it|this|that) )?(?:is|are) (?:most |best "
+    rf"|highly )?(?:consistent|compatible) with"
+    r"|(?:it|this|that)(?:'s| is| was| must be| would be| should be"
+    r"| has to be)|(?:que|dass) (?:es|é|c'est)|leaning towards?|lean towards?|leav(?:es"
+    r"|ing)(?: us| me)?(?: with)?"
+    rf"|points? to|indicat(?:es?|ing)|suggests?|conclude|{RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be"
+    rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be"
+    r"|(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?(?=,))"
+    r"(?![a-zà-ÿ'])[,:]?"
 )
 MENTION = re.compile(
-    r"(?=[(\[][^\W_][)\]])|\b(?:option|choice|answer|alternative|opci[oó]n|letra|antwort"
-    r"|respuesta|resposta|risposta|r[eé]ponse) (?=[\"'(]*\w\b)",
-    re.IGNORECASE,
+    rf"(?=[(\[][^\W_][)\]])|\b(?:{OPTION}) (?=[\"'(]{{0,4}}\w\b)|选项",
 )
 BARE_LINE = re.compile(
-    r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]*(\w)(?!\w)[^\w\n]*$",
-    re.MULTILINE | re.IGNORECASE,
+    r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]{0,4}(\w)(?!\w)[^\w\n]{0,12}$",
+    re.MULTILINE,
 )
-LABEL_FIRST = re.compile(r"[\"'(\[]*\w(?!\w)")
+LABEL_FIRST = re.compile(r"[\"'(\[]{0,4}\w(?!\w)")
 LINE_START = re.compile(
-    r"^[^\w\n(\[]{0,4}(?:(?:option|choice) (?=[\"'(\[]*\w\b))?(?=[\"'(\[]*\w(?:[.):\]]| [-–—] |$))",
-    re.MULTILINE | re.IGNORECASE,
+    r"^[^\w\n(\[]{0,4}(?:(?:option|choice) (?=[\"'(\[]{0,4}\w\b))?"
+    r"(?=[\"'(\[]{0,4}\w(?:[.):\]]| [-–—] |$))",
+    re.MULTILINE,
 )
-MARKED = re.compile(r"[✓✔✅☑]|(?<!in)(?<!not )(?<!partially )\bcorrect\b", re.IGNORECASE)
-MARKED_WRONG = re.compile(r"[✗✘❌]|\b(?:not|in)\s?correct\b|\bwrong\b|n't\b", re.IGNORECASE)
+MARKED = re.compile(r"[✓✔✅☑]|(?<!in)(?<!not )(?<!partially )\bcorrect\b")
+MARKED_WRONG = re.compile(r"[✗✘❌]|\b(?:not|in)\s?correct\b|\bwrong\b|n't\b")
 DENIED = re.compile(
-    r"(?:\b(?:not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|eliminat\w+)"
-    r"|n't|rather than|instead of|rul(?:e|es|ed|ing) out|than)[ \"'(]+"
-    r"(?:(?!but )\w+[ \"'(]+){0,2}\Z",
-    re.IGNORECASE,
+    rf"(?:\b(?:{any_of('deny')})|n't|不是|并非|不选)[ \"'(]{{0,4}}"
+    rf"(?:(?!(?:{any_of('but')}) )[\w']+[ \"'(]{{1,4}}){{0,2}}\Z",
 )
-DENIES = re.compile(r"[\s\"':]*(?:not|never|neither|none|nicht|n't)\b", re.IGNORECASE)
 REFUTED = re.compile(
-    r"[)\]\"':]*\s*(?:[^\s,;.]+\s+){0,3}?(?:is|are|was|were|would be|seems)?\s?"
-    r"(?:not\b|n't|incorrect|wrong|false|unlikely|less|ruled out|contraindicated|excluded"
-    r"|eliminated)",
-    re.IGNORECASE,
+    r"[)\]\"':]{0,4} ?(?:(?!(?:and|but|so|over|which|as)\b|(?:"
+    + any_of("because")
+    + r")\b)[^\s,;.]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è|ser[ií]a|serait)"
+    rf"\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误)",
 )
-INSIDE = re.compile(r"(?:\w|\d[.,])\Z")
-SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s*(?::|\n)\s*", re.IGNORECASE)
+SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
 LEAD = re.compile(
-    r"\A(?!in?correct|wrong|not|neither)[^\W\d_]{2,}(?: [^\W\d_]{2,}){0,2} ?: ?", re.I
+    r"\A(?!in?correct|wrong|not|neither)[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?", re.I
 )
 NEXT_TURN = re.compile(
-    r"\n\s*(?:#+ *)?(?:question|q|input|human|user|passage|context|patient note|instruction)"
-    r"s?(?: *\d+)? *:",
+    r"\n\n?(?:#{1,6} ?)?(?:question|q|input|human|user|passage|context|patient note|instruction)"
+    r"s?(?: ?\d{1,4})? ?:",
     re.IGNORECASE,
 )
-ONE_OPTION = re.compile(r"[ (][A-HJ-Z]\b")
+ONE_OPTION = re.compile(rf"\b(?:{OPTION}) [\"'(\[]{{0,2}}[A-HJ-Z](?![\w'])", re.IGNORECASE)
 LONGEST_SUBJECT = 400
-SENTENCE = re.compile(r"[.!?](?=\s+\S)|\n")
+SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")
+CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
+WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")
+TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
+SOMEBODY = re.compile(
+    r"\b(?:some|many|most (?:people|students)|others|students?|people|candidates|test-takers"
+    r"|examinees|colleagues?|textbooks?|you|one) (?:[\w-]+ ){0,3}?(?:might|may|could|would|often"
+    r"|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
+    r"|\b(?:initially|at first|first (?:thought|impression|guess)|was going to|tempt\w+"
+    r"|mistake\w*|traps?|pitfalls?"
+    r"|misconception|distractors?|for example|e\.g\.|format)\b"
+)
+OTHER_ANSWER = re.compile(
+    r"(?:\b(?:wrong|incorrect|false|second(?:[- ]best| most \w+)?|another|other|alternative"
+    r"|tempting"
+    r"|previous|common|plausible|next most \w+) |in)\Z"
+)
+SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")
+FUNCTION_WORD = re.compile(
+    r"(?:\b(?:the|an|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|be|been|would|could"
+    r"|should|may|might|can|will|has|have|had|that|which|who|because|since|as|so|if|unless|while"
+    r"|when|where|although|though|until|expect|not|than|this"
+    r"|its|their|his|her|it|also|more|most|very|due|such|el|la|los|las|un|una|de|que|es|le|les"
+    r"|des|du|est|et|der|die|das|und|ist|nicht|os)|[,(\[:–—-])\Z"
+)
+KEY = re.compile(KEY_NAME)
+ANSWER_KEY = re.compile(r"answer|choice|respuesta|resposta|r[eé]ponse|antwort|risposta|prediction")
+OTHER_KEY = re.compile(
+    r"wrong|incorrect|second|alternativ|other|previous|runner|not_|why|reason|expla|confid|text\Z"
+    r"|options\Z|choices\Z|count|score|probab|ruled|eliminat|rational"
+)
+INSIDE = re.compile(r"(?:\w|\d[.,])\Z")
+NO_ALONE = re.compile(
+    r"[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n)\]}…/–—-])|[\"')\]}]{0,4} "
+    r"(?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would"
+    r"|seems|appears|given|based|for|from|with|to)\b"
+)
+_BECAUSE = rf"(?:{any_of('because')}|as)\b"
+EXPLAINED = re.compile(
+    rf"[\"')\].]{{0,4}}(?:\Z|\n|,? {_BECAUSE}| \(|[.,:]? (?:this is|explanation|rationale|reason))"
+)
+SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
+AFTER_ALL = re.compile(
+    r"\b(?:on (?:second thoughts?|reflection)|correction|actually|wait|no(?=,)),?:? (?:it(?:'s"
+    r"| is) )?"
+)
+OWN_CLAUSE = re.compile(
+    rf"\b(?:however|yet|nonetheless|{any_of('but')}|pero|aber|mais|mas)\b,?"
+    r"|\A\W*(?:while|although|though|even though|whereas|aunque|embora|bien que|obwohl)\b[^,]*,"
+)
+DENIED_LINK = re.compile(
+    rf"\b(?:no|n[aã]o|non|nicht|ne)\s(?:{_BE})\W*\Z|\bn'est\b.{{0,40}}\bpas\W*\Z"
+)
+HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
+LABEL_LAST = re.compile(r"(?:\A|[\s(\[*])\w[.)]\s*\Z")
+DISCUSSED = re.compile(r" (?!because|since)[^\W\d]")
+CLAUSE_END = re.compile(r"[.!?:]\s|\n")

@@ -5,14 +5,13 @@ is MedHELM's rule; the other methods give the option, word or value that the tex
 where it cannot be read. No method guesses. The rules are told in `docs/answer-extraction.md`.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
-from medhelm_spark.adaptation.choice import read_choice
+from medhelm_spark.adaptation.choice import read_choice, read_value
+from medhelm_spark.adaptation.json_fields import field
 from medhelm_spark.adaptation.options import Options, options_among, options_of
 from medhelm_spark.adaptation.shown_options import shown_in
 from medhelm_spark.domain.request import Completion
@@ -24,9 +23,6 @@ EXTRACTION_VERSION = "2"
 
 WORDS = {"yes": "yes", "no": "no", "maybe": "maybe"}
 _TRUTH = {"true": "yes", "false": "no"}
-_MAX_OBJECTS = 64
-_OBJECT = re.compile(r"\{\s*\"")
-_DECODER = json.JSONDecoder(strict=False)
 
 
 def spoken(completion: Completion) -> Completion:
@@ -62,7 +58,7 @@ def read_answer(
     if how.method is ExtractionMethod.REGEX:
         return _settled(_matched(text, how.pattern), output_mapping)
     if how.method is ExtractionMethod.JSON_FIELD:
-        return _settled(_field(text, how.field), output_mapping)
+        return _settled(field(text, how.field), output_mapping)
     if (bare := text.strip()) in output_mapping:
         return bare
     is_yes_no = how.method is ExtractionMethod.YES_NO
@@ -90,7 +86,7 @@ def _with_words(options: Options, *, is_yes_no: bool) -> Options:
         texts = {**WORDS, **texts}
     if {"yes", "no"} <= texts.keys():
         texts = {**{word: texts[same] for word, same in _TRUTH.items()}, **texts}
-    return Options(options.labels, texts) if texts != options.texts else options
+    return Options(options.labels, texts, options.shown) if texts != options.texts else options
 
 
 def _settled(value: str | None, output_mapping: Mapping[str, str]) -> str | None:
@@ -99,7 +95,7 @@ def _settled(value: str | None, output_mapping: Mapping[str, str]) -> str | None
         return None
     if not output_mapping or value in output_mapping:
         return value.strip()
-    return read_choice(value, options_of(output_mapping))
+    return read_value(value, options_of(output_mapping))
 
 
 @lru_cache(maxsize=64)
@@ -113,57 +109,3 @@ def _matched(text: str, pattern: str) -> str | None:
     for match in _compiled(pattern).finditer(text):
         last = match
     return None if last is None else last.group(last.lastindex or 0)
-
-
-def _field(text: str, path: str) -> str | None:
-    """The value under the path in the last JSON object that has it.
-
-    Prose and code fences around the object do not matter. An object that was cut off, or is not
-    quite JSON, still gives the value after the last name of the path, if the value is whole.
-    """
-    values = [value for found in _objects(text) if (value := _at_path(found, path)) is not None]
-    if values:
-        return values[-1]
-    name = re.escape(path.rpartition(".")[2])
-    for match in reversed(list(_compiled(rf"[\"']{name}[\"']\s*:\s*").finditer(text))):
-        if (value := _value_at(text, match.end())) is not None:
-            return value
-    return None
-
-
-def _objects(text: str) -> list[Any]:
-    """The outermost JSON objects of a text; the tries are bounded, so is the time."""
-    found, end = [], 0
-    for match in list(_OBJECT.finditer(text))[-_MAX_OBJECTS:]:
-        if match.start() < end:
-            continue
-        try:
-            value, end = _DECODER.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        found.append(value)
-    return found
-
-
-def _at_path(value: Any, path: str) -> str | None:
-    if isinstance(value, dict) and path in value:
-        return _as_text(value[path])
-    for name in path.split("."):
-        if not isinstance(value, dict) or name not in value:
-            return None
-        value = value[name]
-    return _as_text(value)
-
-
-def _value_at(text: str, at: int) -> str | None:
-    try:
-        return _as_text(_DECODER.raw_decode(text, at)[0])
-    except (ValueError, RecursionError):
-        match = re.compile(r"'([^'\n]*)'").match(text, at)
-        return match[1] if match else None
-
-
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)

@@ -33,6 +33,7 @@ _STEPS = tuple(
         (r"__", "", 0),
     )
 )
+_BLANK_LINES = re.compile(r"\n{3,}")
 _SPACE = re.compile(r"[ \t\u00a0]+")
 
 
@@ -44,4 +45,8 @@ def plain(text: str) -> str:
         for pattern, new in _STEPS:
             text = pattern.sub(new, text)
         text = text.translate(_QUOTES)
-    return _SPACE.sub(" ", text).strip()
+    text = _SPACE.sub(" ", text)
+    if "\n" not in text:
+        return text.strip()
+    lines = (line.strip() for line in text.splitlines())
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()

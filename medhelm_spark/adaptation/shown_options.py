@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-_LINE = re.compile(r"^[ \t]*\(?([A-Za-z0-9])[.):][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
-_INLINE = re.compile(r"\(([A-Za-z0-9])\)\s+(\S.*?)\s*(?=\([A-Za-z0-9]\)\s|\n|\Z)")
+_LINE = re.compile(r"^[ \t]*\(?([A-Za-z0-9])[.):][ \t]+(\S.*)$", re.MULTILINE)
+_INLINE = re.compile(r"\(([A-Za-z0-9])\)\s+((?!\s)[^(\n]*(?:\((?![A-Za-z0-9]\)\s)[^(\n]*)*)")
 
 
 def shown_in(question: str, labels: Sequence[str]) -> Mapping[str, str]:
@@ -22,7 +22,7 @@ def shown_in(question: str, labels: Sequence[str]) -> Mapping[str, str]:
             if label == labels[0]:
                 found = {}
             if len(found) < len(labels) and label == labels[len(found)]:
-                found[label] = match[2]
+                found[label] = match[2].rstrip()
         if len(found) > 1:
             return found
     return {}

@@ -1,0 +1,138 @@
+"""The JSON objects in what a model wrote, and the values under a name in them.
+
+Prose and code fences around an object do not matter. An object that was cut off, or is not quite
+JSON, still gives the values that are whole. The tries are bounded, and so is the time.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_MOST = 64
+_OBJECT = re.compile(r"\{\s{0,80}[\"'}]")
+_KEY = re.compile(r"[\"']([^\"'\n{}:,]{1,60})[\"']\s{0,20}:\s{0,20}")
+_SINGLE_QUOTED = re.compile(r"'((?:[^'\n\\]|\\.|'(?!\s*[,}\]]))*)'")
+_DECODER = json.JSONDecoder(strict=False)
+_PLACEHOLDER = re.compile(
+    r"\s*(?:<[^<>]*>|\[[a-z][\w ,./|-]*\]|\{\w*\}|\.{2,}|…|_+|\?+"
+    r"|[a-z](?:\s?[/|]\s?[a-z]){2,25}|\w+(?:\s?\|\s?\w+)+|yes/no(?:/maybe)?"
+    r"|(?:your|the|an?|insert) [\w ]{0,40}(?:answer|choice|letter|option|here)"
+    r"|(?:answer|choice|letter|option|string)(?:[ _]here)?)\s*",
+    re.IGNORECASE,
+)
+_EXAMPLE = re.compile(
+    r"(?:\bformat|\be\.g|\bexamples?|\bschema|\btemplate|\bsuch as|\blike this)"
+    r"\b[^.!?\n{}]{0,60}(?:\n\s{0,4})?(?:```\w*\s{0,4})?\Z",
+    re.IGNORECASE,
+)
+
+
+def field(text: str, path: str) -> str | None:
+    """The value under the path in the last JSON object that has it, and is no example.
+
+    The case of the names, and whether words in them are joined by `_`, `-` or a space, counts only
+    where a name is there in both spellings. A value that only holds a place (`<answer>`, `...`,
+    `A/B/C`) is none; an object that the words before it call an example counts only alone.
+    """
+    values = [
+        (value, _is_example(text, at))
+        for at, object_ in objects(text)
+        if (value := _at_path(object_, path)) is not None
+    ]
+    if not values:
+        name = _spelling(path.rpartition(".")[2])
+        values = [
+            (value, _is_example(text, at))
+            for at, key, value in loose_values(text)
+            if _spelling(key) == name
+        ]
+    values = [pair for pair in values if not _PLACEHOLDER.fullmatch(pair[0])]
+    real = [value for value, is_example in values if not is_example]
+    return real[-1] if real else values[-1][0] if values else None
+
+
+def objects(text: str) -> list[tuple[int, Any]]:
+    """The outermost JSON objects of a text with where they begin, in their order."""
+    decoded, end = [], 0
+    for match in list(_OBJECT.finditer(text))[-_MOST:] if "{" in text else ():
+        if match.start() < end:
+            continue
+        try:
+            value, end = _DECODER.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            continue
+        decoded.append((match.start(), value))
+    return decoded
+
+
+def loose_values(text: str) -> Iterator[tuple[int, str, str]]:
+    """Where, name and value of what looks like a member of an object, where no object parses."""
+    for match in list(_KEY.finditer(text))[-_MOST:]:
+        if (value := _value_at(text, match.end())) is not None:
+            yield match.start(), match[1], value
+
+
+def members(value: Any) -> Iterator[tuple[str, str]]:
+    """Name and value, as text, of every member of an object and of the objects in it."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if isinstance(inner, dict):
+                yield from members(inner)
+            elif (told := _as_text(inner)) is not None:
+                yield name, told
+
+
+def scalars(text: str) -> list[str]:
+    """What the JSON list or object that a text is holds, as texts; empty where it is neither."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return []
+    inner = value if isinstance(value, list) else [told for _, told in members(value)]
+    return [told for one in inner if (told := _as_text(one)) is not None]
+
+
+def without_examples(
+    text: str, values: list[tuple[int, str]], is_read: Callable[[str], bool]
+) -> list[str]:
+    """The values that can be read and are no examples; where all are examples, those."""
+    read = [(at, value) for at, value in values if is_read(value)]
+    return [value for at, value in read if not _is_example(text, at)] or [
+        value for _, value in read
+    ]
+
+
+def _is_example(text: str, at: int) -> bool:
+    return _EXAMPLE.search(text[max(0, at - 120) : at]) is not None
+
+
+def _spelling(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name).casefold()
+
+
+def _at_path(value: Any, path: str) -> str | None:
+    if isinstance(value, dict) and path in value:
+        return _as_text(value[path])
+    for name in path.split("."):
+        if not isinstance(value, dict):
+            return None
+        same = [key for key in value if _spelling(key) == _spelling(name)]
+        if not same:
+            return None
+        value = value[name if name in value else same[-1]]
+    return _as_text(value)
+
+
+def _value_at(text: str, at: int) -> str | None:
+    try:
+        return _as_text(_DECODER.raw_decode(text, at)[0])
+    except (ValueError, RecursionError):
+        match = _SINGLE_QUOTED.match(text, at)
+        return match[1] if match else None
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

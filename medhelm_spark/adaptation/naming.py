@@ -1,0 +1,152 @@
+"""Which option a place in a text names, by its label or by its text.
+
+A label is a letter or digit that stands alone: `(B)`, `B.`, `B because`. A single letter also is an
+article (`A patient`), a pronoun (`I think`), a genus (`E. coli`), a type (`B cells`): it counts
+only where what follows makes it a label. The text of an option that stands after its label belongs
+to it, whatever it says (`B. no`, `C. None of the above`).
+"""
+
+import re
+from dataclasses import dataclass
+
+from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation.options import Options
+
+_FILLER = re.compile(rf"(?:[\s\"'(\[{{:=-]|\.\.+|(?:{cues.FILLER})(?!\w)){{0,60}}", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?P<open>[(\[{\"'<]{0,4})(?P<label>[^\W_])(?![a-zA-Z0-9_\u00c0-\u052f])"
+    r"(?P<close>[)\]}\"'>]{0,4})"
+)
+_TERMINAL = re.compile(
+    r"[ \t]?(?:\Z|[\n,;:!?/&+|()\]}<…]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
+    r"|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是|正|而|,|。)"
+)
+_MARKER = re.compile(rf"\b(?:{cues.OPTION})\s[\"'(\[]{{0,4}}\Z|选项\Z", re.IGNORECASE)
+_WORDLIKE = frozenset("AI")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_DELIMITER = re.compile(r"[)\]\"'}>]{0,4}[ \t]{0,4}[.):,=–—-]{0,3}[ \t]{0,4}[\"'(\[]{0,3}")
+_OPENING = re.compile(r"[ \"'(\[:]{0,8}(?:(?:the|an?) )?[\"'(\[]{0,3}")
+_ENDS = re.compile(r"[ \t\"')\]]{0,8}(?:\Z|[.\n,;])")
+_AND = re.compile(
+    rf"[ \t]?(?:\.\.+[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,/&+]|[和或与と、])[ \t]?"
+    r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t](?=\S{1,3}(?:\W|\Z)))?"
+)
+_OR = re.compile(r"\b(?:or|oder|ou|o|u)\b|/")
+_MOST = 4
+_BESIDE = re.compile(r"[ \t]?\(([^\W_])\)")
+_VERB = re.compile(
+    r"[)\]\"']{0,4}[ \t](?:is|(?P<plural>are|were|have|do|\w+ both)|was|would|has|can|could|may"
+    r"|does|should|might|not|es|est|ist|[a-z]{3,}(?:s|ed))\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a place names: an option's `result`, or None where it names several; where, up to where.
+
+    `is_text` tells that the option's text stands there, alone or after its label.
+    """
+
+    result: str | None
+    start: int
+    end: int
+    is_text: bool = False
+
+
+def named_at(text: str, low: str, at: int, options: Options) -> Named | None:
+    """The option that `text` names at a place; `low` is the text in lower case.
+
+    None where nothing is named; a result of None where several options are (`A or B`), or a label
+    stands with another option's text.
+    """
+    start = _skip_filler(text, at)
+    named = _text_at(low, start, options) or _label_at(text, low, start, options)
+    if named is None or named.result is None:
+        return named
+    return _alone(text, low, named, options)
+
+
+def _skip_filler(text: str, at: int) -> int:
+    match = _FILLER.match(text, at)
+    end = match.end() if match else at
+    while end > at and text[end - 1] in "(['\"{":  # brackets belong to what they enclose
+        end -= 1
+    return end
+
+
+def _begin(low: str, at: int) -> int:
+    opening = _OPENING.match(low, at)
+    return opening.end() if opening else at
+
+
+def _ends_word(low: str, end: int) -> bool:
+    return not (low[end : end + 1].isalnum() and low[end - 1 : end].isalnum())
+
+
+def _text_at(low: str, at: int, options: Options) -> Named | None:
+    at = _begin(low, at)
+    for text, result in options.longest_first:
+        end = at + len(text)
+        if low.startswith(text, at) and _ends_word(low, end):
+            if text == "no" and not cues.NO_ALONE.match(low, end):
+                continue  # a determiner: "no evidence"
+            return Named(result, at, end, is_text=True)
+    return None
+
+
+def _label_at(text: str, low: str, at: int, options: Options) -> Named | None:
+    match = _LABEL.match(text, at)
+    if match is None or match["label"].upper() not in options.labels:
+        return None
+    label, start, end = match["label"].upper(), match.start(), match.end()
+    result = options.labels[label]
+    delimiter = _DELIMITER.match(low, match.end("label"))
+    rest = delimiter.end() if delimiter else end
+    own, begin = options.shown.get(label, ""), _begin(low, rest)
+    if own.upper() in options.labels and "," in low[match.end("label") : begin]:
+        own = ""  # "A, B": a list of labels
+    if own and low.startswith(own, begin) and _ends_word(low, begin + len(own)):
+        return Named(result, start, begin + len(own), is_text=True)
+    other = _text_at(low, rest, options)
+    if other and other.result != result and _ENDS.match(low, other.end):
+        return Named(None, start, other.end)
+    if delimiter and delimiter[0].strip() and own:
+        word = _WORD.match(low, begin)
+        if word and word[0] in own.split():  # the option's text in other words
+            return Named(result, start, end)
+    return Named(result, start, end) if _is_label(text, match) else None
+
+
+def _is_label(text: str, match: re.Match[str]) -> bool:
+    label, end = match["label"], match.end()
+    if match["close"][:1] in (")", "]", "}") or (match["open"] and match["close"]):
+        return True
+    if _TERMINAL.match(text, end):
+        before = text[max(0, match.start() - 8) : match.start()].strip()
+        return not (label == "a" and end == len(text) and before[-1:] != ":")  # an article
+    if label.islower():
+        return False
+    if _MARKER.search(text, max(0, match.start() - 16), match.start("label")):
+        return True
+    connective = cues.SURE_CONNECTIVE if label in _WORDLIKE else cues.CONNECTIVE
+    return connective.match(text, end) is not None
+
+
+def _alone(text: str, low: str, named: Named, options: Options) -> Named:
+    """`named`, or no result where another option is named in the same breath.
+
+    Other options that begin a clause of their own ("B, and A is wrong") do not count.
+    """
+    end, number, is_other, is_or = named.end, 0, False, False
+    if beside := _BESIDE.match(text, end):
+        is_other = options.labels.get(beside[1].upper(), named.result) != named.result
+    while number < _MOST and (joined := _AND.match(low, end)):
+        at = joined.end()
+        other = _text_at(low, at, options) or _label_at(text, low, at, options)
+        if other is None:
+            break
+        is_other = is_other or other.result != named.result
+        end, number, is_or = other.end, number + 1, is_or or _OR.search(joined[0]) is not None
+    verb = _VERB.match(low, end) if number == 1 else None
+    is_clause = verb and not verb["plural"] and not is_or
+    return Named(None, named.start, end) if is_other and not is_clause else named

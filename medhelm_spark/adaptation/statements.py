@@ -1,0 +1,102 @@
+"""The statements of a text that name the answer: "the answer is B", "B is correct", "not A but B".
+
+Of several the last one holds, since models think aloud; how far each holds says `standing`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation.naming import Named
+from medhelm_spark.adaptation.standing import Reply, Standing, Statement, standing_of
+
+
+def statements(reply: Reply, patterns: Iterable[re.Pattern[str]]) -> Iterator[Statement]:
+    """What statements name, and how far each holds."""
+    for pattern in patterns:
+        for match in pattern.finditer(reply.low):
+            start, end = match.span()
+            if cues.ONE_OPTION.search(reply.text, start, end):
+                continue  # about one option: "answer choice B:"
+            if named := reply.named_at(end):
+                yield Statement(named, standing_of(reply, start, end, named))
+
+
+def _last(stated: Iterable[Statement], *standings: Standing) -> Named | None:
+    """What the last of the statements that hold names, the firmest ones first."""
+    stated = list(stated)
+    for standing in standings:
+        held = [one.named for one in stated if one.standing is standing]
+        if held:
+            return max(held, key=lambda named: named.end)
+    return None
+
+
+def final_statement(reply: Reply) -> Named | None:
+    """What the last statement names that is called final."""
+    return _last(statements(reply, (cues.FINAL, cues.JSON_KEY)), Standing.FIRM, Standing.SUPPOSED)
+
+
+def last_statement(reply: Reply) -> Named | None:
+    """What the last statement names that holds."""
+    patterns = (cues.ANSWER, cues.VERB)
+    return _last(
+        [
+            *statements(reply, patterns),
+            *_called_right(reply),
+            *_instead(reply),
+        ],
+        Standing.FIRM,
+        Standing.SUPPOSED,
+    )
+
+
+def conditional_statement(reply: Reply) -> Named | None:
+    """What all statements name that hold under a condition."""
+    stated = [*statements(reply, (cues.FINAL, cues.ANSWER, cues.VERB)), *_called_right(reply)]
+    return agreed([one.named for one in stated if one.standing is Standing.CONDITIONAL])
+
+
+def _instead(reply: Reply) -> Iterator[Statement]:
+    """What stands instead of what was denied or said before: "not A but B", "wait, B."."""
+    for pattern in (cues.CONTRAST, cues.AFTER_ALL):
+        for match in pattern.finditer(reply.low):
+            named = reply.named_at(match.end())
+            if named is None:
+                continue
+            is_answer = cues.SENTENCE_ENDED.match(reply.low, named.end) or pattern is cues.CONTRAST
+            if is_answer and not reply.is_refuted(named) and not reply.is_question(named):
+                yield Statement(named, Standing.FIRM)
+
+
+def _called_right(reply: Reply) -> Iterator[Statement]:
+    """Options that a sentence begins with and calls right: "(B) is the correct answer"."""
+    for verdict in cues.IS_RIGHT.finditer(reply.low):
+        start = verdict.start()
+        for named in _subjects(reply, start):
+            standing = standing_of(reply, named.start, verdict.end(), named)
+            yield Statement(Named(named.result, named.start, start), standing)
+
+
+def _subjects(reply: Reply, end: int) -> Iterator[Named]:
+    """The options that may be the subject of a verb at `end`: by label, or by text."""
+    begin = max(0, end - cues.LONGEST_SUBJECT)
+    for match in cues.SUBJECT.finditer(reply.low, begin, end):
+        named = reply.named_at(match.end())
+        if named and not reply.low[named.end : end].strip(" \n\"')].:"):
+            yield named
+    subject = reply.low[begin:end].rstrip(" \"')].:")
+    for option, result in reply.options.longest_first:
+        if subject.endswith(option) and not subject.removesuffix(option)[-1:].isalnum():
+            stop = begin + len(subject)
+            yield Named(result, stop - len(option), stop, is_text=True)
+            return
+
+
+def agreed(named: list[Named]) -> Named | None:
+    """The one option that all name; several make no result, none at all no evidence."""
+    if not named:
+        return None
+    if len({one.result for one in named}) == 1:
+        return named[-1]
+    return Named(None, named[-1].start, named[-1].end)

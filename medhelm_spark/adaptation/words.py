@@ -1,0 +1,160 @@
+"""The words that tell an answer, a table with a row per language.
+
+What means the answer, calls one right, chooses one, denies one, makes it depend on a condition.
+"""
+
+from typing import NamedTuple
+
+
+class _Words(NamedTuple):
+    """What a language says, each an alternation of a regular expression; empty where unknown."""
+
+    answer: str = ""  # nouns that mean the answer
+    option: str = ""  # nouns that stand before a label
+    right: str = ""  # "correct", "the best", after a form of `be`
+    be: str = ""
+    choose: str = ""  # verbs whose object is the chosen option
+    so: str = ""  # words that draw a conclusion
+    because: str = ""
+    deny: str = ""  # before what is denied
+    wrong: str = ""  # after `be`, of what is denied
+    but: str = ""  # before what holds instead of what was denied
+    would: str = ""  # a form of the verb for what is not so
+    condition: str = ""  # before or after what holds under a condition only
+    either: str = ""  # "and", "or" between options
+
+
+RIGHT = (
+    r"(?:(?:single |only |most )?(?:correct|right|accurate|appropriate|likely|suitable|probable"
+    r"|plausible|consistent|fitting|preferred)|best|chosen|selected|final)"
+)
+_ENGLISH = _Words(
+    answer=r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|prediction"
+    r"|selection|verdict",
+    option=r"option|choice|letter|answer|statement|alternative|number",
+    right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed )?(?:the "
+    rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
+    r"|the answer|most (?:accurate|appropriate|likely|suitable|probable|plausible|consistent))\b",
+    be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
+    r"|remains|seems to be|appears to be",
+    choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
+    r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on"
+    r"|for)|(?:would|i'll|i will|i'd) (?:say|answer)",
+    so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
+    because=r"because|since|or|rather|instead",
+    deny=r"not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|eliminat\w+"
+    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than",
+    wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|contraindicated|excluded|eliminated",
+    but=r"but(?: rather| instead)?|rather|instead",
+    would=r"would|could|might|had|were",
+    condition=r"if(?! (?:i|we|you|so)\b)|unless|otherwise|suppose|supposing|in that case"
+    r"|(?:had|were|should) (?:she|he|it|they|the|this|there|his|her)|only (?:if|when|in)"
+    r"|in (?:another|a different)|for (?:another|a different)|provided",
+    either=r"and/or|and|or|as well as|vs",
+)
+_SPANISH = _Words(
+    answer=r"respuesta|(?:opci[oó]n|alternativa|elecci[oó]n|conclusi[oó]n)",
+    option=r"opci[oó]n|alternativa|letra|respuesta|inciso|literal",
+    right=r"(?:claramente |probablemente )?(?:(?:la|el|lo) )?(?:[uú]nica |mejor )?(?:opci[oó]n "
+    r"|respuesta |alternativa )?(?:m[aá]s )?(?:correct[ao]|adecuad[ao]|apropiad[ao]|acertad[ao]"
+    r"|indicad[ao]|probable|verdader[ao]|mejor|respuesta)\b",
+    be=r"es|ser[ií]a|debe ser|debe de ser|tiene que ser|parece ser",
+    choose=r"elijo|eleg(?:ir)?[ií]a|escojo|escoger[ií]a|selecciono|seleccionar[ií]a|me quedo con"
+    r"|me quedar[ií]a con|(?:opto|optar[ií]a|me inclino|me decanto|me inclinar[ií]a) por"
+    r"|marcar[ií]a"
+    r"|dir[ií]a(?: que es)?|corresponde a|se trata de",
+    so=r"por lo tanto|por tanto|por ende|as[ií] que|entonces|en conclusi[oó]n|en resumen",
+    because=r"porque|ya que|pues|dado que",
+    deny=r"no (?:es|sea|ser[ií]a|son|corresponde a)|ni|excepto|descart\w+|en vez de|en lugar de"
+    r"|no (?=la |el |\W?\w\b)",
+    wrong=r"no es|no est[aá]|incorrect[ao]|fals[ao]|err[oó]ne[ao]|contraindicad[ao]|descartad[ao]",
+    but=r"sino(?: que(?: es)?)?",
+    would=r"ser[ií]a|habr[ií]a|fuera|hubiera|estuviera|tuviera",
+    condition=r"si (?:la|el|fuera|hubiera|estuviera|tuviera|no|se)|de lo contrario|en otro caso"
+    r"|en ese caso|de haber",
+)
+_PORTUGUESE = _Words(
+    answer=r"resposta|opç[aã]o|escolha|gabarito|conclus[aã]o",
+    option=r"opç[aã]o|alternativa|letra|resposta",
+    right=r"(?:(?:a|o) )?(?:[uú]nica |melhor )?(?:opç[aã]o |resposta |alternativa )?(?:mais )?"
+    r"(?:corret[ao]|cert[ao]|adequad[ao]|apropriad[ao]|indicad[ao]|prov[aá]vel|verdadeir[ao]|melhor"
+    r"|resposta)\b",
+    be=r"é|seria|será|deve ser|est[aá]|parece ser",
+    choose=r"escolho|escolheria|seleciono|selecionaria|(?:opto|optaria) por|fico com|ficaria com"
+    r"|(?:marco|marcaria|assinalo|assinalaria)|diria(?: que é)?|corresponde (?:à|a)"
+    r"|trata-se d[aeo]",
+    so=r"portanto|logo|assim|ent[aã]o|em conclus[aã]o|em resumo",
+    because=r"pois|porque|j[aá] que",
+    deny=r"n[aã]o (?:é|seja|seria|s[aã]o)|nem|exceto|descart\w+|em vez de|n[aã]o",
+    wrong=r"n[aã]o é|n[aã]o est[aá]|incorret[ao]|fals[ao]|errad[ao]|contraindicad[ao]",
+    but=r"(?:mas|e) sim|mas",
+    would=r"seria|teria|fosse|tivesse|houvesse|estivesse",
+    condition=r"se (?:ela|ele|a|o|fosse|tivesse|houvesse|estivesse|n[aã]o)|caso contr[aá]rio"
+    r"|caso (?:ela|ele|a|o)|nesse caso",
+    either=r"ou",
+)
+_FRENCH = _Words(
+    answer=r"r[eé]ponse|(?:bon|meilleur) choix|(?:bonne|meilleure|seule) (?:option|proposition)"
+    r"|option (?:correcte|choisie|retenue)|proposition (?:correcte|exacte)|choix",
+    option=r"option|proposition|r[eé]ponse|choix|lettre|l'option",
+    right=r"(?:donc |clairement |probablement )?(?:(?:la|le|l') ?)?(?:seule |option |r[eé]ponse "
+    r"|proposition )?(?:(?:la |le )?plus )?(?:correcte?|exacte?|juste|bonne|bon|meilleure?|vraie?"
+    r"|appropri[eé]e?|ad[eé]quate?|probable|indiqu[eé]e?)\b",
+    be=r"est|sera|serait|doit [eê]tre|semble [eê]tre",
+    choose=r"(?:je |j')?(?:choisis|choisirais|retiens|retiendrais|s[eé]lectionne|s[eé]lectionnerais"
+    r"|dirais)|(?:opte|opterais|penche|pencherais) pour|correspond à|il s'agit d[eu]",
+    so=r"donc|par cons[eé]quent|ainsi|en conclusion|en r[eé]sum[eé]|c'est",
+    because=r"car|parce",
+    deny=r"(?:n'est|n'[eé]tait|ne serait|ce n'est) pas|pas|ni|sauf|plut[oô]t que|au lieu de|non",
+    wrong=r"n'est pas|incorrecte?|fausse|faux|inexacte?|erron[eé]e?|contre-indiqu[eé]e?",
+    but=r"mais(?: bien| plut[oô]t)?",
+    would=r"serait|aurait|[eé]tait|avait",
+    condition=r"si (?:la|le|elle|il|on|l')|s'il|sinon|dans ce cas|dans le cas contraire",
+    either=r"et|ou",
+)
+_GERMAN = _Words(
+    answer=r"antwort|l[oö]sung|(?:richtige|korrekte|beste) (?:option|wahl|aussage)",
+    option=r"antwort|option|buchstabe|aussage|m[oö]glichkeit|antwortm[oö]glichkeit",
+    right=r"(?:also |somit |daher |eindeutig )?(?:(?:die|das|der) )?(?:richtig\w*|korrekt\w*"
+    r"|beste?\w*"
+    r"|zutreffend\w*|wahrscheinlichst\w*|am besten)\b",
+    be=r"ist|lautet|w[aä]re|muss",
+    choose=r"ich w[aä]hle|w[aä]hle|entscheide mich f[uü]r|w[uü]rde sagen|nehme|tippe auf"
+    r"|handelt(?: es)? sich um",
+    so=r"daher|somit|folglich|deshalb|fazit",
+    because=r"weil|denn|da",
+    deny=r"nicht|weder|noch|keine?|statt|au[sß]er|anstatt",
+    wrong=r"nicht|falsch|unzutreffend|inkorrekt|kontraindiziert",
+    but=r"sondern",
+    would=r"w[aä]re|h[aä]tte|w[uü]rde",
+    condition=r"wenn|falls|andernfalls|sonst|w[aä]re (?:sie|er|die|der)|h[aä]tte (?:sie|er|die"
+    r"|der)",
+    either=r"und|oder|sowie",
+)
+_ITALIAN = _Words(
+    answer=r"risposta|scelta|soluzione|opzione",
+    option=r"opzione|risposta|lettera|alternativa|scelta",
+    right=r"(?:(?:la|il|l') ?)?(?:opzione |risposta |scelta )?(?:pi[uù] )?(?:corrett[ao]|giust[ao]"
+    r"|esatt[ao]|migliore|appropriat[ao]|adeguat[ao]|probabile|indicat[ao])\b",
+    be=r"è|e'|sarebbe|sar[aà]|deve essere",
+    choose=r"scelgo|sceglierei|seleziono|opto per|opterei per|direi|indico|si tratta d[ei]",
+    so=r"quindi|dunque|pertanto|perci[oò]|in conclusione",
+    because=r"perché|poiché",
+    deny=r"non (?:è|sarebbe|la|il)|non|né|tranne|invece di|piuttosto che|esclud\w+",
+    wrong=r"non è|errat[ao]|sbagliat[ao]|fals[ao]|scorrett[ao]|controindicat[ao]",
+    but=r"ma|bens[iì]",
+    would=r"sarebbe|avrebbe|fosse|avesse",
+    condition=r"se (?:la|il|fosse|avesse|non)|altrimenti|in tal caso|in caso contrario",
+    either=r"oppure",
+)
+_OTHERS = (
+    _Words(answer=r"ответ", option=r"вариант|ответ", be=r"—", deny=r"не", but=r"а"),
+    _Words(answer=r"उत्तर", be=r"है"),
+    _Words(answer=r"الإجابة|الجواب", be=r"هي|هو", deny=r"ليس|ليست"),
+)
+_LANGUAGES = (_ENGLISH, _SPANISH, _PORTUGUESE, _FRENCH, _GERMAN, _ITALIAN, *_OTHERS)
+
+
+def any_of(part: str) -> str:
+    """The words of all languages for one thing, as one alternation."""
+    return "|".join(words for language in _LANGUAGES if (words := getattr(language, part)))
