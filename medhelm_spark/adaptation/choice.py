@@ -100,23 +100,33 @@ def read_value(value: str, options: Options) -> str | None:
 
 
 def _in_json(text: str, options: Options) -> str | None:
-    """What the best name for a choice holds in the JSON objects of a text."""
+    """What the best name for a choice holds in the JSON objects of a text.
+
+    Where no name asks for the choice, the only option that a member is, and nothing else.
+    """
     values: dict[int, list[tuple[int, str]]] = {}
     parsed = objects(text)
     told = [(at, *member) for at, object_ in parsed for member in members(object_)]
     for at, name, value in told if parsed else loose_values(text):
-        if (rank := _rank(name)) and len(value) < _LONGEST_VALUE:
+        if (rank := _rank(name)) is not None and len(value) < _LONGEST_VALUE:
             values.setdefault(rank, []).append((at, value))
+    unnamed = values.pop(0, [])
     for _, ranked in sorted(values.items(), reverse=True):
         if read := without_examples(text, ranked, lambda value: bool(read_value(value, options))):
             return read_value(read[-1], options)
-    return None
+    if values:
+        return None
+    whole = without_examples(text, unnamed, lambda value: bool(_whole(plain(value), options)))
+    results = {_whole(plain(value), options) for value in whole}
+    return results.pop() if len(results) == 1 else None
 
 
-def _rank(name: str) -> int:
-    """How surely a member's name asks for the choice; 0 where it does not."""
-    low = name.lower()
-    if not cues.KEY.fullmatch(low) or cues.OTHER_KEY.search(low):
+def _rank(name: str) -> int | None:
+    """How surely a member's name asks for the choice; None where it asks for something else."""
+    low = cues.CAMEL.sub("_", name).lower()
+    if cues.OTHER_KEY.search(low):
+        return None
+    if not cues.KEY.fullmatch(low):
         return 0
     return 3 if "final" in low else 2 if cues.ANSWER_KEY.search(low) else 1
 

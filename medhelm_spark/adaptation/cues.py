@@ -52,7 +52,7 @@ KEY_NAME = (
 JSON_KEY = re.compile(rf"[\"']{KEY_NAME}[\"']\s{{0,9}}[:=]")
 ANSWER = re.compile(
     rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
-    r"|(?:my|the model'?s) (?:choice|selection|response)|(?:correct|best|right)(?=:)"
+    r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick)|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
     rf"|richtig(?= ist))(?![a-z]){_TO_LINK}|ans\.? )|{_CJK}"
 )
@@ -74,6 +74,7 @@ SUBJECT = re.compile(
 WEAK = re.compile(
     rf"\b(?:{any_of('so')}|{any_of('but')}|(?:(?:it|this|that) )?(?:is|are) (?:most |best "
     rf"|highly )?(?:consistent|compatible) with"
+    r"|(?:i|we) (?:think|guess|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be"
     r"|(?:it|this|that)(?:'s| is| was| must be| would be| should be"
     r"| has to be)|(?:que|dass) (?:es|é|c'est)|leaning towards?|lean towards?|leav(?:es"
     r"|ing)(?: us| me)?(?: with)?"
@@ -104,7 +105,7 @@ DENIED = re.compile(
 REFUTED = re.compile(
     r"[)\]\"':]{0,4} ?(?:(?!(?:and|but|so|over|which|as)\b|(?:"
     + any_of("because")
-    + r")\b)[^\s,;.]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è|ser[ií]a|serait)"
+    + r")\b|-)[^\s,;.!?–—]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è|ser[ií]a|serait)"
     rf"\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误)",
 )
 SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
@@ -144,6 +145,7 @@ FUNCTION_WORD = re.compile(
     r"|des|du|est|et|der|die|das|und|ist|nicht|os)|[,(\[:–—-])\Z"
 )
 KEY = re.compile(KEY_NAME)
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 ANSWER_KEY = re.compile(r"answer|choice|respuesta|resposta|r[eé]ponse|antwort|risposta|prediction")
 OTHER_KEY = re.compile(
     r"wrong|incorrect|second|alternativ|other|previous|runner|not_|why|reason|expla|confid|text\Z"
@@ -151,9 +153,9 @@ OTHER_KEY = re.compile(
 )
 INSIDE = re.compile(r"(?:\w|\d[.,])\Z")
 NO_ALONE = re.compile(
-    r"[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n)\]}…/–—-])|[\"')\]}]{0,4} "
+    r"[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} "
     r"(?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would"
-    r"|seems|appears|given|based|for|from|with|to)\b"
+    r"|seems|appears|given|based|for|from|with|to|here|overall|answer)\b"
 )
 _BECAUSE = rf"(?:{any_of('because')}|as)\b"
 EXPLAINED = re.compile(

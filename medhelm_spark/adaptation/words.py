@@ -34,9 +34,10 @@ _ENGLISH = _Words(
     option=r"option|choice|letter|answer|statement|alternative|number",
     right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed )?(?:the "
     rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
-    r"|the answer|most (?:accurate|appropriate|likely|suitable|probable|plausible|consistent))\b",
+    r"|the answer|my (?:answer|choice|pick)|most (?:accurate|appropriate|likely|suitable|probable"
+    r"|plausible|consistent))\b",
     be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
-    r"|remains|seems to be|appears to be",
+    r"|remains|(?:seems|appears|looks)(?: to be)?",
     choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
     r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on"
     r"|for)|(?:would|i'll|i will|i'd) (?:say|answer)",
