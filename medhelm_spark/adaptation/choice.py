@@ -138,8 +138,17 @@ def _bare(reply: Reply) -> Named | None:
         for match in cues.BARE_LINE.finditer(reply.low)
         if match[1].upper() in reply.options.labels
         and not (reply.is_cut and match.end() == len(reply.text))
+        and not _goes_on(reply, match)
     ]
     return agreed(bare)
+
+
+def _goes_on(reply: Reply, line: re.Match[str]) -> bool:
+    """Whether a label alone on the last line goes on with the list of options above it."""
+    if line.end() < len(reply.text) or reply.low[line.start() - 2 : line.start()] == "\n\n":
+        return False
+    above = reply.low[: line.start()].rstrip("\n").rpartition("\n")[2].lstrip("*_([ ")
+    return above[:1].isalnum() and ord(line[1]) - ord(above[0]) == 1 and not above[1:2].isalnum()
 
 
 def _last_line(reply: Reply) -> Named | None:
@@ -150,7 +159,9 @@ def _last_line(reply: Reply) -> Named | None:
         start = begin  # the full stop of a label ends no sentence
     if reply.text.endswith("?") or len(_listed(reply)) > 1:
         return None
-    for part in (reply.text[begin:], reply.text[start:]):
+    last = reply.text[start:]
+    is_ended = start <= begin or reply.text[-1:] in ".!\"')]*" or cues.LEAD.match(last.strip())
+    for part in (reply.text[begin:], last if is_ended else ""):
         bare = cues.LEAD.sub("", part.strip())
         if result := reply.options.whole(part) or reply.options.whole(bare):
             return Named(result, start, len(reply.text))
@@ -169,6 +180,8 @@ def _first_line(reply: Reply) -> Named | None:
     if reply.is_cut or _is_discussed(reply, named):
         return None
     is_label = not _is_text(reply, named)
+    if is_label and named.start and not cues.ENDED.match(reply.low, named.end):
+        return None  # "Option A, aspirin, inhibits"
     if cues.SENTENCE_ENDED.match(reply.low, named.end) and (
         is_label or reply.low[named.end : named.end + 1] in ".!"
     ):
@@ -183,9 +196,12 @@ def _is_discussed(reply: Reply, named: Named) -> bool:
 
     After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
     """
+    is_preferred = cues.PREFERRED.match(reply.low, named.end) is not None
     if not named.is_text:
         is_bare = reply.low[named.end - 1 : named.end].isalnum()
-        return is_bare and cues.DISCUSSED.match(reply.low, named.end) is not None
+        return is_bare and not is_preferred and bool(cues.DISCUSSED.match(reply.low, named.end))
+    if reply.options.labels and cues.DISCUSSED.match(reply.low, named.end) and not is_preferred:
+        return True
     is_heading = cues.HEADING.match(reply.low, named.end) and not _is_text(reply, named)
     return bool(is_heading) and reply.text[-1:].isalnum()
 
@@ -203,7 +219,10 @@ def _is_prefix(reply: Reply, at: int, named: Named) -> bool:
 def _listed(reply: Reply) -> dict[int, Named]:
     """The options that lines begin with, by where."""
     lines: dict[int, Named] = {}
-    for match in cues.LINE_START.finditer(reply.low):
+    starts = [*cues.LINE_START.finditer(reply.low)]
+    if cues.HEADED.match(reply.low):  # "A. Aspirin: weak. B. Heparin: slow."
+        starts += cues.INLINE_START.finditer(reply.low)
+    for match in starts:
         named = reply.named_at(match.end())
         if named and not _is_prefix(reply, match.end(), named):
             lines[match.start()] = named
@@ -247,14 +266,24 @@ def _mentions(reply: Reply) -> Iterator[Named]:
         named = reply.named_at(match.end())
         if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
             continue
-        is_first = not reply.low[reply.sentence_start(match.start()) : match.start()].strip()
-        if not (is_first and cues.DISCUSSED.match(reply.low, named.end)):
+        begin = reply.sentence_start(match.start())
+        before = reply.low[begin : match.start()].strip()
+        is_ended = cues.ENDED.match(reply.low, named.end) and (
+            begin == 0 or named.end < len(reply.low)
+        )
+        is_subject = len(before) < _LONGEST_ARTICLE and not is_ended
+        is_told = named.end < len(reply.low) and (
+            cues.EXPLAINED.match(reply.low, named.end) or cues.PREFERRED.match(reply.low, named.end)
+        )
+        if is_told or not is_subject:
             yield named
 
 
 def _in_one_sentence(reply: Reply) -> Named | None:
     begun = reply.named_at(0)
     if cues.SENTENCE.search(reply.text) or (begun and _is_discussed(reply, begun)):
+        return None
+    if cues.OPEN.search(reply.low):
         return None
     return agreed(_texts_in(reply, len(reply.text)))
 
@@ -270,7 +299,11 @@ def _texts_in(reply: Reply, end: int) -> list[Named]:
             if not any(taken[start:stop]) and _is_alone(reply.low, option, start):
                 taken[start:stop] = b"\1" * len(option)
                 one = Named(result, start, stop, is_text=True)
-                if not reply.is_denied(start) and not reply.is_refuted(one):
+                if (
+                    not reply.is_denied(start)
+                    and not reply.is_refuted(one)
+                    and not (start and reply.low[start - 2] in ":;,." and _is_discussed(reply, one))
+                ):
                     named.append(one)
             start = reply.low.find(option, stop, end)
     return sorted(named, key=lambda one: one.end)
@@ -284,6 +317,7 @@ def _is_alone(low: str, option: str, start: int) -> bool:
 
 
 _LONG_CLAUSE = 12
+_LONGEST_ARTICLE = 4
 _LONGEST_VALUE = 4_000
 _READERS: tuple[Reader, ...] = (
     final_statement,

@@ -52,7 +52,8 @@ KEY_NAME = (
 JSON_KEY = re.compile(rf"[\"']{KEY_NAME}[\"']\s{{0,9}}[:=]")
 ANSWER = re.compile(
     rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
-    r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick)|(?:correct|best|right)(?=:)"
+    r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick|vote)"
+    r"|(?:so|thus|and) the (?:choice|letter|pick)|\Athe letter|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
     rf"|richtig(?= ist))(?![a-z]){_TO_LINK}|ans\.? )|{_CJK}"
 )
@@ -62,8 +63,10 @@ CONTRAST = re.compile(
     rf"(?:{any_of('but')})|[,;] (?:it is|it's|es|é|è|c'est|es ist))(?![a-zà-ÿ'])"
 )
 IS_RIGHT = re.compile(
-    rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) best"
-    rf"|best fits|it is(?=[.!]|\Z))|"
+    rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) (?:best"
+    r"|the (?:description|findings|picture|presentation|case))|best (?:fits|explains|matches"
+    r"|describes|accounts)|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
+    rf"|it is(?=[.!]|\Z))|"
     r"(?:是|为)?最?(?:正确|佳选|合适|恰当)"
 )
 SUBJECT = re.compile(
@@ -75,6 +78,10 @@ WEAK = re.compile(
     rf"\b(?:{any_of('so')}|{any_of('but')}|(?:(?:it|this|that) )?(?:is|are) (?:most |best "
     rf"|highly )?(?:consistent|compatible) with"
     r"|(?:i|we) (?:think|guess|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be"
+    r"|it'd be"
+    r"|by (?:exclusion|elimination)|what remains is|left with|(?:data|results?|evidence|findings"
+    r"|interval|authors|abstract|study|trial) says?|(?:matches|matched by|best described by)"
+    r"|mak(?:es?|ing)(?= [^.;\n]{1,60} the (?:best|correct|right|most|answer))"
     r"|(?:it|this|that)(?:'s| is| was| must be| would be| should be"
     r"| has to be)|(?:que|dass) (?:es|é|c'est)|leaning towards?|lean towards?|leav(?:es"
     r"|ing)(?: us| me)?(?: with)?"
@@ -91,6 +98,8 @@ BARE_LINE = re.compile(
     re.MULTILINE,
 )
 LABEL_FIRST = re.compile(r"[\"'(\[]{0,4}\w(?!\w)")
+INLINE_START = re.compile(r"(?<=[.;!?] )(?=[\"'(\[]{0,4}\w[.):\]]{1,2} )")
+HEADED = re.compile(r"[\"'(\[]{0,4}\w[.):]{1,2} ")
 LINE_START = re.compile(
     r"^[^\w\n(\[]{0,4}(?:(?:option|choice) (?=[\"'(\[]{0,4}\w\b))?"
     r"(?=[\"'(\[]{0,4}\w(?:[.):\]]| [-–—] |$))",
@@ -105,8 +114,8 @@ DENIED = re.compile(
 REFUTED = re.compile(
     r"[)\]\"':]{0,4} ?(?:(?!(?:and|but|so|over|which|as)\b|(?:"
     + any_of("because")
-    + r")\b|-)[^\s,;.!?–—]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è|ser[ií]a|serait)"
-    rf"\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误)",
+    + r")\b|-)[^\s,;.!?–—]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è"
+    rf"|ser[ií]a|serait)\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误)",
 )
 SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
 LEAD = re.compile(
@@ -124,7 +133,8 @@ CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 SOMEBODY = re.compile(
-    r"\b(?:some|many|most (?:people|students)|others|students?|people|candidates|test-takers"
+    r"(?<!to )\b(?:whether|(?:possible|conceivable|arguable) that)\b"
+    r"|\b(?:some|many|most (?:people|students)|others|students?|people|candidates|test-takers"
     r"|examinees|colleagues?|textbooks?|you|one) (?:[\w-]+ ){0,3}?(?:might|may|could|would|often"
     r"|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
     r"|\b(?:initially|at first|first (?:thought|impression|guess)|was going to|tempt\w+"
@@ -155,16 +165,40 @@ INSIDE = re.compile(r"(?:\w|\d[.,])\Z")
 NO_ALONE = re.compile(
     r"[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} "
     r"(?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would"
-    r"|seems|appears|given|based|for|from|with|to|here|overall|answer)\b"
+    r"|seems|appears|given|based|for|from|with|to|here|overall|answer|rather|although|though"
+    r"|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this|both))\b"
 )
 _BECAUSE = rf"(?:{any_of('because')}|as)\b"
+PREFERRED = re.compile(
+    r"[\"')\]]{0,4} (?:(?:should|must|needs to|has to)(?: \w+ly)? be |(?:is|was|are|would be)"
+    r"(?: \w+ly)? (?:the (?:\w+ )?(?:drug|treatment|therapy|management|best|correct|right"
+    r"|answer|diagnosis|cause|choice|step|option)|indicated|preferred|recommended|appropriate"
+    r"|needed|required|first-line|most|best|better|correct|right))"
+    rf"|[^.;!?\n]{{0,60}}\b(?:{RIGHT} (?:option|choice|answer))"
+)
+ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")
 EXPLAINED = re.compile(
     rf"[\"')\].]{{0,4}}(?:\Z|\n|,? {_BECAUSE}| \(|[.,:]? (?:this is|explanation|rationale|reason))"
 )
 SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
 AFTER_ALL = re.compile(
-    r"\b(?:on (?:second thoughts?|reflection)|correction|actually|wait|no(?=,)),?:? (?:it(?:'s"
-    r"| is) )?"
+    r"\b(?:on (?:second thoughts?|reflection)|correction|actually|wait|edit|revised|scratch that"
+    r"|(?:i )?meant?(?: to say)?|(?:chang|revis|correct)\w* (?:it |that |my (?:\w+ )?\w+ )?to"
+    r"|make (?:it|that)|(?<=[.!?] )no(?=,)),?:? (?:(?:sorry|no|rather|wait),? )?(?:it(?:'s| is) )?"
+    r"|(?<=\w )(?:->|→|⇒) ?"
+)
+SCOPE = re.compile(
+    r"\A\W{0,4}(?:(?:in|for|with|without|among|during|after|before|when|once|under) (?!(?:this"
+    r"|that|these|those|the|my|our|your|all|such|light|view|summary|conclusion|short|sum|fact"
+    r"|total|other words|both|clinical|general|any|her|his|its|their)\b)|en |em |chez |bei |nei )"
+)
+SCOPED = re.compile(
+    r"[^.;]{0,20}? (?:only )?(?:in|for|among|during|when|once|under|with) (?!(?:this|that|these"
+    r"|the|our|my|his|her|all|such|light|view|general|a 1|option)\b)[a-z]"
+)
+ALSO = re.compile(r"\b(?:also|too|as well|equally|so is|likewise)\b")
+CONCLUDED = re.compile(
+    rf"\b(?:{any_of('so')}|final\w*|ultimately|answer:|in the end|taken together|summary)"
 )
 OWN_CLAUSE = re.compile(
     rf"\b(?:however|yet|nonetheless|{any_of('but')}|pero|aber|mais|mas)\b,?"
@@ -175,5 +209,6 @@ DENIED_LINK = re.compile(
 )
 HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
 LABEL_LAST = re.compile(r"(?:\A|[\s(\[*])\w[.)]\s*\Z")
-DISCUSSED = re.compile(r" (?!because|since)[^\W\d]")
+DISCUSSED = re.compile(r"[\"')\]]{0,4} (?!because|since)[^\W\d]")
+OPEN = re.compile(r"\b(?:whether|depends?|depending)\b")
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")

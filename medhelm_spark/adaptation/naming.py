@@ -28,7 +28,8 @@ _DELIMITER = re.compile(r"[)\]\"'}>]{0,4}[ \t]{0,4}[.):,=–—-]{0,3}[ \t]{0,4}
 _OPENING = re.compile(r"[ \"'(\[:]{0,8}(?:(?:the|an?) )?[\"'(\[]{0,3}")
 _ENDS = re.compile(r"[ \t\"')\]]{0,8}(?:\Z|[.\n,;])")
 _AND = re.compile(
-    rf"[ \t]?(?:\.\.+[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,/&+]|[和或与と、])[ \t]?"
+    rf"[ \t]?(?:\.\.+[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,;/&+]|,? \((?=or\b)"
+    r"|[和或与と、])[ \t]?(?:(?:or else|or|alternatively|else|so is|then)[ \t])?"
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t](?=\S{1,3}(?:\W|\Z)))?"
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|u)\b|/")
@@ -83,12 +84,13 @@ def _ends_word(low: str, end: int) -> bool:
     return not (low[end : end + 1].isalnum() and low[end - 1 : end].isalnum())
 
 
-def _text_at(low: str, at: int, options: Options) -> Named | None:
+def _text_at(low: str, at: int, options: Options, *, is_listed: bool = False) -> Named | None:
+    """The option whose text stands at a place; in a list ("yes or no") "no" is no determiner."""
     at = _begin(low, at)
     for text, result in options.longest_first:
         end = at + len(text)
         if low.startswith(text, at) and _ends_word(low, end):
-            if text == "no" and not cues.NO_ALONE.match(low, end):
+            if text == "no" and not is_listed and not cues.NO_ALONE.match(low, end):
                 continue  # a determiner: "no evidence"
             return Named(result, at, end, is_text=True)
     return None
@@ -142,11 +144,12 @@ def _alone(text: str, low: str, named: Named, options: Options) -> Named:
         is_other = options.labels.get(beside[1].upper(), named.result) != named.result
     while number < _MOST and (joined := _AND.match(low, end)):
         at = joined.end()
-        other = _text_at(low, at, options) or _label_at(text, low, at, options)
+        either = _OR.search(joined[0]) is not None
+        other = _text_at(low, at, options, is_listed=either) or _label_at(text, low, at, options)
         if other is None:
             break
         is_other = is_other or other.result != named.result
-        end, number, is_or = other.end, number + 1, is_or or _OR.search(joined[0]) is not None
+        end, number, is_or = other.end, number + 1, is_or or either
     verb = _VERB.match(low, end) if number == 1 else None
     is_clause = verb and not verb["plural"] and not is_or
     return Named(None, named.start, end) if is_other and not is_clause else named

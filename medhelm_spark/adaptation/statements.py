@@ -22,25 +22,57 @@ def statements(reply: Reply, patterns: Iterable[re.Pattern[str]]) -> Iterator[St
                 yield Statement(named, standing_of(reply, start, end, named))
 
 
-def _last(stated: Iterable[Statement], *standings: Standing) -> Named | None:
-    """What the last of the statements that hold names, the firmest ones first."""
+def _last(reply: Reply, stated: Iterable[Statement], *standings: Standing) -> Named | None:
+    """What the last of the statements that hold names, the firmest ones first.
+
+    After a reply that begins with its answer a statement without a sign of a correction or a
+    conclusion is about something else ("The answer is B. In pregnancy A is best.").
+    """
     stated = list(stated)
     for standing in standings:
         held = [one.named for one in stated if one.standing is standing]
         if held:
-            return max(held, key=lambda named: named.end)
+            held.sort(key=lambda named: named.end)
+            return _kept(reply, held)
     return None
+
+
+def _kept(reply: Reply, held: list[Named]) -> Named:
+    first, last = held[0], held[-1]
+    if first.result == last.result or reply.sentence_start(first.start) > _ANSWER_FIRST:
+        return last
+    between = reply.low[first.end : last.start]
+    begin = reply.sentence_start(last.start)
+    after = reply.low[last.end : reply.sentence_end(last.end)]
+    if cues.ALSO.search(reply.low, begin, reply.sentence_end(last.end)):
+        return Named(None, last.start, last.end)
+    if (
+        cues.TURN.search(between)
+        or cues.CONCLUDED.search(between)
+        or cues.AFTER_ALL.search(between)
+    ):
+        return last
+    is_scoped = cues.SCOPE.match(reply.low[begin : last.start]) or cues.SCOPED.match(after)
+    return first if is_scoped else last
+
+
+_ANSWER_FIRST = 20
+"""How many characters may stand before the first statement's sentence in a reply that answers
+first."""
 
 
 def final_statement(reply: Reply) -> Named | None:
     """What the last statement names that is called final."""
-    return _last(statements(reply, (cues.FINAL, cues.JSON_KEY)), Standing.FIRM, Standing.SUPPOSED)
+    return _last(
+        reply, statements(reply, (cues.FINAL, cues.JSON_KEY)), Standing.FIRM, Standing.SUPPOSED
+    )
 
 
 def last_statement(reply: Reply) -> Named | None:
     """What the last statement names that holds."""
     patterns = (cues.ANSWER, cues.VERB)
     return _last(
+        reply,
         [
             *statements(reply, patterns),
             *_called_right(reply),

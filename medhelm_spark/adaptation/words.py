@@ -40,7 +40,8 @@ _ENGLISH = _Words(
     r"|remains|(?:seems|appears|looks)(?: to be)?",
     choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
     r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on"
-    r"|for)|(?:would|i'll|i will|i'd) (?:say|answer)",
+    r"|for)|(?:would|i'll|i will|i'd) (?:say|answer)"
+    r"|(?:i'd|i'll|i would|i will|i|\A) (?:mark|vote(?: for)?|take)(?= \W?\w\b)|\Amark",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
     deny=r"not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|eliminat\w+"
