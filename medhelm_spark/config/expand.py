@@ -17,6 +17,7 @@ from medhelm_spark.config.expanders import (
 )
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.imported import find_imported, is_imported
+from medhelm_spark.config.judged import with_jury
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.run_entries import conf_folder
@@ -131,6 +132,8 @@ def _expand_entry(
     card, is_primary = _with_endpoint(card, selection.primary_endpoint)
     judged = replace(scenario, card=card, jury=selection.jury or scenario.jury)
     annotators = _annotators(judged, entry, registry, folders)
+    metrics = with_jury(card.metrics, annotators, registry.policy.comparison)
+    metrics = with_unreadable(metrics, card.answer_extraction)
     for deployment, model_args in _models(entry, registry, selection, where):
         own = _for_model(entry, deployment, registry)
         adapter_spec = _adapter_spec(card, own, selection, where)
@@ -139,7 +142,7 @@ def _expand_entry(
             card=card,
             adapter_spec=suited_to(adapter_spec, registry.model(deployment.model).tags),
             deployment=deployment,
-            metrics=with_unreadable(card.metrics, card.answer_extraction),
+            metrics=metrics,
             annotators=annotators,
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,
