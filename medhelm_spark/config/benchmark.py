@@ -60,6 +60,7 @@ class _MetricEntry:
     judges: tuple[_JudgeEntry, ...] = ()
     minimum: float = Scale().minimum
     maximum: float = Scale().maximum
+    whole: bool = Scale().whole
     max_tokens: int = MAX_TOKENS
     args: Mapping[str, str] = field(default_factory=dict)
 
@@ -224,7 +225,7 @@ def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:
     if not entry.prompt_file:
         raise ConfigError(f"{path}: metric {JURY_SCORE} needs prompt_file, the judge's prompt.")
     prompt = find_file(entry.prompt_file, path, f"prompt_file of {JURY_SCORE}")
-    scale = Scale(minimum=entry.minimum, maximum=entry.maximum)
+    scale = Scale(minimum=entry.minimum, maximum=entry.maximum, whole=entry.whole)
     return load_judge_prompt(prompt, name, scale, entry.max_tokens)
 
 

@@ -54,6 +54,21 @@ class IntervalMethod(StrEnum):
     BOOTSTRAP = "bootstrap"
     NONE = "none"
 
+    @property
+    def label(self) -> str:
+        """What it is called below a table."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    IntervalMethod.WILSON: "Wilson's score interval of a share",
+    IntervalMethod.BOUNDED_SCORE: "score interval of a mean on a bounded scale",
+    IntervalMethod.T: "Student's t",
+    IntervalMethod.BONETT_PRICE: "Bonett and Price's of paired 0/1 values",
+    IntervalMethod.BOOTSTRAP: "percentiles of a bootstrap",
+    IntervalMethod.NONE: "no interval",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:

@@ -44,7 +44,7 @@ from medhelm_spark.stages.judges import (
 from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, requests_of
 
 STAGE = "annotate"
-VERSION = "1"
+VERSION = "2"
 
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
