@@ -5,7 +5,7 @@ fifth of one model's answers. Counted is how often the interval of the paired di
 0, by each rule for incomplete juries: answers with a failed judge unscored, or scored by the mean
 of the verdicts that are there.
 
-    python -m benchmarks.incomplete_jury [--repeats 2000] > benchmarks/results/incomplete_jury.md
+    python -m benchmarks.incomplete_jury [--repeats 500] > benchmarks/results/incomplete_jury.md
 """
 
 import argparse
@@ -123,7 +123,7 @@ def report(repeats: int) -> str:
 def main() -> None:
     """Print the report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=2000)
+    parser.add_argument("--repeats", type=int, default=500)
     print(report(parser.parse_args().repeats), end="")
 
 
