@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-million bench-vllm bench-medhelm answer-report docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-million bench-intervals bench-vllm bench-medhelm answer-report docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -65,6 +65,9 @@ bench: setup ## Time and memory of everything but the model (minutes)
 	$(BIN)/python -m benchmarks.driver_memory
 bench-million: setup ## A million rows from files to scores, three times: choice, ROUGE, codes (half an hour)
 	$(BIN)/python -m benchmarks.million
+bench-intervals: setup ## Coverage of the intervals and false wins of incomplete juries, by simulation (minutes)
+	$(BIN)/python -m benchmarks.interval_coverage > benchmarks/results/intervals.md
+	$(BIN)/python -m benchmarks.incomplete_jury > benchmarks/results/incomplete_jury.md
 bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with SmolLM2 cut to three layers (half an hour)
 	$(VLLM)/bin/python -m benchmarks.bare_vllm --layers 3
 bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 beside us, end to end on the same 1,000 rows (an hour and a half)

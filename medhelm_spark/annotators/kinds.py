@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from medhelm_spark.annotators.enclosed import enclosed
 from medhelm_spark.annotators.verdict import met_schema, parse_met, parse_verdict, verdict_schema
 from medhelm_spark.domain.annotation import JURY, PER_ITEM, Rubric, rubric_items
 from medhelm_spark.domain.ids import content_id
@@ -15,6 +16,7 @@ from medhelm_spark.plugins import Registry
 Question = tuple[int | None, str]
 """The place of the rubric item that a judge is asked about, or None, and what it is asked."""
 
+_HEADINGS = "SYSTEM:\nUSER:\nASSISTANT:"
 _PLACEHOLDER = re.compile(r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRITERION)\}")
 
 
@@ -56,7 +58,8 @@ def filled(rubric: Rubric, shown: Shown, criterion: str = "") -> str:
 
     All placeholders are replaced in one pass, so a placeholder, `$` or backslash inside a value
     stays what it is, and the rest of the template is sent as its author wrote it (MedHELM reads
-    `$` in a template as a variable and stops at it).
+    `$` in a template as a variable and stops at it). No value can end the block that it stands in:
+    what repeats a tag or a line of the template is escaped, see `annotators.enclosed`.
     """
     values = {
         "CONVERSATION": conversation_text(shown.messages, shown.question),
@@ -65,13 +68,19 @@ def filled(rubric: Rubric, shown: Shown, criterion: str = "") -> str:
         "GOLD_RESPONSE": shown.gold,
         "CRITERION": criterion,
     }
-    return _PLACEHOLDER.sub(lambda match: values[match[1]], rubric.template)
+    template = rubric.template
+    return _PLACEHOLDER.sub(lambda match: enclosed(values[match[1]], template), template)
 
 
 def conversation_text(messages: Sequence[Message], question: str) -> str:
-    """All turns in order, each under its role; the question alone is a turn of the user's."""
+    """All turns in order, each under its role; the question alone is a turn of the user's.
+
+    A line of a turn that looks like such a heading is escaped.
+    """
     turns = messages or (Message(role="user", content=question),)
-    return "\n\n".join(f"{turn.role.upper()}:\n{turn.content}" for turn in turns)
+    return "\n\n".join(
+        f"{turn.role.upper()}:\n{enclosed(turn.content, _HEADINGS)}" for turn in turns
+    )
 
 
 def _ask_once(rubric: Rubric, shown: Shown) -> Iterable[Question]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from medhelm_spark.domain.annotation import Criterion, Rubric
@@ -16,8 +16,16 @@ MAX_EXPLANATION = 300
 
 _EXPLANATION = {"type": "string", "maxLength": MAX_EXPLANATION}
 _MET = {"true": 1.0, "false": 0.0}
-_OBJECT_START = re.compile(r'\{\s*"')
+_OBJECT_START = re.compile(r'\{\s*"[^"]{0,500}"\s*:')
 _DECODER = json.JSONDecoder(strict=False)
+_SHORT = 1000
+"""Characters after a beginning that mostly tell whether it is broken."""
+_MOST_LONG_FAILURES = 64
+_LONGEST_TOKEN = 16
+_THOUGHT = re.compile(
+    r"\A\s*<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE
+)
+"""Thinking that a reply begins with, up to the first end: a later end may be quoted."""
 
 
 def verdict_schema(rubric: Rubric) -> str:
@@ -26,7 +34,8 @@ def verdict_schema(rubric: Rubric) -> str:
     Each criterion is an object of its `keys`: `score` a number on the criterion's scale, all
     others strings of bounded length. Explanations come before the score, whatever the order of
     `keys`: engines that constrain decoding write properties in this order, and a score written
-    after its reasons can follow from them.
+    after its reasons can follow from them. Of whole numbers a number is asked too: under another
+    schema every stored verdict would be asked for anew.
     """
     criteria = {criterion.name: _criterion_schema(criterion) for criterion in rubric.criteria}
     return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
@@ -54,25 +63,28 @@ def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | None:
-    """Read a judge's reply; None where it holds no sound verdict.
+    """Read a judge's reply; None where it holds no sound verdict, or two that differ.
 
-    The last JSON object in the text that has every criterion is the verdict, because an earlier
-    one may be quoted from the judged answer. For the same reason it must be sound itself (nothing
-    falls back to an earlier object), and no broken verdict may follow it. Sound means: every
-    criterion has all its keys and a score that is a number, or a numeric text, on its scale.
-    Further keys are ignored and never scored (MedHELM averages them). Prose and code fences around
-    the object do not matter, nor do raw line breaks in its strings. The time is linear in the
-    length of the text, whatever it holds.
+    A verdict is a JSON object that has every criterion. The last one must be sound (nothing falls
+    back to an earlier object, which may be quoted from the judged answer), and no broken one may
+    follow it. Sound means: every criterion has all its keys and a score that is a number, or a
+    numeric text, on its scale, and whole where the criterion asks for whole numbers. Which of two
+    sound verdicts with other scores is the judge's and which is quoted, nobody can tell; one that
+    is told twice counts. Thinking in tags at the beginning is no part of the reply. Further keys
+    are ignored and never scored (MedHELM averages them). Prose and code fences around the object
+    do not matter, nor do raw line breaks in its strings. The time is linear in the length of the
+    text, whatever it holds.
 
     Returns:
         The scores in the rubric's order, or None.
     """
-    verdict = _last_verdict(text, [criterion.name for criterion in rubric.criteria])
-    if verdict is None:
-        return None
-    scores = [_criterion_score(verdict[c.name], c) for c in rubric.criteria]
-    sound = tuple(score for score in scores if score is not None)
-    return sound if len(sound) == len(scores) else None
+
+    def read(verdict: Mapping[str, Any]) -> tuple[CriterionScore, ...] | None:
+        scores = [_criterion_score(verdict[c.name], c) for c in rubric.criteria]
+        sound = tuple(score for score in scores if score is not None)
+        return sound if len(sound) == len(scores) else None
+
+    return _the_verdict(text, [criterion.name for criterion in rubric.criteria], read)
 
 
 def parse_met(text: str, _: Rubric) -> tuple[CriterionScore, ...] | None:
@@ -81,28 +93,80 @@ def parse_met(text: str, _: Rubric) -> tuple[CriterionScore, ...] | None:
     Returns:
         The score `met`, 1 or 0, or None where `met` is neither true nor false.
     """
-    verdict = _last_verdict(text, [MET_KEY])
-    met = _MET.get(str(verdict[MET_KEY]).strip().lower()) if verdict else None
-    if verdict is None or met is None:
+
+    def read(verdict: Mapping[str, Any]) -> tuple[CriterionScore, ...] | None:
+        met = _MET.get(str(verdict[MET_KEY]).strip().lower())
+        if met is None:
+            return None
+        return (CriterionScore(criterion=MET_KEY, score=met, explanation=_explanation(verdict)),)
+
+    return _the_verdict(text, [MET_KEY], read)
+
+
+_Read = Callable[[Mapping[str, Any]], tuple[CriterionScore, ...] | None]
+
+
+def _the_verdict(text: str, names: Sequence[str], read: _Read) -> tuple[CriterionScore, ...] | None:
+    """The scores that all sound verdicts of a reply share, unless an unsound one comes last."""
+    text = _THOUGHT.sub("", text)
+    last: tuple[CriterionScore, ...] | None = None
+    told: set[tuple[float, ...]] = set()
+    rest = 0
+    for value, end in _objects(text):
+        for one in _with_names(value, frozenset(names)):
+            scores = read(one)
+            if scores is not None:
+                told.add(tuple(score.score for score in scores))
+            # An unsound object inside of a sound one is a part of it, and no verdict.
+            if scores is not None or end != rest:
+                last, rest = scores, end
+    if last is None or len(told) != 1 or _names_a_criterion(text[rest:], names):
         return None
-    return (CriterionScore(criterion=MET_KEY, score=met, explanation=_explanation(verdict)),)
+    return last
 
 
-def _last_verdict(text: str, names: Sequence[str]) -> dict[str, Any] | None:
-    """The last object with every name, unless a broken one follows it.
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """The outermost JSON objects of a text, each with the place after it.
 
-    A verdict begins one object per criterion and one around them, so the bound on how many
-    beginnings are tried is ample; it keeps hostile nesting from costing quadratic time.
+    An object inside of a broken one counts.
     """
-    starts = [match.start() for match in _OBJECT_START.finditer(text)]
-    for start in reversed(starts[-(4 * len(names) + 64) :]):
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        if value.keys() >= set(names):
-            return None if _names_a_criterion(text[end:], names) else value
-    return None
+    place, long_failures = 0, 0
+    while match := _OBJECT_START.search(text, place):
+        start = match.start()
+        place = start + 1
+        value, end = _decoded(text[start : start + _SHORT])
+        if value is None and end is None and start + _SHORT < len(text):
+            value, end = _decoded(text[start:])
+            long_failures += value is None
+            if long_failures > _MOST_LONG_FAILURES:
+                return  # so that hostile nesting costs no quadratic time
+        if value is not None and end is not None:
+            place = start + end
+            yield value, place
+
+
+def _decoded(text: str) -> tuple[dict[str, Any] | None, int | None]:
+    """The object that a text begins with, and its end; no end where the text may be cut short."""
+    try:
+        return _DECODER.raw_decode(text)
+    except json.JSONDecodeError as error:
+        is_cut = error.pos > len(text) - _LONGEST_TOKEN or error.msg.startswith("Unterminated")
+        return None, None if is_cut else error.pos
+    except (ValueError, RecursionError):
+        return None, None
+
+
+def _with_names(value: object, names: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """The objects in a JSON value that have every name, outer ones first."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if one.keys() >= names:
+                yield one
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
 
 
 def _names_a_criterion(text: str, names: Sequence[str]) -> bool:
@@ -120,6 +184,8 @@ def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | No
         return None
     score = _number(value.get(SCORE_KEY))
     if score is None or not criterion.minimum <= score <= criterion.maximum:
+        return None
+    if criterion.whole and not score.is_integer():
         return None
     return CriterionScore(criterion=criterion.name, score=score, explanation=_explanation(value))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
 from medhelm_spark.config.extraction import check_extraction
+from medhelm_spark.config.judged import JURY_SCORE
 from medhelm_spark.config.juries import DEFAULT_JURY, build_jury
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
@@ -40,7 +41,6 @@ from medhelm_spark.domain.scenario import (
 )
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
-JURY_SCORE = "jury_score"
 BERTSCORE = ("BERTScore-P", "BERTScore-R", "BERTScore-F")
 METRIC_NAMES = ("exact_match", "rouge_1", "rouge_2", "rouge_l", *BERTSCORE, JURY_SCORE)
 ANSWER_COLUMN = "correct_answer"
@@ -60,6 +60,7 @@ class _MetricEntry:
     judges: tuple[_JudgeEntry, ...] = ()
     minimum: float = Scale().minimum
     maximum: float = Scale().maximum
+    whole: bool = Scale().whole
     max_tokens: int = MAX_TOKENS
     args: Mapping[str, str] = field(default_factory=dict)
 
@@ -224,7 +225,7 @@ def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:
     if not entry.prompt_file:
         raise ConfigError(f"{path}: metric {JURY_SCORE} needs prompt_file, the judge's prompt.")
     prompt = find_file(entry.prompt_file, path, f"prompt_file of {JURY_SCORE}")
-    scale = Scale(minimum=entry.minimum, maximum=entry.maximum)
+    scale = Scale(minimum=entry.minimum, maximum=entry.maximum, whole=entry.whole)
     return load_judge_prompt(prompt, name, scale, entry.max_tokens)
 
 

@@ -17,6 +17,7 @@ from medhelm_spark.config.expanders import (
 )
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.imported import find_imported, is_imported
+from medhelm_spark.config.judged import with_jury
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.reading import reading_of
 from medhelm_spark.config.registry import Registry
@@ -143,6 +144,7 @@ def _expand_entry(
     card, is_primary = _with_endpoint(card, selection.primary_endpoint)
     judged = replace(scenario, card=card, jury=selection.jury or scenario.jury)
     annotators = _annotators(judged, entry, registry, folders)
+    metrics = with_jury(card.metrics, annotators, registry.policy.comparison)
     for deployment, model_args in _models(entry, registry, selection, where):
         own = _for_model(entry, deployment, registry)
         tags = registry.model(deployment.model).tags
@@ -153,7 +155,7 @@ def _expand_entry(
             card=replace(card, answer_extraction=how.answer_extraction),
             adapter_spec=how.adapter_spec,
             deployment=deployment,
-            metrics=with_unreadable(card.metrics, how.answer_extraction),
+            metrics=with_unreadable(metrics, how.answer_extraction),
             annotators=annotators,
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,

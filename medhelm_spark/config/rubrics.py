@@ -36,10 +36,14 @@ class _FrontMatter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The range of a criterion's score; MedHELM's documentation gives 0 to 5 for own benchmarks."""
+    """The range of a criterion's score; MedHELM's documentation gives 0 to 5 for own benchmarks.
+
+    `whole` where the prompt asks for whole numbers.
+    """
 
     minimum: float = 0.0
     maximum: float = 5.0
+    whole: bool = False
 
 
 def load_rubric(path: Path) -> Rubric:
@@ -94,7 +98,13 @@ def _criterion(name: str, keys: object, scale: Scale, path: Path | str) -> Crite
     if not all(isinstance(key, str) for key in names) or SCORE not in names:
         allowed = f'a list of keys with "{SCORE}" among them'
         raise ConfigError(f"{path}: criterion {name!r} is {shown(keys)}; allowed: {allowed}.")
-    return Criterion(name=name, keys=names, minimum=scale.minimum, maximum=scale.maximum)
+    return Criterion(
+        name=name,
+        keys=names,
+        minimum=scale.minimum,
+        maximum=scale.maximum,
+        whole=scale.whole,
+    )
 
 
 def build_rubric(name: str, template: str, front: _FrontMatter, where: str) -> Rubric:

@@ -18,12 +18,16 @@ TAGS = "tags"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """One named scale of a rubric; `keys` are the fields a verdict must give for it."""
+    """One named scale of a rubric; `keys` are the fields a verdict must give for it.
+
+    With `whole` the rubric asks for whole numbers, and a verdict with another one is none.
+    """
 
     name: str
     keys: tuple[str, ...] = ("score", "explanation")
     minimum: float = 1.0
     maximum: float = 5.0
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

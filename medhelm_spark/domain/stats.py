@@ -44,11 +44,35 @@ class PerInstanceStats:
 
 
 class IntervalMethod(StrEnum):
-    """How a 95 % interval was made."""
+    """How a 95 % interval was made, by `statistics.intervals` and `statistics.paired`.
+
+    WILSON: of a share of 0/1 values. BOUNDED_SCORE: of a mean on a scale with two ends. T:
+    Student's, where an end is open. BONETT_PRICE: of a paired difference of 0/1 values. BOOTSTRAP:
+    percentiles of a run-level stat with an open end, and of means in lakes that are older than
+    BOUNDED_SCORE. NONE: there is no interval.
+    """
 
     WILSON = "wilson"
+    BOUNDED_SCORE = "bounded_score"
+    T = "t"
+    BONETT_PRICE = "bonett_price"
     BOOTSTRAP = "bootstrap"
     NONE = "none"
+
+    @property
+    def label(self) -> str:
+        """What it is called below a table."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    IntervalMethod.WILSON: "Wilson's score interval of a share",
+    IntervalMethod.BOUNDED_SCORE: "score interval of a mean on a bounded scale",
+    IntervalMethod.T: "Student's t",
+    IntervalMethod.BONETT_PRICE: "Bonett and Price's of paired 0/1 values",
+    IntervalMethod.BOOTSTRAP: "percentiles of a bootstrap",
+    IntervalMethod.NONE: "no interval",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,3 +154,15 @@ class MetricInfo:
     description: str = ""
     has_mean: bool = True
     clips_mean: bool = False
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the mean of values that are all 0 or 1 is a share of them."""
+        return (self.minimum, self.maximum) == (0.0, 1.0) and not self.clips_mean
+
+
+SHARE = MetricInfo(name="share", display_name="Share")
+"""The scale of a share of instances, whatever stat it is the share of."""
+
+UNBOUNDED = MetricInfo(name="unbounded", display_name="Unbounded", minimum=None, maximum=None)
+"""The scale of a stat that this installation does not know."""

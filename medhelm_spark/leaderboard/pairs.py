@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.leaderboard.scores import stat_column
@@ -18,7 +19,6 @@ from medhelm_spark.statistics.paired import paired_difference
 if TYPE_CHECKING:
     from medhelm_spark.leaderboard.runs import BoardRun
 
-SEED = 0
 ROWS_AT_ONCE = 200_000
 """Rows of `per_instance_stats` read together: one column of the board at least."""
 
@@ -95,7 +95,7 @@ def _column_pairs(
     if not any(values.values()):
         return
     first, *others = sorted(values, key=lambda model: ranks[model])
-    may_be_binary = run.info is not None and (run.info.minimum, run.info.maximum) == (0.0, 1.0)
+    scale = run.info or UNBOUNDED
     for second in others:
         yield BoardPair(
             scenario_name=run.run_spec.scenario_name,
@@ -103,9 +103,7 @@ def _column_pairs(
             main_metric=cell.main_metric,
             first=first,
             second=second,
-            difference=paired_difference(
-                values[first], values[second], SEED, may_be_binary=may_be_binary
-            ),
+            difference=paired_difference(values[first], values[second], scale),
         )
 
 

@@ -7,9 +7,10 @@ gives that axis, over the instances of one theme that theme; an instance has no 
 where it has no positive points. For Professional (arXiv 2604.27470) the authors also subtract
 0.0147 for every 500 characters that an answer has beyond 2,000, and add it for those it lacks.
 
-`jury_coverage` is the share of usable verdicts; params["missing"] says what an answer gets that
-lacks one (see `rubric_points`), params["annotator"] whose verdicts count, params["compared_by"]
-whose ratings enter `health_bench_professional_score@medhelm-0.8` (see `health_bench_medhelm`).
+`jury_coverage` is the share of usable verdicts; params["incomplete_jury"] and params["missing"] say
+what an answer gets that lacks one (see `rubric_points`), params["annotator"] whose verdicts count,
+params["compared_by"] whose ratings enter `health_bench_professional_score@medhelm-0.8` (see
+`health_bench_medhelm`).
 """
 
 import json
@@ -101,7 +102,7 @@ def _row(state: RequestState, params: Params) -> ScoreRow:
     items, verdicts = rubric_items(state.extra_data), verdicts_of(state, params)
     if refused := refusal(state, items, verdicts):
         return unscored(_NAMES, refused)
-    shares = shares_of(items, verdicts)
+    shares = shares_of(items, verdicts, params)
     value = earned(items, shares, params)
     return (
         score_of(_NAMES[0], value),
@@ -138,7 +139,7 @@ def _professional_row(state: RequestState, params: Params) -> ScoreRow:
     items, verdicts = rubric_items(state.extra_data), verdicts_of(state, params)
     if refused := refusal(state, items, verdicts):
         return unscored(_PROFESSIONAL_NAMES, refused)
-    value = earned(items, shares_of(items, verdicts), params)
+    value = earned(items, shares_of(items, verdicts, params), params)
     length = len(state.completions[0].text) if state.completions else 0
     malus = LENGTH_PENALTY * (length - LENGTH_CENTRE)
     values = (
@@ -151,8 +152,8 @@ def _professional_row(state: RequestState, params: Params) -> ScoreRow:
 
 
 HEALTH_BENCH = Metric(
-    fn=_health_bench, needs=_NEEDS, emits=_EMITS, version="1", preflight=check_missing
+    fn=_health_bench, needs=_NEEDS, emits=_EMITS, version="2", preflight=check_missing
 )
 HEALTH_BENCH_PROFESSIONAL = Metric(
-    fn=_professional, needs=_NEEDS, emits=_PROFESSIONAL_EMITS, version="1", preflight=check_missing
+    fn=_professional, needs=_NEEDS, emits=_PROFESSIONAL_EMITS, version="2", preflight=check_missing
 )

@@ -4,19 +4,24 @@ HELM's formula (facts 9.3): the sum of every judge's scores on every criterion o
 unweighted, on the rubric's own scale (1 to 5 for MedHELM's rubrics, so it is no accuracy although
 MedHELM calls it so). Three stats:
 
-- `jury_score` (or params["stat_name"], say `aci_bench_accuracy`): over the usable verdicts; without
-  any, no value (NO_VERDICT). An empty answer is never sent to a judge: MedHELM's rule calls it
-  wrong, so it gets params["default_score"], the rubric's minimum, and no value where none is given.
+- `jury_score` (or params["stat_name"], say `aci_bench_accuracy`): no value (NO_VERDICT) where a
+  judge's verdict is not usable, since without a strict judge an answer looks better than another;
+  with params["incomplete_jury"] = "available" the mean of the verdicts that are. An empty answer is
+  never sent to a judge: MedHELM's rule calls it wrong, so it gets params["default_score"], the
+  rubric's minimum, and no value where none is given.
 - `jury_coverage`: the share of judges whose verdict is usable. Not applicable to an empty answer.
-- `jury_score@medhelm-0.8`: default_score (0 where none is given) whenever no verdict is usable, so
-  that a judge's failure counts as a bad answer.
+- `jury_score@medhelm-0.8`: over the usable verdicts; default_score (0 where none is given) whenever
+  there is none, so that a judge's failure counts as a bad answer.
 
 params["annotator"] picks the verdicts of one annotator; without it all verdicts count.
+params["minimum"] and params["maximum"] are the scale where it is not 1 to 5, `-inf` and `inf` where
+it is not known.
 """
 
 import math
 from collections.abc import Sequence
 
+from medhelm_spark.domain.policy import IncompleteJury
 from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 from medhelm_spark.errors import ConfigError
@@ -45,7 +50,14 @@ _SCENARIOS = (
 """The scenarios whose jury score MedHELM calls `<scenario>_accuracy`; their rubrics go 1 to 5."""
 
 
-def _rating(name: str, low: float | None = None, high: float | None = None) -> MetricInfo:
+LOWEST, HIGHEST = 1.0, 5.0
+"""The scale of MedHELM's rubrics, which a jury's rubric has where params say nothing else."""
+
+_SCALE = ("minimum", "maximum")
+_NUMBERS = ("default_score", *_SCALE)
+
+
+def _rating(name: str, low: float | None = LOWEST, high: float | None = HIGHEST) -> MetricInfo:
     return MetricInfo(
         name=name,
         display_name="Jury score (MedHELM 0.8)" if name.endswith(MEDHELM) else "Jury score",
@@ -55,13 +67,26 @@ def _rating(name: str, low: float | None = None, high: float | None = None) -> M
     )
 
 
-def _info(name: str) -> MetricInfo:
-    return next((info for info in _ALIASES if info.name == name), None) or _rating(name)
-
-
 def _renamed(params: Params) -> tuple[MetricInfo, ...]:
     name = params.get("stat_name", "jury_score")
-    return (_info(name), COVERAGE, _info(f"{name}{MEDHELM}"))
+    given = (
+        float(params.get(key, end)) for key, end in zip(_SCALE, (LOWEST, HIGHEST), strict=True)
+    )
+    low, high = (end if math.isfinite(end) else None for end in given)
+    return (_rating(name, low, high), COVERAGE, _rating(f"{name}{MEDHELM}", low, high))
+
+
+def takes_available(params: Params) -> bool:
+    """Whether an answer is scored that lacks a judge's verdict."""
+    return params.get("incomplete_jury") == IncompleteJury.AVAILABLE
+
+
+def check_incomplete_jury(params: Params) -> None:
+    """Refuse a rule for incomplete juries that is none."""
+    given = params.get("incomplete_jury", IncompleteJury.UNSCORED)
+    if given not in list(IncompleteJury):
+        allowed = ", ".join(IncompleteJury)
+        raise ConfigError(f"incomplete_jury is {given!r}; allowed: {allowed}.")
 
 
 def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
@@ -79,13 +104,16 @@ def _coverage(num_usable: int, verdicts: Sequence[Verdict], *, is_empty: bool) -
     return Score(name=COVERAGE.name, value=num_usable / len(verdicts))
 
 
-def _row(verdicts: Sequence[Verdict], names: Sequence[str], default: float | None) -> ScoreRow:
+def _row(
+    verdicts: Sequence[Verdict], names: Sequence[str], default: float | None, *, partial: bool
+) -> ScoreRow:
     if not verdicts:
         return unscored(names, ScoreStatus.NO_VERDICT)
     usable = [v for v in verdicts if v.status is VerdictStatus.OK and v.scores]
     is_empty = not usable and any(v.status is VerdictStatus.SKIPPED_EMPTY_OUTPUT for v in verdicts)
     mean = _mean_score(usable)
-    value = default if is_empty else mean
+    of_jury = mean if partial or len(usable) == len(verdicts) else None
+    value = default if is_empty else of_jury
     medhelm = mean if mean is not None else default or 0.0
     return (
         Score(
@@ -100,38 +128,53 @@ def _row(verdicts: Sequence[Verdict], names: Sequence[str], default: float | Non
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
     names, default = tuple(info.name for info in _renamed(params)), _default(params)
-    annotator = params.get("annotator")
+    annotator, partial = params.get("annotator"), takes_available(params)
     no_answer = unscored(names, ScoreStatus.NO_ANSWER)
     return [
-        _row([v for v in state.verdicts if annotator in (None, v.annotator)], names, default)
+        _row(
+            [one for one in state.verdicts if annotator in (None, one.annotator)],
+            names,
+            default,
+            partial=partial,
+        )
         if state.completions
         else no_answer
         for state in states
     ]
 
 
-def _check_default(params: Params) -> None:
-    given = params.get("default_score", "0")
+def _check(params: Params) -> None:
+    check_incomplete_jury(params)
+    for key in _NUMBERS:
+        _check_number(key, params.get(key, "0"))
+    low, high = (
+        float(params.get(key, end)) for key, end in zip(_SCALE, (LOWEST, HIGHEST), strict=True)
+    )
+    if not low < high:
+        raise ConfigError(
+            f"jury_score: its scale is {low:g} to {high:g}; the minimum must be less."
+        )
+
+
+def _check_number(key: str, given: str) -> None:
     try:
-        usable = math.isfinite(float(given))
+        number = float(given)
     except ValueError:
-        usable = False
-    if not usable:
-        raise ConfigError(f"jury_score: default_score is {given!r}; a finite number is allowed.")
+        number = math.nan
+    if math.isnan(number) or (key not in _SCALE and math.isinf(number)):
+        raise ConfigError(f"jury_score: {key} is {given!r}; a finite number is allowed.")
 
 
 _ALIASES = tuple(
-    _rating(f"{scenario}_accuracy{suffix}", 1.0, 5.0)
-    for scenario in _SCENARIOS
-    for suffix in ("", MEDHELM)
+    _rating(f"{scenario}_accuracy{suffix}") for scenario in _SCENARIOS for suffix in ("", MEDHELM)
 )
 
 JURY_SCORE = Metric(
     fn=_score,
     needs=frozenset({"completions", "verdicts"}),
     emits=(_rating("jury_score"), COVERAGE, _rating(f"jury_score{MEDHELM}")),
-    version="1",
+    version="2",
     renamed=_renamed,
     aliases=_ALIASES,
-    preflight=_check_default,
+    preflight=_check,
 )

@@ -1,8 +1,9 @@
 """The points that an answer earns by its instance's own rubric, from the judges' verdicts.
 
-An item's share is the mean of the judges' usable verdicts on it, each 1 or 0; for complete verdicts
-this comes to the mean over judges. An item on which no verdict is usable is missing: its share is
-None. Verdicts name their item, so a failed one never moves another.
+An item's share is the mean of the judges' verdicts on it, each 1 or 0; for complete verdicts this
+comes to the mean over judges. An item that lacks a judge's usable verdict is missing: its share is
+None; with params["incomplete_jury"] = "available" it is missing only where no verdict is usable.
+Verdicts name their item, so a failed one never moves another.
 """
 
 import math
@@ -13,7 +14,7 @@ from medhelm_spark.domain.annotation import RubricItem
 from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
 from medhelm_spark.domain.stats import Score, ScoreStatus
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.metrics.jury import COVERAGE
+from medhelm_spark.metrics.jury import COVERAGE, check_incomplete_jury, takes_available
 from medhelm_spark.metrics.metric import Params
 
 Shares = Sequence[float | None]
@@ -23,7 +24,8 @@ UNSCORED, LOWEST = "unscored", "lowest"
 
 
 def check_missing(params: Params) -> None:
-    """Refuse a policy for missing verdicts that is none."""
+    """Refuse rules for missing verdicts that are none."""
+    check_incomplete_jury(params)
     given = params.get("missing", UNSCORED)
     if given not in (UNSCORED, LOWEST):
         raise ConfigError(f"missing is {given!r}; allowed: {UNSCORED}, {LOWEST}.")
@@ -53,12 +55,16 @@ def usable(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, int, float]]:
             yield one.judge, one.rubric_item, one.scores[0].score
 
 
-def shares_of(items: Sequence[RubricItem], verdicts: Sequence[Verdict]) -> Shares:
-    """Per item the share of its usable verdicts that call it met; None where there is none."""
+def shares_of(items: Sequence[RubricItem], verdicts: Sequence[Verdict], params: Params) -> Shares:
+    """Per item the share of its verdicts that call it met; None where it is missing."""
     said: dict[int, list[float]] = defaultdict(list)
     for _, place, met in usable(verdicts):
         said[place].append(met)
-    return [sum(said[at]) / len(said[at]) if at in said else None for at in range(len(items))]
+    least = 1 if takes_available(params) else len({one.judge for one in verdicts})
+    return [
+        sum(said[at]) / len(said[at]) if len(said[at]) >= least else None
+        for at in range(len(items))
+    ]
 
 
 def earned(items: Sequence[RubricItem], shares: Shares, params: Params) -> float | ScoreStatus:

@@ -29,7 +29,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.states import EVALUATION_KEY, hear, requests_of
 
 STAGE = "plan_judges"
-VERSION = "1"
+VERSION = "2"
 
 # One row per answer and annotator; `subject_id` names the answer together with its instance, since
 # two instances may share a request but not a gold answer.

@@ -156,7 +156,12 @@ def _measured(
         nothing = [None] * len(stats)
         return nothing, nothing
     values = metric.fn(columns, weights, params)
-    found = bootstrap_rows(lambda drawn: metric.fn(columns, drawn, params), weights, seed=seed)
+    found = bootstrap_rows(
+        lambda drawn: metric.fn(columns, drawn, params),
+        weights,
+        seed=seed,
+        scales=[(stat.minimum, stat.maximum) for stat in stats],
+    )
     intervals = [
         None if value is None or stat.name in metric.biased else interval
         for stat, value, interval in zip(stats, values, found, strict=True)

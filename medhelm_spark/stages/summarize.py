@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
-from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, MetricInfo, Stat
+from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
@@ -28,7 +28,6 @@ from medhelm_spark.stages.robustness import (
 )
 from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_specs import current_runs
-from medhelm_spark.statistics.summary import clipped
 from medhelm_spark.statistics.summary import summarize as summary_of
 
 STAGE = "summarize"
@@ -113,11 +112,8 @@ def _stat(
     row: Histogram, name: str, computed_on: ComputedOn | None, scale: MetricInfo, trials: int
 ) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
-    proportion = (scale.minimum, scale.maximum) == (0.0, 1.0) and not scale.clips_mean
-    binary = proportion or computed_on is ComputedOn.INVARIANCE
-    made = summary_of(pairs, row.num_unscored, SEED, may_be_binary=binary, trials=trials)
-    if scale.clips_mean and computed_on is not ComputedOn.INVARIANCE:
-        made = clipped(made, scale.minimum, scale.maximum)
+    own = SHARE if computed_on is ComputedOn.INVARIANCE else scale
+    made = summary_of(pairs, row.num_unscored, own, trials)
     if row.perturbation in WITHOUT_INTERVAL and computed_on is not ComputedOn.INVARIANCE:
         made = replace(made, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
     return Stat(

@@ -94,6 +94,12 @@ def _pair_texts(pair: BoardPair) -> tuple[str, ...]:
     return (benchmark, pair.first, pair.second, difference, str(found.n), str(found.num_dropped), p)
 
 
+def _pair_note(board: Leaderboard) -> str:
+    """How the intervals of the differences were made."""
+    methods = dict.fromkeys(pair.difference.ci_method for pair in board.pairs)
+    return f"Intervals of differences: {'; '.join(one.label for one in methods)}."
+
+
 def _grid(board: Leaderboard) -> list[list[str]]:
     """All texts by column: each column its two header lines, then one text per row."""
     return [
@@ -129,7 +135,8 @@ def _table(board: Leaderboard) -> str:
     if board.pairs:
         texts = zip(_PAIR_HEADER, *map(_pair_texts, board.pairs), strict=True)
         lines = aligned([list(column) for column in texts], 1)
-        parts.append("\n".join(["Paired differences on the same instances", "", *lines]))
+        title = "Paired differences on the same instances"
+        parts.append("\n".join([title, "", *lines, "", _pair_note(board)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -150,6 +157,7 @@ def _markdown(board: Leaderboard) -> str:
         lines += ["", "Paired differences on the same instances", "", markdown_line(_PAIR_HEADER)]
         lines += [markdown_line(["---"] * len(_PAIR_HEADER))]
         lines += [markdown_line(_pair_texts(pair)) for pair in board.pairs]
+        lines += ["", _pair_note(board)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,9 @@
-"""95 % confidence intervals of a mean: Wilson for 0/1 values, a seeded bootstrap otherwise."""
+"""95 % confidence intervals of a mean, by the scale of its values.
+
+Wilson's for shares of 0/1 values, a score interval for means on a scale with two ends, Student's t
+where an end is open. None of them has zero width. Coverage by simulation:
+`benchmarks/interval_coverage.py`, docs/decisions/0012-intervals.md.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,10 +16,34 @@ from medhelm_spark.domain.stats import Interval, IntervalMethod
 Z95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 
+PSEUDO_ANSWERS = 0.4
+"""How many answers the spread of a bounded mean counts at each end of its scale beside the real."""
+
 DRAWS = 1000
-_MAX_CELLS = 4096
-_DRAWS_AT_ONCE = 100
+_MAX_ROWS = 4096
 _QUANTILES = (0.025, 0.975)
+_T95 = (12.706204736174694, 4.302652729749462)
+"""The 97.5 % quantiles of t with 1 and 2 degrees of freedom."""
+
+
+def t_quantile(df: float) -> float:
+    """The 97.5 % quantile of Student's t for df of 1 or more; a fraction below 3 is cut off.
+
+    From 3 on by the expansion of Abramowitz and Stegun 26.7.5, within 0.15 %.
+
+    >>> [round(t_quantile(df), 2) for df in (1, 2, 9, 99)]
+    [12.71, 4.3, 2.26, 1.98]
+    """
+    if df < 3:
+        return _T95[int(df) - 1]
+    z, z2 = Z95, Z95 * Z95
+    terms = (
+        (z2 + 1) / 4,
+        ((5 * z2 + 16) * z2 + 3) / 96,
+        (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384,
+        ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160,
+    )
+    return z * (1 + math.fsum(term / df**power for power, term in enumerate(terms, 1)))
 
 
 def wilson(successes: float, n: float) -> Interval:
@@ -26,65 +55,85 @@ def wilson(successes: float, n: float) -> Interval:
     """
     if not 0 <= successes <= n or n == 0:
         raise ValueError(f"wilson: {successes} successes of {n}; 0 <= successes <= n, n > 0")
-    p, z2 = successes / n, Z95 * Z95
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
+    low, high = _score(successes / n, n, Z95)
     return Interval(low=low, high=high, method=IntervalMethod.WILSON)
 
 
-def _cells(
-    values: NDArray[np.float64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distinct sorted values with counts, at most `_MAX_CELLS` of them.
+def _score(p: float, n: float, z: float) -> tuple[float, float]:
+    """All shares q that p, seen in n, is at most z standard errors sqrt(q (1 - q) / n) from."""
+    z2 = z * z
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    low = 0.0 if p == 0 else max(0.0, centre - half)
+    high = 1.0 if p == 1 else min(1.0, centre + half)
+    return low, high
 
-    More distinct values share equal-width cells, each standing at its own mean: the mean is kept,
-    and what a cell loses of the variance is at most (range / _MAX_CELLS)^2 / 4.
+
+def bounded_score(mean: float, variance: float, n: float, low: float, high: float) -> Interval:
+    """The score interval of a mean of n values between `low` and `high`, on their scale.
+
+    Wilson's interval rests on the largest variance that a mean allows, (high - mean) (mean - low).
+    Here it is shrunk to the share of it that the values have (Bhatia and Davis 2000: never more
+    than all), estimated with PSEUDO_ANSWERS at each end of the scale, so that equal values do not
+    pass for certainty; t with n - 1 degrees of freedom (1 at least) stands for z.
+
+    Args:
+        mean: of the values, on the scale.
+        variance: the population's, not negative.
+        n: how many values, 1 or more; may be effective.
+        low: the least possible value.
+        high: the greatest, above `low`.
     """
-    distinct, where = np.unique(values, return_inverse=True)
-    weights = np.bincount(where, weights=counts).astype(np.int64)
-    if len(distinct) <= _MAX_CELLS:
-        return distinct, weights
-    scale = _MAX_CELLS / (distinct[-1] - distinct[0])
-    cell = np.minimum(((distinct - distinct[0]) * scale).astype(np.int64), _MAX_CELLS - 1)
-    sums = np.bincount(cell, weights=distinct * weights)
-    cell_counts = np.bincount(cell, weights=weights).astype(np.int64)
-    filled = cell_counts > 0
-    return sums[filled] / cell_counts[filled], cell_counts[filled]
-
-
-def bootstrap_mean(
-    values: Sequence[float],
-    counts: Sequence[int] | None = None,
-    *,
-    seed: int,
-    size: int | None = None,
-) -> Interval:
-    """Percentile interval of the mean over 1,000 resamples of all values (Efron 1979).
-
-    `size` is how many values a resample has, as many as there are by default.
-
-    `counts[i]` tells how often `values[i]` occurs, once each by default. A resample is drawn as the
-    multinomial counts of the distinct values, so memory depends neither on n nor on the order of
-    the values; the same values in any order give the same interval.
-    """
-    given = np.asarray(values, dtype=np.float64)
-    times = np.ones(len(given), np.int64) if counts is None else np.asarray(counts, np.int64)
-    if len(given) == 0 or len(given) != len(times) or not np.isfinite(given).all():
-        raise ValueError(f"bootstrap_mean: {len(given)} values, {len(times)} counts; finite values")
-    points, weights = _cells(given, times)
-    n = int(weights.sum())
-    drawn = n if size is None else size
-    generator = np.random.default_rng(seed)
-    means = np.concatenate(
-        [
-            generator.multinomial(drawn, weights / n, size=_DRAWS_AT_ONCE) @ points / drawn
-            for _ in range(DRAWS // _DRAWS_AT_ONCE)
-        ]
+    if not (low <= mean <= high and low < high and n >= 1 and variance >= 0):
+        raise ValueError(f"bounded_score: {n} values on the scale {low} to {high}; n >= 1")
+    width = high - low
+    p, pseudo = (mean - low) / width, PSEUDO_ANSWERS
+    total = n + 2 * pseudo
+    centre = (n * p + pseudo) / total
+    square = (n * (variance / width**2 + p * p) + pseudo) / total
+    share = min(1.0, (square - centre * centre) / (centre * (1 - centre)))
+    below, above = _score(p, n / share, t_quantile(max(1.0, n - 1)))
+    return Interval(
+        low=low + width * below, high=low + width * above, method=IntervalMethod.BOUNDED_SCORE
     )
-    low, high = np.clip(np.quantile(means, _QUANTILES), points[0], points[-1])
-    return Interval(low=float(low), high=float(high), method=IntervalMethod.BOOTSTRAP)
+
+
+def student_t(
+    mean: float, variance: float, n: float, low: float | None, high: float | None
+) -> Interval | None:
+    """Student's interval of a mean of n values, cut at the end of the scale that is not open.
+
+    None where it would have no width: a single value, or equal ones. `variance` is the
+    population's.
+    """
+    if n < 2 or variance <= 0:
+        return None
+    half = t_quantile(n - 1) * math.sqrt(variance / (n - 1))
+    return Interval(
+        low=mean - half if low is None else max(low, mean - half),
+        high=mean + half if high is None else min(high, mean + half),
+        method=IntervalMethod.T,
+    )
+
+
+def mean_interval(
+    counts: Sequence[tuple[float, int]], low: float | None, high: float | None, trials: int = 1
+) -> Interval | None:
+    """The interval of the mean of finite values, each with how often it occurs, in order.
+
+    A value beyond an end of the scale moves that end to it. Of `trials` values per instance the
+    interval is that of the instances, as if the values of one were alike.
+    """
+    total = sum(count for _, count in counts)
+    mean = math.fsum(value * count for value, count in counts) / total
+    variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / total
+    n = max(1.0, total / trials)
+    values = [value for value, _ in counts]
+    low = None if low is None else min(low, *values)
+    high = None if high is None else max(high, *values)
+    if low is None or high is None:
+        return student_t(mean, variance, n, low, high)
+    return bounded_score(min(max(mean, low), high), variance, n, low, high)
 
 
 def bootstrap_rows(
@@ -92,24 +141,45 @@ def bootstrap_rows(
     counts: NDArray[np.int64],
     *,
     seed: int,
+    scales: Sequence[tuple[float | None, float | None]],
 ) -> list[Interval | None]:
-    """Percentile intervals of numbers that `measure` makes of how often each row counts.
+    """Intervals of numbers that `measure` makes of how often each row counts.
 
-    Each of the 1,000 resamples of all instances is drawn as multinomial counts of the distinct
-    rows. None where a resample gives no number, where there is one instance only, and for all where
-    more than 4,096 distinct rows would make this slower than what it says is worth.
+    1,000 resamples of all instances are drawn as multinomial counts of the distinct rows (Efron
+    1979). A number on a scale with two ends gets the score interval of a mean whose variance is
+    the resamples', any other the percentiles of the resamples. None where a resample gives no
+    number, where an interval would have no width, and for all where more than 4,096 distinct rows
+    would make this slower than what it says is worth.
+
+    Args:
+        measure: the numbers, always as many; None for one that does not exist.
+        counts: how often each distinct row occurs.
+        seed: of the resamples.
+        scales: the least and greatest possible of each number, None for an open end.
     """
     n = int(counts.sum())
-    if n < 2 or len(counts) > _MAX_CELLS:
-        return [None] * len(measure(counts))
+    if len(counts) > _MAX_ROWS:
+        return [None] * len(scales)
     generator = np.random.default_rng(seed)
     draws = [measure(generator.multinomial(n, counts / n)) for _ in range(DRAWS)]
-    return [_percentiles(column) for column in zip(*draws, strict=True)]
+    columns = zip(measure(counts), zip(*draws, strict=True), scales, strict=True)
+    return [_of_resamples(value, drawn, n, *scale) for value, drawn, scale in columns]
 
 
-def _percentiles(drawn: Sequence[float | None]) -> Interval | None:
-    known = [value for value in drawn if value is not None and math.isfinite(value)]
-    if len(known) < len(drawn):
+def _of_resamples(
+    value: float | None,
+    drawn: Sequence[float | None],
+    n: int,
+    low: float | None,
+    high: float | None,
+) -> Interval | None:
+    known = [one for one in drawn if one is not None and math.isfinite(one)]
+    if value is None or len(known) < len(drawn):
         return None
-    low, high = np.quantile(known, _QUANTILES)
-    return Interval(low=float(low), high=float(high), method=IntervalMethod.BOOTSTRAP)
+    if low is not None and high is not None:
+        ends = min(low, value), max(high, value)
+        return bounded_score(value, n * float(np.var(known)), n, *ends)
+    below, above = (float(limit) for limit in np.quantile(known, _QUANTILES))
+    if below == above:
+        return None
+    return Interval(low=below, high=above, method=IntervalMethod.BOOTSTRAP)

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark.domain.stats import Interval, IntervalMethod
-from medhelm_spark.statistics.intervals import Z95, bootstrap_mean
+from medhelm_spark.domain.stats import SHARE, IntervalMethod, MetricInfo
+from medhelm_spark.statistics.intervals import Z95, mean_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,8 +14,9 @@ class PairedDifference:
     """First model minus second, over the `n` instances on which both have a value.
 
     `num_dropped` instances lack one of the two values. `p_value` is McNemar's exact two-sided one
-    where all values are 0 or 1, None otherwise. The interval is 95 %: Bonett and Price's for 0/1,
-    a bootstrap over pairs otherwise, none for a single other pair or no pair.
+    where all values are 0 or 1 of a share, None otherwise. The interval is 95 %: Bonett and Price's
+    for 0/1; else that of a mean of differences, which lie between -width and width of the scale.
+    There is none for no pair, and without a scale none for a single pair or equal differences.
     """
 
     n: int
@@ -23,7 +24,7 @@ class PairedDifference:
     mean_difference: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
-    ci_method: str = "none"
+    ci_method: IntervalMethod = IntervalMethod.NONE
     p_value: float | None = None
 
 
@@ -62,17 +63,21 @@ def _binary(pairs: Mapping[tuple[float, float], int], n: int, dropped: int) -> P
         mean_difference=(only_first - only_second) / n,
         ci_low=low,
         ci_high=high,
-        ci_method="bonett_price",
+        ci_method=IntervalMethod.BONETT_PRICE,
         p_value=mcnemar_exact(only_first, only_second),
     )
 
 
+def _range_of_differences(scale: MetricInfo) -> tuple[float | None, float | None]:
+    """The least and the greatest difference of two values; None where an end is open."""
+    if scale.minimum is None or scale.maximum is None:
+        return None, None
+    width = scale.maximum - scale.minimum
+    return -width, width
+
+
 def paired_from_counts(
-    counts: Sequence[tuple[float, float, int]],
-    num_dropped: int,
-    seed: int,
-    *,
-    may_be_binary: bool = True,
+    counts: Sequence[tuple[float, float, int]], num_dropped: int, scale: MetricInfo = SHARE
 ) -> PairedDifference:
     """The paired difference from (first value, second value, number of instances), in any order."""
     pairs: Counter[tuple[float, float]] = Counter()
@@ -81,30 +86,27 @@ def paired_from_counts(
     n = pairs.total()
     if n == 0:
         return PairedDifference(n=0, num_dropped=num_dropped)
-    if may_be_binary and all(value in (0, 1) for pair in pairs for value in pair):
+    if scale.is_share and all(value in (0, 1) for pair in pairs for value in pair):
         return _binary(pairs, n, num_dropped)
     differences: Counter[float] = Counter()
     for (first, second), count in pairs.items():
         differences[first - second] += count
-    interval: Interval | None = None
-    if n > 1:
-        interval = bootstrap_mean(list(differences), list(differences.values()), seed=seed)
+    least, most = _range_of_differences(scale)
+    interval = mean_interval(sorted(differences.items()), least, most)
     return PairedDifference(
         n=n,
         num_dropped=num_dropped,
         mean_difference=math.fsum(value * count for value, count in differences.items()) / n,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
-        ci_method=(interval.method if interval else IntervalMethod.NONE).value,
+        ci_method=interval.method if interval else IntervalMethod.NONE,
     )
 
 
 def paired_difference(
     first: Mapping[str, float | None],
     second: Mapping[str, float | None],
-    seed: int,
-    *,
-    may_be_binary: bool = True,
+    scale: MetricInfo = SHARE,
 ) -> PairedDifference:
     """The paired difference of values by instance; None is a value that is not there."""
     pairs: Counter[tuple[float, float]] = Counter()
@@ -115,6 +117,5 @@ def paired_difference(
     return paired_from_counts(
         [(one, other, count) for (one, other), count in pairs.items()],
         len(first.keys() | second.keys()) - pairs.total(),
-        seed,
-        may_be_binary=may_be_binary,
+        scale,
     )

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from medhelm_spark.domain.stats import Interval, IntervalMethod
-from medhelm_spark.statistics.intervals import bootstrap_mean, wilson
+from medhelm_spark.domain.stats import Interval, IntervalMethod, MetricInfo
+from medhelm_spark.statistics.intervals import bounded_score, mean_interval, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,29 +25,22 @@ class Summary:
 
 
 def _interval(
-    counts: Sequence[tuple[float, int]], n: int, seed: int, trials: int, *, may_be_binary: bool
+    counts: Sequence[tuple[float, int]], n: int, scale: MetricInfo, trials: int
 ) -> Interval | None:
-    if may_be_binary and all(value in (0, 1) for value, _ in counts):
+    if scale.is_share and all(value in (0, 1) for value, _ in counts):
         return wilson(sum(count for value, count in counts if value == 1) / trials, n / trials)
-    if n <= trials:
-        return None
-    size = max(1, round(n / trials))
-    return bootstrap_mean([v for v, _ in counts], [c for _, c in counts], seed=seed, size=size)
+    return mean_interval(counts, scale.minimum, scale.maximum, trials)
 
 
 def summarize(
-    histogram: Sequence[tuple[float, int]],
-    num_unscored: int,
-    seed: int,
-    *,
-    may_be_binary: bool = True,
-    trials: int = 1,
+    histogram: Sequence[tuple[float, int]], num_unscored: int, scale: MetricInfo, trials: int = 1
 ) -> Summary:
     """Summarise scored values given as (value, how often), in any order.
 
-    The interval is Wilson's where every value is 0 or 1, else a bootstrap seeded by `seed`, and
-    none for no value or a single other one. `may_be_binary=False` is for scales that reach beyond
-    0 and 1 (a jury's ratings), of which a stat may happen to hold only ones.
+    The interval is Wilson's where every value is 0 or 1 and the scale is that of a share, a score
+    interval on another scale with two ends, Student's t where an end is open. There is none for no
+    value, and with an open end none for a single value or equal ones. Where the scale `clips_mean`,
+    mean and interval are brought onto it; spread, minimum and maximum stay those of the values.
 
     Of `trials` values per instance the interval is that of the instances, as if the values of one
     were alike: asking again says nothing of other instances. It is too wide where they differ.
@@ -63,8 +56,8 @@ def summarize(
         return Summary(count=0, num_unscored=num_unscored)
     mean = math.fsum(value * count for value, count in counts) / n
     variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / n
-    interval = _interval(counts, n, seed, trials, may_be_binary=may_be_binary)
-    return Summary(
+    interval = _interval(counts, n, scale, trials)
+    found = Summary(
         count=n,
         num_unscored=num_unscored,
         mean=min(max(mean, counts[0][0]), counts[-1][0]),
@@ -75,23 +68,21 @@ def summarize(
         ci_high=interval.high if interval else None,
         ci_method=interval.method if interval else IntervalMethod.NONE,
     )
+    return _onto_scale(found, scale, trials) if scale.clips_mean else found
 
 
-def clipped(summary: Summary, low: float | None, high: float | None) -> Summary:
-    """The summary with mean and interval brought onto a scale that single values may leave.
+def _onto_scale(found: Summary, scale: MetricInfo, trials: int) -> Summary:
+    """The summary with mean and interval cut at the ends of the scale.
 
-    Spread, minimum and maximum stay those of the values. None leaves that end open.
+    An interval that lies beyond an end becomes that of answers which all stand at this end.
     """
-
-    def onto_scale(value: float | None) -> float | None:
-        if value is None:
-            return None
-        value = value if low is None else max(low, value)
-        return value if high is None else min(high, value)
-
-    return replace(
-        summary,
-        mean=onto_scale(summary.mean),
-        ci_low=onto_scale(summary.ci_low),
-        ci_high=onto_scale(summary.ci_high),
-    )
+    low, high = scale.minimum, scale.maximum
+    if low is None or high is None or found.mean is None:
+        return found
+    ends = found.ci_low, found.ci_high
+    below, above = (min(max(end, low), high) for end in ends if end is not None)
+    mean = min(max(found.mean, low), high)
+    if below == above:
+        at_end = bounded_score(below, 0.0, max(1.0, found.count / trials), low, high)
+        below, above = at_end.low, at_end.high
+    return replace(found, mean=mean, ci_low=below, ci_high=above)

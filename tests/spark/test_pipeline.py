@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli.exit_codes import INCOMPLETE
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.metrics import METRICS
 from tests.spark.conftest import Site, calls, questions
 from tests.tokenizers import word_tokenizer
@@ -167,6 +168,38 @@ def test_a_jury_scores_and_an_unvalidated_one_is_marked(site: Site, log: Path) -
     assert len(site.rows("annotations")) == 6
     assert site.run("-r", f"{entry},model={model}") == 0
     assert len(site.rows("annotations")) == 6
+
+
+def test_an_incomplete_jury_scores_nothing_until_the_policy_takes_what_is_there(
+    site: Site, log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = site.deploy("acme/yes", text="yes")
+    site.deploy("acme/kind", mode="judge", score=5, log_file=str(log))
+    failing = {"fail_every": 2, "max_attempts": 1, "log_file": str(log)}
+    site.deploy("acme/stern", mode="judge", score=2, **failing)
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": name, "model_name": name} for name in ("acme/kind", "acme/stern")],
+    }
+    rubric = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
+    entry = site.benchmark("bench", questions(6), metrics=[jury], judge_prompt=rubric)
+    run = ("-r", f"{entry},model={model}")
+    assert site.run(*run) == 0
+    (cell,) = site.board()
+    lost, asked = cell["num_unscored"], len(calls(log))
+    assert 0 < lost < 6
+    assert (cell["mean"], cell["count"]) == (3.5, 6 - lost)
+    policy = conf_path("policy.yaml").read_text()
+    rule = policy.replace("incomplete_jury: unscored", "incomplete_jury: available")
+    (site.folder / "prod_env" / "policy.yaml").write_text(rule)
+    capsys.readouterr()
+    assert site.run(*run) == 0
+    assert "\n0 model calls" in capsys.readouterr().err
+    assert len(calls(log)) == asked
+    (cell,) = site.board()
+    assert (cell["num_unscored"], cell["count"]) == (0, 6)
+    assert cell["mean"] == pytest.approx((3.5 * (6 - lost) + 5 * lost) / 6)
 
 
 def test_a_failure_that_is_given_up_is_not_asked_again_by_itself(site: Site, log: Path) -> None:

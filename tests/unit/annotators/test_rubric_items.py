@@ -99,7 +99,7 @@ def test_the_schema_asks_for_reasons_and_then_true_or_false() -> None:
         ('```json\n{"explanation": "it\ndoes", "met": false}\n```', 0.0),
         ('{"met": "True", "explanation": "as text"}', 1.0),
         ('{"met": true}', 1.0),
-        ('The answer says {"met": true}. My verdict: {"explanation": "x", "met": false}', 0.0),
+        ('The answer says {"met": 1}. My verdict: {"explanation": "x", "met": false}', 0.0),
     ],
 )
 def test_forms_that_real_judges_write(text: str, score: float) -> None:
@@ -120,6 +120,7 @@ def test_the_explanation_is_kept() -> None:
         *("", "true", "Met.", "{}", '{"explanation": "no verdict"}', '{"met": null}'),
         *('{"met": 1}', '{"met": 0.5}', '{"met": "yes and no"}', '{"met": [true]}'),
         '{"met": true} but then {"met": fal',
+        'The answer says {"met": true}. My verdict: {"explanation": "x", "met": false}',
     ],
 )
 def test_anything_else_is_no_verdict(text: str) -> None:

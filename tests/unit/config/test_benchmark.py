@@ -60,13 +60,15 @@ def test_a_jury_score_brings_rubric_jury_and_annotator(judged: Path) -> None:
 
 
 def test_without_judges_the_sites_own_jury_judges_on_the_stated_scale(judged: Path) -> None:
-    text = judged.read_text().split("    judges:")[0] + "    minimum: 1\n    maximum: 10\n"
+    scale = "    minimum: 1\n    maximum: 10\n    whole: true\n"
+    text = judged.read_text().split("    judges:")[0] + scale
     judged.write_text(text)
     loaded = load_benchmark(judged)
     assert loaded.jury is None
     assert loaded.card.annotators[0].jury == "default"
     assert loaded.rubric is not None
-    assert (loaded.rubric.criteria[0].minimum, loaded.rubric.criteria[0].maximum) == (1, 10)
+    (criterion,) = loaded.rubric.criteria
+    assert (criterion.minimum, criterion.maximum, criterion.whole) == (1, 10, True)
     assert loaded.card.metrics[0].args["default_score"] == "1"
 
 

@@ -50,7 +50,7 @@ from medhelm_spark.domain.scenario import (
     Split,
     Verified,
 )
-from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus, Stat
+from medhelm_spark.domain.stats import SHARE, PerInstanceStats, Score, ScoreStatus, Stat
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.ledger import ReleaseMember
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
@@ -169,7 +169,7 @@ def planned(spec: RunSpec, suite: str = "s1", minutes: int = 0) -> SuiteRun:
 def stat(run_spec_id: str, name: str, values: Values) -> Stat:
     """A row of `stats` over these values."""
     counts = Counter(float(value) for value in values if value is not None)
-    found = summarize(sorted(counts.items()), sum(v is None for v in values), 0)
+    found = summarize(sorted(counts.items()), sum(v is None for v in values), SHARE)
     return Stat(
         run_spec_id=run_spec_id,
         name=name,

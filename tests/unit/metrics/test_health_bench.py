@@ -108,10 +108,12 @@ def test_several_judges_are_averaged_per_item() -> None:
     # complete: the mean of (6 + 10) / 20 and (6 - 8) / 20
     both = [*verdicts("a", True, False, True, False), *verdicts("b", True, True, False, False)]
     assert main(*both)[0] == pytest.approx((0.8 - 0.1) / 2)
-    # b failed on the first item: a's word stands there, and the coverage says so
+    # b failed on the first item: no value, or with "available" a's word stands there
     both = [*verdicts("a", True, False, True, False), *verdicts("b", FAILED, True, False, False)]
+    assert main(*both) == pytest.approx([None, 7 / 8, (16 + 6) / 44])
     # MedHELM: a 16/22; b's "yes, no, no" is taken for the first three items: 6/22
-    assert main(*both) == pytest.approx([0.35, 7 / 8, (16 + 6) / 44])
+    available = main(*both, incomplete_jury="available")
+    assert available == pytest.approx([0.35, 7 / 8, (16 + 6) / 44])
 
 
 def test_order_of_the_verdicts_does_not_matter() -> None:

@@ -47,9 +47,19 @@ def test_scores_are_pooled_and_not_averaged_per_judge_first():
     assert jury(verdict("gpt", 5), verdict("llama", 1, 1, 1))[0] == ok(2.0)
 
 
-def test_a_missing_judge_shows_in_the_coverage():
-    values = jury(verdict("gpt", 4, 4), verdict("llama", status=BAD), verdict("claude", 1, 1))
-    assert values == [ok(2.5), ok(2 / 3), ok(2.5)]
+def test_an_answer_that_lacks_a_judge_is_unscored_and_its_coverage_says_so():
+    said = verdict("gpt", 4, 4), verdict("llama", status=BAD), verdict("claude", 1, 1)
+    assert jury(*said) == [NO_VERDICT, ok(2 / 3), ok(2.5)]
+    assert jury(*said, incomplete_jury="unscored") == jury(*said)
+    assert jury(*said, incomplete_jury="available") == [ok(2.5), ok(2 / 3), ok(2.5)]
+
+
+def test_a_strict_judge_that_fails_does_not_lift_the_score():
+    strict, mild = verdict("strict", 2), verdict("mild", 4)
+    missing = verdict("strict", status=VerdictStatus.REQUEST_FAILED)
+    assert jury(strict, mild)[0] == ok(3.0)
+    assert jury(missing, mild)[0] == NO_VERDICT
+    assert jury(missing, mild, incomplete_jury="available")[0] == ok(4.0)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +103,31 @@ def test_stat_name_is_medhelms_where_the_params_say_so():
     assert [stat.name for stat in emitted] == names
     assert (emitted[0].minimum, emitted[0].maximum) == (1.0, 5.0)
     assert [stat.name for stat in JURY.emitted({})] == [stat.name for stat in JURY.emits]
+
+
+def test_the_scale_is_1_to_5_where_params_name_no_other():
+    def scale(**params):
+        return {
+            (stat.minimum, stat.maximum) for stat in JURY.emitted(params) if "cov" not in stat.name
+        }
+
+    assert scale(stat_name="tone") == {(1.0, 5.0)}
+    assert scale(minimum="0", maximum="10") == {(0.0, 10.0)}
+    assert scale(minimum="-inf", maximum="inf") == {(None, None)}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"incomplete_jury": "some"},
+        {"minimum": "five"},
+        {"maximum": "nan"},
+        {"minimum": "3", "maximum": "3"},
+    ],
+)
+def test_a_rule_or_scale_that_is_none_is_refused(params):
+    with pytest.raises(ConfigError, match=next(iter(params)).removesuffix("_jury")):
+        JURY.preflight(params)
 
 
 @pytest.mark.parametrize("given", ["", "low", "nan", "inf"])

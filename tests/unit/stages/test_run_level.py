@@ -53,7 +53,7 @@ def test_each_group_gets_every_stat_of_its_metric():
     main = found["classification_macro_f1", "test", ""]
     assert main.mean == pytest.approx((6 / 7 + 0) / 2)
     assert (main.count, main.num_unscored) == (4, 0)
-    assert main.ci_method is IntervalMethod.BOOTSTRAP
+    assert main.ci_method is IntervalMethod.BOUNDED_SCORE
     assert main.ci_low <= main.mean <= main.ci_high
     assert found["classification_micro_f1", "valid", ""].mean == 1.0
     assert found["classification_micro_f1", "test", "typos"].mean == 0.0

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from medhelm_spark.domain.stats import UNBOUNDED, MetricInfo
 from medhelm_spark.statistics.paired import (
     PairedDifference,
     bonett_price,
@@ -11,6 +12,8 @@ from medhelm_spark.statistics.paired import (
     paired_difference,
     paired_from_counts,
 )
+
+RATING = MetricInfo(name="rating", display_name="Rating", minimum=1.0, maximum=5.0)
 
 
 @pytest.mark.parametrize(
@@ -43,22 +46,22 @@ def test_bonett_price_by_hand():
 def test_binary_values():
     first = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0, "e": None, "f": 1.0}
     second = {"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": 1.0, "g": 0.0}
-    found = paired_difference(first, second, seed=0)
+    found = paired_difference(first, second)
     assert (found.n, found.num_dropped, found.mean_difference) == (4, 3, 0.5)
     assert found.p_value == 0.5  # two discordant pairs, both for the first: 2 * 1/4
     assert found.ci_method == "bonett_price"
     assert found.ci_low < 0.5 < found.ci_high <= 1
 
 
-def test_other_values_use_a_bootstrap_over_pairs():
+def test_other_values_use_the_interval_of_a_mean_of_differences():
     first = {str(i): 0.5 + 0.01 * (i % 5) for i in range(100)}
     second = {str(i): 0.3 + 0.01 * (i % 3) for i in range(100)}
-    found = paired_difference(first, second, seed=1)
+    found = paired_difference(first, second, UNBOUNDED)
     assert found.mean_difference == pytest.approx(0.2 + 0.02 - 0.0099)
     assert found.ci_low < found.mean_difference < found.ci_high
     assert found.ci_high - found.ci_low < 0.02  # pairing removes the spread over instances
-    assert (found.ci_method, found.p_value) == ("bootstrap", None)
-    turned = paired_difference(second, first, seed=1)
+    assert (found.ci_method, found.p_value) == ("t", None)
+    turned = paired_difference(second, first, UNBOUNDED)
     assert turned.mean_difference == pytest.approx(-found.mean_difference)
 
 
@@ -66,18 +69,30 @@ def test_order_of_instances_makes_no_difference():
     first = {str(i): (i * 7 % 11) / 10 for i in range(50)}
     second = {str(i): (i * 5 % 13) / 10 for i in range(50)}
     shuffled = dict(reversed(first.items()))
-    assert paired_difference(first, second, seed=3) == paired_difference(shuffled, second, seed=3)
+    assert paired_difference(first, second) == paired_difference(shuffled, second)
 
 
 def test_no_pair_and_one_pair():
-    assert paired_difference({"a": 1.0}, {"b": 1.0}, seed=0) == PairedDifference(n=0, num_dropped=2)
-    one = paired_difference({"a": 0.4}, {"a": 0.3}, seed=0)
-    assert (one.n, one.ci_low, one.ci_method) == (1, None, "none")
-    assert one.mean_difference == pytest.approx(0.1)
+    assert paired_difference({"a": 1.0}, {"b": 1.0}) == PairedDifference(n=0, num_dropped=2)
+    single = paired_difference({"a": 0.4}, {"a": 0.3})
+    assert single.mean_difference == pytest.approx(0.1)
+    assert (single.n, single.ci_method) == (1, "bounded_score")
+    assert -1 <= single.ci_low < -0.5
+    assert 0.5 < single.ci_high <= 1
+    unbounded = paired_difference({"a": 0.4}, {"a": 0.3}, UNBOUNDED)
+    assert (unbounded.n, unbounded.ci_low, unbounded.ci_method) == (1, None, "none")
+
+
+def test_equal_pairs_are_no_certainty():
+    equal = paired_from_counts([(3.0, 3.0, 4)], 0, RATING)
+    assert (equal.mean_difference, equal.ci_method) == (0.0, "bounded_score")
+    assert equal.ci_low == pytest.approx(-equal.ci_high)
+    assert 0.5 < equal.ci_high < 4
+    assert paired_from_counts([(3.0, 3.0, 4)], 0, UNBOUNDED).ci_method == "none"
 
 
 def test_ratings_that_happen_to_be_ones_get_no_mcnemar():
     counts = [(1.0, 1.0, 10)]
-    assert paired_from_counts(counts, 0, 0).p_value == 1.0
-    ratings = paired_from_counts(counts, 0, 0, may_be_binary=False)
-    assert (ratings.p_value, ratings.ci_method) == (None, "bootstrap")
+    assert paired_from_counts(counts, 0).p_value == 1.0
+    ratings = paired_from_counts(counts, 0, RATING)
+    assert (ratings.p_value, ratings.ci_method) == (None, "bounded_score")

@@ -2,18 +2,22 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medhelm_spark.domain.stats import IntervalMethod, Stat
+from medhelm_spark.domain.stats import SHARE, UNBOUNDED, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.statistics.intervals import wilson
-from medhelm_spark.statistics.summary import Summary, clipped, summarize
+from medhelm_spark.statistics.summary import Summary, summarize
+
+RATING = MetricInfo(name="rating", display_name="Rating", minimum=1.0, maximum=5.0)
+POINTS = MetricInfo(name="points", display_name="Points", clips_mean=True)
 
 
 def test_binary_values_by_hand():
-    summary = summarize([(1.0, 3), (0.0, 1)], num_unscored=2, seed=0)
+    summary = summarize([(1.0, 3), (0.0, 1)], num_unscored=2, scale=SHARE)
     assert (summary.count, summary.num_unscored, summary.mean) == (4, 2, 0.75)
     assert summary.stddev == pytest.approx(math.sqrt(0.1875))
     assert (summary.minimum, summary.maximum) == (0.0, 1.0)
@@ -22,36 +26,57 @@ def test_binary_values_by_hand():
 
 
 def test_other_values_by_hand():
-    summary = summarize([(1.0, 1), (2.0, 2), (5.0, 1)], num_unscored=0, seed=0)
+    summary = summarize([(1.0, 1), (2.0, 2), (5.0, 1)], num_unscored=0, scale=RATING)
     assert (summary.count, summary.mean) == (4, 2.5)
     assert summary.stddev == pytest.approx(1.5)  # deviations 2.25, 0.25, 0.25, 6.25
-    assert summary.ci_method is IntervalMethod.BOOTSTRAP
+    assert summary.ci_method is IntervalMethod.BOUNDED_SCORE
     assert 1 <= summary.ci_low < 2.5 < summary.ci_high <= 5
 
 
 def test_nothing_scored_is_not_zero():
-    assert summarize([], num_unscored=7, seed=0) == Summary(count=0, num_unscored=7)
-    assert summarize([(0.5, 0)], num_unscored=7, seed=0).mean is None
+    assert summarize([], num_unscored=7, scale=SHARE) == Summary(count=0, num_unscored=7)
+    assert summarize([(0.5, 0)], num_unscored=7, scale=SHARE).mean is None
 
 
 def test_a_single_value():
-    binary = summarize([(1.0, 1)], num_unscored=0, seed=0)
+    binary = summarize([(1.0, 1)], num_unscored=0, scale=SHARE)
     assert binary.ci_method is IntervalMethod.WILSON
-    other = summarize([(0.4, 1)], num_unscored=0, seed=0)
-    assert (other.mean, other.stddev) == (0.4, 0)
-    assert (other.ci_method, other.ci_low, other.ci_high) == (IntervalMethod.NONE, None, None)
+    other = summarize([(0.4, 1)], num_unscored=0, scale=SHARE)
+    assert (other.mean, other.stddev, other.ci_method) == (0.4, 0, IntervalMethod.BOUNDED_SCORE)
+    assert other.ci_low < 0.1
+    assert other.ci_high > 0.9
+    alone = summarize([(0.4, 1)], num_unscored=0, scale=UNBOUNDED)
+    assert (alone.ci_method, alone.ci_low, alone.ci_high) == (IntervalMethod.NONE, None, None)
+
+
+def test_equal_values_are_no_certainty():
+    equal = summarize([(0.5, 4)], num_unscored=0, scale=SHARE)
+    assert equal.ci_low < 0.4
+    assert equal.ci_high > 0.6
+    assert summarize([(0.5, 4)], num_unscored=0, scale=UNBOUNDED).ci_method is IntervalMethod.NONE
+
+
+def test_an_open_end_gets_a_t_interval():
+    summary = summarize([(1.0, 1), (2.0, 2), (5.0, 1)], num_unscored=0, scale=UNBOUNDED)
+    half = 3.18245 * math.sqrt(3) / 2  # sample variance 3, four values, t with 3 degrees
+    assert summary.ci_method is IntervalMethod.T
+    assert (summary.ci_low, summary.ci_high) == pytest.approx((2.5 - half, 2.5 + half), abs=0.004)
+    count = replace(UNBOUNDED, minimum=0.0)
+    cut = summarize([(1.0, 1), (2.0, 2), (5.0, 1)], num_unscored=0, scale=count)
+    assert (cut.ci_low, cut.ci_high) == (0.0, summary.ci_high)
 
 
 def test_ratings_that_happen_to_be_all_ones_are_no_proportion():
-    summary = summarize([(1.0, 10)], num_unscored=0, seed=0, may_be_binary=False)
-    assert (summary.ci_method, summary.ci_low) == (IntervalMethod.BOOTSTRAP, 1.0)
-    assert summarize([(1.0, 10)], num_unscored=0, seed=0).ci_low < 0.8
+    summary = summarize([(1.0, 10)], num_unscored=0, scale=RATING)
+    assert (summary.ci_method, summary.ci_low) == (IntervalMethod.BOUNDED_SCORE, 1.0)
+    assert 1.0 < summary.ci_high < 3.0
+    assert summarize([(1.0, 10)], num_unscored=0, scale=SHARE).ci_low < 0.8
 
 
 @pytest.mark.parametrize("bad", [(float("nan"), 1), (float("inf"), 1), (0.5, -1)])
 def test_what_is_no_value_is_refused(bad):
     with pytest.raises(ValueError, match="summarize"):
-        summarize([(1.0, 2), bad], num_unscored=0, seed=0)
+        summarize([(1.0, 2), bad], num_unscored=0, scale=SHARE)
 
 
 @given(
@@ -61,20 +86,21 @@ def test_what_is_no_value_is_refused(bad):
 def test_order_and_partial_counts_make_no_difference(histogram, shuffler: random.Random):
     parts = [(value, 1) for value, count in histogram for _ in range(count)]
     shuffler.shuffle(parts)
-    assert summarize(parts, 0, 5) == summarize(histogram, 0, 5)
+    assert summarize(parts, 0, SHARE) == summarize(histogram, 0, SHARE)
 
 
 def test_asking_again_does_not_narrow_the_interval():
-    once = summarize([(1.0, 3), (0.0, 1)], num_unscored=0, seed=0)
-    thrice = summarize([(1.0, 9), (0.0, 3)], num_unscored=0, seed=0, trials=3)
+    once = summarize([(1.0, 3), (0.0, 1)], num_unscored=0, scale=SHARE)
+    thrice = summarize([(1.0, 9), (0.0, 3)], num_unscored=0, scale=SHARE, trials=3)
     assert (thrice.count, thrice.mean) == (12, 0.75)
     assert (thrice.ci_low, thrice.ci_high) == (once.ci_low, once.ci_high)
-    parts = summarize([(0.2, 2), (0.5, 4)], num_unscored=0, seed=7, trials=2)
-    whole = summarize([(0.2, 1), (0.5, 2)], num_unscored=0, seed=7)
-    assert (parts.ci_low, parts.ci_high) == (whole.ci_low, whole.ci_high)
-    uneven = summarize([(1.0, 3), (0.0, 2)], num_unscored=1, seed=0, trials=2)
+    parts = summarize([(0.2, 2), (0.5, 4)], num_unscored=0, scale=SHARE, trials=2)
+    whole = summarize([(0.2, 1), (0.5, 2)], num_unscored=0, scale=SHARE)
+    assert (parts.ci_low, parts.ci_high) == pytest.approx((whole.ci_low, whole.ci_high))
+    uneven = summarize([(1.0, 3), (0.0, 2)], num_unscored=1, scale=SHARE, trials=2)
     assert (uneven.ci_low, uneven.ci_high) == (wilson(1.5, 2.5).low, wilson(1.5, 2.5).high)
-    assert summarize([(0.2, 1), (0.5, 2)], 0, 0, trials=3).ci_low is None, "one instance"
+    single = summarize([(0.2, 1), (0.5, 2)], 0, UNBOUNDED, trials=3)
+    assert single.ci_low is None, "one instance"
 
 
 def test_field_names_are_those_of_a_stat():
@@ -83,19 +109,24 @@ def test_field_names_are_those_of_a_stat():
 
 
 def test_a_mean_brought_onto_its_scale_keeps_the_spread_of_the_values():
-    whole = summarize([(-1.0, 3), (0.5, 1)], num_unscored=1, seed=0)
-    found = clipped(whole, 0.0, 1.0)
-    assert (whole.mean, found.mean) == (-0.625, 0.0)
-    assert (found.minimum, found.maximum, found.stddev) == (-1.0, 0.5, whole.stddev)
+    found = summarize([(-1.0, 3), (0.5, 1)], num_unscored=1, scale=POINTS)
+    assert found.mean == 0.0
+    assert (found.minimum, found.maximum) == (-1.0, 0.5)
+    assert found.stddev == pytest.approx(math.sqrt(27) / 8)  # deviations 3/8 thrice and 9/8
     assert (found.count, found.num_unscored) == (4, 1)
-    assert whole.ci_low == -1.0
     assert found.ci_low == 0.0
-    assert found.ci_high == max(0.0, whole.ci_high)
+    assert 0.0 < found.ci_high < 1.0
+
+
+def test_an_interval_beyond_its_scale_is_that_of_answers_at_its_end():
+    beyond = summarize([(-1.0, 50), (-0.9, 50)], num_unscored=0, scale=POINTS)
+    at_end = summarize([(0.0, 100)], num_unscored=0, scale=POINTS)
+    assert (beyond.mean, beyond.ci_low, beyond.ci_high) == (0.0, 0.0, at_end.ci_high)
+    assert at_end.ci_high > 0.0
 
 
 def test_what_lies_on_the_scale_or_is_absent_stays():
-    inside = summarize([(0.2, 2), (0.8, 2)], num_unscored=0, seed=0)
-    assert clipped(inside, 0.0, 1.0) == inside
-    assert clipped(inside, None, None) == inside
-    assert clipped(Summary(count=0, num_unscored=3), 0.0, 1.0).mean is None
-    assert clipped(summarize([(3.0, 2)], 0, seed=0), 0.0, 1.0).mean == 1.0
+    inside = summarize([(0.2, 2), (0.8, 2)], num_unscored=0, scale=POINTS)
+    plain = replace(POINTS, clips_mean=False)
+    assert inside == summarize([(0.2, 2), (0.8, 2)], num_unscored=0, scale=plain)
+    assert summarize([], num_unscored=3, scale=POINTS).mean is None
