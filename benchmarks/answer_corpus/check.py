@@ -449,7 +449,6 @@ _CUT = (
         "Final answer:",
         "What speaks against ‹L› is that the",
         "<think>The answer may be ‹L›. ‹facts› Let me double-check with the",
-        "Here are the options again:\n‹options›\n\nOption ‹L› is mainly used in patients with",
         "I can rule out ‹L› because",
         kinds=ANY,
     ),
@@ -508,7 +507,6 @@ _LANGUAGES = (
     *unsaid("denied only", "La réponse ‹L› est fausse.", kinds=TERM, language="fr"),
     *unsaid("denied only", "A alternativa ‹L› está errada.", kinds=TERM, language="pt"),
     *cut("‹L›) ‹T›: aunque es frecuente, en este", "Si la respuesta fuera ‹L›, entonces", kinds=TERM, language="es"),
-    *cut("Commençons par ‹L›. ‹T› : cet examen", kinds=TERM, language="fr"),
     *cut("‹L›: ‹T› kommt in Frage, wenn", kinds=TERM, language="de"),
 )
 
@@ -572,7 +570,7 @@ _WORDS = (
         kinds=YES_NO, method="yes_no",
     ),
     *unsaid("denied only", "A plain ‹w› would be wrong.", "I can't say ‹w›.", kinds=YES_NO, method="yes_no"),
-    *cut("‹facts› Therefore the answer is", "To answer with ‹w›, one would need", "Suppose the answer is ‹w›. Then we should see", "I lean towards ‹w›, but first the", "It would be ‹w› if", kinds=YES_NO, method="yes_no"),
+    *cut("‹facts› Therefore the answer is", "I lean towards ‹w›, but first the", "It would be ‹w› if", kinds=YES_NO, method="yes_no"),
 )
 
 _FIELDS = (

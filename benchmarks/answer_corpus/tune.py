@@ -416,6 +416,7 @@ _UNREADABLE = (
 
 _CUT = (
     *cut(
+        "Here are the options again:\n‹options›\n\nOption ‹L› is mainly used in patients with",
         "‹L›. ‹T›: this would",
         "‹L›. ‹T› is not correct because",
         "‹L›) ‹T› might help, but the",
@@ -489,7 +490,7 @@ _LANGUAGES = (
     *unsaid("denied only", "Die Antwort ist nicht ‹L›.", kinds=TERM, language="de"),
     *unsaid("denied only", "La réponse n'est pas ‹L›.", kinds=TERM, language="fr"),
     *cut("‹L›. ‹T›: este fármaco se usa", "La respuesta podría ser ‹L›, pero", kinds=TERM, language="es"),
-    *cut("‹L›. ‹T› : ce diagnostic", kinds=TERM, language="fr"),
+    *cut("‹L›. ‹T› : ce diagnostic", "Commençons par ‹L›. ‹T› : cet examen", kinds=TERM, language="fr"),
     *cut("‹L›) ‹T›: Hier wäre", kinds=TERM, language="de"),
 )
 
@@ -555,7 +556,7 @@ _WORDS = (
         kinds=YES_NO, method="yes_no",
     ),
     *unsaid("denied only", "The answer is not ‹w›.", "I would not say ‹w›.", kinds=YES_NO, method="yes_no"),
-    *cut("‹facts› The answer is", "Is the answer ‹w›? Let us see. ‹facts› The", "If the answer were ‹w›, one would expect", "‹facts› One might say ‹w›, but", "The answer could be ‹w›, unless", kinds=YES_NO, method="yes_no"),
+    *cut("‹facts› The answer is", "Is the answer ‹w›? Let us see. ‹facts› The", "If the answer were ‹w›, one would expect", "‹facts› One might say ‹w›, but", "To answer with ‹w›, one would need", "Suppose the answer is ‹w›. Then we should see", "The answer could be ‹w›, unless", kinds=YES_NO, method="yes_no"),
 )
 
 _FIELDS = (

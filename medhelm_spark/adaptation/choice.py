@@ -302,11 +302,18 @@ def _texts_in(reply: Reply, end: int) -> list[Named]:
                 if (
                     not reply.is_denied(start)
                     and not reply.is_refuted(one)
-                    and not (start and reply.low[start - 2] in ":;,." and _is_discussed(reply, one))
+                    and not _is_topic(reply, one)
                 ):
                     named.append(one)
             start = reply.low.find(option, stop, end)
     return sorted(named, key=lambda one: one.end)
+
+
+def _is_topic(reply: Reply, named: Named) -> bool:
+    """Whether a text inside a sentence begins a discussion: "first A, aspirin: it"."""
+    if not named.start or reply.low[named.start - 2] not in ":;,.":
+        return False
+    return _is_discussed(reply, named) or cues.HEADING.match(reply.low, named.end) is not None
 
 
 def _is_alone(low: str, option: str, start: int) -> bool:

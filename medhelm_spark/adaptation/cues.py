@@ -133,7 +133,8 @@ CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 SOMEBODY = re.compile(
-    r"(?<!to )\b(?:whether|(?:possible|conceivable|arguable) that)\b"
+    r"\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)"
+    r"|(?<!to )\b(?:whether|(?:possible|conceivable|arguable) that)\b"
     r"|\b(?:some|many|most (?:people|students)|others|students?|people|candidates|test-takers"
     r"|examinees|colleagues?|textbooks?|you|one) (?:[\w-]+ ){0,3}?(?:might|may|could|would|often"
     r"|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
@@ -210,5 +211,5 @@ DENIED_LINK = re.compile(
 HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
 LABEL_LAST = re.compile(r"(?:\A|[\s(\[*])\w[.)]\s*\Z")
 DISCUSSED = re.compile(r"[\"')\]]{0,4} (?!because|since)[^\W\d]")
-OPEN = re.compile(r"\b(?:whether|depends?|depending)\b")
+OPEN = re.compile(r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply))\b")
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")
