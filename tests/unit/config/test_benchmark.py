@@ -60,7 +60,8 @@ def test_a_jury_score_brings_rubric_jury_and_annotator(judged: Path) -> None:
 
 
 def test_without_judges_the_sites_own_jury_judges_on_the_stated_scale(judged: Path) -> None:
-    text = judged.read_text().split("    judges:")[0] + "    minimum: 1\n    maximum: 10\n    whole: true\n"
+    scale = "    minimum: 1\n    maximum: 10\n    whole: true\n"
+    text = judged.read_text().split("    judges:")[0] + scale
     judged.write_text(text)
     loaded = load_benchmark(judged)
     assert loaded.jury is None
