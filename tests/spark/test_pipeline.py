@@ -209,7 +209,9 @@ def test_a_failure_that_is_given_up_is_not_asked_again_by_itself(site: Site, log
     for _ in range(2):
         assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
     assert len(calls(log)) == 6
-    assert site.board()[0]["num_unscored"] > 0
+    (cell,) = site.board()
+    assert cell["num_unscored"] > 0
+    assert cell["num_model_failures"] == 0, "a timeout says nothing of the model"
 
 
 def test_prompts_are_cut_to_the_window_for_who_asks_for_it(site: Site, log: Path) -> None:
@@ -227,6 +229,10 @@ def test_prompts_are_cut_to_the_window_for_who_asks_for_it(site: Site, log: Path
     entry = f"{site.benchmark('bench', rows, max_tokens=4)},model={model}"
     site.run("-r", entry)
     assert sorted(len(row["text"].split()) for row in site.rows("prompts")) == [3, 21]
+    (cell,) = site.board()
+    assert (cell["count"], cell["num_unscored"], cell["num_model_failures"]) == (1, 1, 1)
+    assert (cell["mean"], cell["mean_with_model_failures"]) == (1.0, 0.5)
+    assert (cell["bound_low"], cell["bound_high"], cell["is_below_floor"]) == (0.5, 1.0, True)
     site.run("-r", entry, "--compat", "medhelm-0.8")
     cut = {row["text"]: row["prompt_truncated"] for row in site.rows("prompts")}
     assert [text for text, is_cut in cut.items() if is_cut] == ["one " * 8]
