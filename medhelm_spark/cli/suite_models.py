@@ -60,8 +60,8 @@ def tell_left(rows: Sequence[SuiteRun], args: Namespace) -> None:
         mine = [row.run_spec for row in rows if row.run_spec.scenario_name == scenario]
         models = sorted({spec.model_deployment for spec in mine})
         say(
-            f"score: {scenario}: {counted(len(models), 'other model')} of suite {args.suite!r} "
-            f"keep another definition and cannot be compared until run again: "
+            f"score: {scenario}: an earlier definition still holds for "
+            f"{counted(len(models), 'other model')} of suite {args.suite!r}; to compare, run: "
             f"{_command(models, args)}"
         )
 

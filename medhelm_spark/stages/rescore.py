@@ -5,6 +5,7 @@ others were scored, they are planned by the new definition too, and become curre
 request that it makes was settled before. Nobody is asked anything.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,21 +37,27 @@ def others_of(
 ) -> list[SuiteRun]:
     """The scored ones of a suite's current runs whose definition is none of these RunSpecs'.
 
-    Only the scenarios of `specs` count, and other run names than theirs. The definition is all of
-    a RunSpec but the model's part.
+    Only other models' runs of the same run entries count. The definition is all of a RunSpec but
+    the model's part.
     """
-    names = {spec.name for spec in specs}
-    scenarios = {spec.scenario_name for spec in specs}
+    names, entries = {spec.name for spec in specs}, {entry_of(spec) for spec in specs}
     known = {_definition(ctx, spec) for spec in specs}
-    rows = [
-        row for row in current if row.name not in names and row.run_spec.scenario_name in scenarios
-    ]
+    rows = [row for row in current if row.name not in names and entry_of(row.run_spec) in entries]
     scored = ctx.finished(SCORE, [row.run_spec_id for row in rows])
     return [
         row
         for row in rows
         if row.run_spec_id in scored and _definition(ctx, row.run_spec) not in known
     ]
+
+
+def entry_of(spec: RunSpec) -> frozenset[str]:
+    """The parts of a run name without the model's, wherever that stands in it."""
+    name = spec.name
+    for value in sorted({spec.model, spec.model_deployment}, key=len, reverse=True):
+        for key in ("model", "model_deployment"):
+            name = name.replace(f"{key}={value.replace('/', '_')}", "")
+    return frozenset(filter(None, re.split("[:,]", name)))
 
 
 def _definition(ctx: Context, spec: RunSpec) -> str:

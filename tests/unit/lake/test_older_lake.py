@@ -1,22 +1,23 @@
 """A lake written before tables had all their columns is read, and appended to, as it stands."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from medhelm_spark.domain.run import PerturbationSpec, SuiteRun
+from medhelm_spark.domain.run import PerturbationSpec, RunRecord, SuiteRun
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.tables import TABLES, properties
-from medhelm_spark.lake.views import CURRENT_RUN_SPECS
+from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS
 from medhelm_spark.leaderboard import choose, load_runs
 from tests.unit.leaderboard.planted import ALPHA, BETA, planned, run_spec
 
-LATER = {"is_primary", "margin", "version"}
+LATER = {"is_primary", "margin", "version", "comparability"}
 
 
 def older(kind: Any) -> Any:
@@ -58,3 +59,29 @@ def test_run_specs_of_before_are_read_and_new_ones_stand_beside_them(tmp_path: P
         spec.perturbations,
         other.perturbations,
     ]
+
+
+def test_records_of_before_do_not_say_what_their_scores_rest_on(tmp_path: Path) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    record = RunRecord(
+        stage="score",
+        unit_id="r1",
+        write_id="w1",
+        fingerprint="f",
+        suite="s1",
+        started_at=at,
+        finished_at=at,
+        counts={"requests": 1},
+        code_version="0",
+        spark_version="4",
+    )
+    new = pa.Table.from_batches([encode_batch(RunRecord, [record])])
+    old = pa.Table.from_pylist(new.to_pylist(maps_as_pydicts="strict"), schema=older(new.schema))
+    assert old.num_columns == new.num_columns - 1
+    folder = str(tmp_path / "runs")
+    write_deltalake(folder, old, configuration=properties(TABLES["runs"]))
+    later = replace(record, unit_id="r2", comparability={"data": "n=3 0a"})
+    rows = pa.Table.from_batches([encode_batch(RunRecord, [later])])
+    assert FileTables(str(tmp_path)).append("runs", rows)
+    read = {row.unit_id: row for row in open_reader(str(tmp_path)).rows(CURRENT_RUNS, RunRecord)}
+    assert read == {"r1": record, "r2": later}
