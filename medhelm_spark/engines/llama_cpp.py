@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 SILENT = -1
 DEFAULT_CONTEXT = 4096
 REFUSED_CODES = range(400, 500)
+UNREADABLE_BODY = "[json.exception.parse_error"
 TOO_LONG_TYPE = "exceed_context_size_error"
 PLAIN_SAMPLING = {
     # llama.cpp's own defaults would narrow the choice beyond temperature and top_p.
@@ -106,9 +107,7 @@ class LlamaCppEngine:
         except Exception as error:
             # The library raises bare exceptions whose text quotes the request.
             self._note(type(error).__name__)
-            unsendable = isinstance(error, UnicodeError)
-            kind = FailureKind.INVALID_REQUEST if unsendable else FailureKind.ENGINE_ERROR
-            return failed(request, kind, self.fingerprint)
+            return failed(request, _kind(error), self.fingerprint)
         completions: list[Completion] = [one for reply in replies for one in reply.completions]
         return answered(
             request,
@@ -148,6 +147,13 @@ class _RefusedError(Exception):
     def __init__(self, kind: FailureKind) -> None:
         super().__init__(kind.value)
         self.kind = kind
+
+
+def _kind(error: Exception) -> FailureKind:
+    """The library raises ValueError for what it cannot follow, such as a schema."""
+    refused = isinstance(error, ValueError) and not isinstance(error, wire.MalformedReplyError)
+    refused = refused or str(error).startswith(UNREADABLE_BODY)
+    return FailureKind.INVALID_REQUEST if refused else FailureKind.ENGINE_ERROR
 
 
 def _single_completions(body: dict[str, Any]) -> Iterator[dict[str, Any]]:

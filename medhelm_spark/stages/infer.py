@@ -28,7 +28,7 @@ from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.dealing import SLOT, dealt
-from medhelm_spark.stages.outage import cut_short, left_over, outage
+from medhelm_spark.stages.outage import cut_short, failures_in_a_row, left_over, outage
 from medhelm_spark.stages.pending import Asking, Tally, pending_of, tallies_of
 from medhelm_spark.stages.waves import Outcome, record_wave
 
@@ -142,6 +142,7 @@ class _Waves:
     ) -> None:
         self._ctx, self._units, self._asking, self._watch = ctx, run_spec_ids, asking, watch
         self._writes: list[str] = []
+        self._in_a_row: dict[str, int] = {}
 
     def ask(self, work: Sequence[Work]) -> set[str]:
         """Ask engine by engine until nothing is pending; returns the deployments in an outage."""
@@ -177,7 +178,12 @@ class _Waves:
         write_id = new_write_id()
         outcomes = _ask(self._ctx, wave, self._asking, work, (write_id, self._watch))
         self._writes.append(write_id)
-        return cut_short({part.model_deployment: part.requests for part in work}, outcomes)
+        self._in_a_row = failures_in_a_row(self._in_a_row, outcomes)
+        known = self._asking.deployments
+        in_a_row = self._in_a_row.items()
+        many = {name for name, count in in_a_row if count >= known[name].failures_in_a_row}
+        stopped = cut_short({part.model_deployment: part.requests for part in work}, outcomes)
+        return stopped | many
 
 
 def _work(ctx: Context, wave: DataFrame) -> list[Work]:

@@ -24,6 +24,21 @@ def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]
     return {name for name, count in asked.items() if failures[name] and results[name] < count}
 
 
+def failures_in_a_row(before: Mapping[str, int], outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """By deployment, the failures of infrastructure up to the end of a wave without any reply.
+
+    A wave with a reply begins anew: the order of its results is not known here.
+    """
+    counts, replied = Counter(before), set()
+    for outcome in outcomes:
+        kind = FailureKind(outcome.failure) if outcome.failure else None
+        if kind and kind.is_infrastructure:
+            counts[outcome.model_deployment] += outcome.requests
+        elif kind is not FailureKind.DENIED:
+            replied.add(outcome.model_deployment)
+    return {name: count for name, count in counts.items() if name not in replied}
+
+
 def left_over(tallies: Iterable[Tally]) -> str:
     """What stays without an answer, and what asks it again; empty where nothing does.
 

@@ -169,6 +169,22 @@ def test_a_judge_that_is_out_stops_the_run_and_the_answers_are_kept(
     assert len(calls(log)) == 3
 
 
+def test_an_outage_is_seen_across_small_waves_and_another_model_is_asked_to_the_end(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waves of about two requests: none holds enough failures by itself."""
+    monkeypatch.setenv("MEDHELM_SPARK_WAVE_MINUTES", "0.2")
+    log = tmp_path / "calls.log"
+    slow = {"tokens_per_second": 10, "max_failures_in_a_row": 6, "max_attempts": 1}
+    out = site.deploy("acme/out", fail_every=1, log_file=str(log), **slow)
+    up = site.deploy("acme/up", text="yes", **slow)
+    entry = site.benchmark("bench", questions(20), max_tokens=40)
+    assert site.run("-r", entry, "--models-to-run", out, up) == OUTAGE
+    assert 6 <= len(calls(log)) < 20
+    answered = [row for row in site.rows("request_results") if row["failure"] is None]
+    assert len(answered) == 20, "the model that is up was asked to the end"
+
+
 def test_an_engine_that_dies_each_time_is_an_outage(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:

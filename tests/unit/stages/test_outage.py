@@ -5,7 +5,13 @@ from datetime import UTC, datetime
 import pytest
 
 from medhelm_spark.domain.request import FailureKind
-from medhelm_spark.stages.outage import cut_short, left_over, outage, without_answer
+from medhelm_spark.stages.outage import (
+    cut_short,
+    failures_in_a_row,
+    left_over,
+    outage,
+    without_answer,
+)
 from medhelm_spark.stages.pending import BITS, Standing, Tally, tallies
 from medhelm_spark.stages.waves import Outcome
 
@@ -80,6 +86,14 @@ def test_what_was_left_unasked_beside_failures_is_an_outage() -> None:
     rows = [outcome("up", 8), outcome("up", 1, OUT), outcome("down", 4), outcome("down", 4, OUT)]
     assert cut_short(asked, [*rows, outcome("late", 9, SLOW)]) == {"down"}
     assert cut_short(asked, []) == set(), "another driver wrote the wave"
+
+
+def test_failures_go_on_from_wave_to_wave_until_a_reply() -> None:
+    first = failures_in_a_row({}, [outcome("a", 3, OUT), outcome("a", 2, SLOW), outcome("b", 1)])
+    assert first == {"a": 5}
+    second = [outcome("a", 4, OUT), outcome("a", 1, FailureKind.DENIED), outcome("b", 2, OUT)]
+    assert failures_in_a_row(first, second) == {"a": 9, "b": 2}
+    assert failures_in_a_row(first, [outcome("a", 4, OUT), outcome("a", 1, LONG)]) == {}
 
 
 def test_what_stays_is_told_with_what_asks_it_again() -> None:
