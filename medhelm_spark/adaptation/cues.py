@@ -175,6 +175,7 @@ PREFERRED = re.compile(
     r"(?: \w+ly)? (?:the (?:\w+ )?(?:drug|treatment|therapy|management|best|correct|right"
     r"|answer|diagnosis|cause|choice|step|option)|indicated|preferred|recommended|appropriate"
     r"|needed|required|first-line|most|best|better|correct|right))"
+    r"|[\"')\]]{0,4} is what (?:i|we) would"
     rf"|[^.;!?\n]{{0,60}}\b(?:{RIGHT} (?:option|choice|answer))"
 )
 ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")

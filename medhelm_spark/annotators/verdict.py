@@ -34,8 +34,7 @@ def verdict_schema(rubric: Rubric) -> str:
     Each criterion is an object of its `keys`: `score` a number on the criterion's scale, all
     others strings of bounded length. Explanations come before the score, whatever the order of
     `keys`: engines that constrain decoding write properties in this order, and a score written
-    after its reasons can follow from them. Of whole numbers a number is asked too: under another
-    schema every stored verdict would be asked for anew.
+    after its reasons can follow from them.
     """
     criteria = {criterion.name: _criterion_schema(criterion) for criterion in rubric.criteria}
     return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
@@ -50,7 +49,10 @@ def met_schema(_: Rubric) -> str:
 def _criterion_schema(criterion: Criterion) -> dict[str, Any]:
     properties: dict[str, Any] = {key: _EXPLANATION for key in criterion.keys if key != SCORE_KEY}
     scale = {"minimum": criterion.minimum, "maximum": criterion.maximum}
-    return _object_schema(properties | {SCORE_KEY: {"type": "number", **scale}})
+    if criterion.whole:
+        scale = {name: int(limit) for name, limit in scale.items()}
+    kind = "integer" if criterion.whole else "number"
+    return _object_schema(properties | {SCORE_KEY: {"type": kind, **scale}})
 
 
 def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:

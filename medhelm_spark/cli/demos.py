@@ -14,20 +14,16 @@ from medhelm_spark.config.run_entries import parse_flags
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.request import Purpose
-from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.interop.responses import ENGINE, file_id, import_responses
-from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.states import inputs_of
 from medhelm_spark.tracking import preload
 
 SUITE = "demo"
 MODEL = "huggingface/smollm2-135m-instruct"
 BASELINE = "baseline/constant"
-BASELINE_FILES = {
-    "TRIAGE-CHOICE": "triage_choice",
-    "DISCHARGE-NOTE": "discharge_note",
-    "pubmed_qa": "pubmed_style",
+# What it answers, by a phrase of the prompt; "A" to all others.
+BASELINE_ANSWERS = {
+    "A caller describes a health problem.": "routine",
+    "Rewrite this visit summary for the patient": "Please follow the advice you were given at your "
+    "visit, take your medicine as told, and come back if you feel worse.",
 }
 CONFIGURABLE = "medhelm_configurable_benchmark:config_path"
 
@@ -47,7 +43,7 @@ def run(
     tracking: bool,
     typed: Sequence[str],
 ) -> int:
-    """Three small benchmarks for a real model and for answers that were made without one."""
+    """Three small benchmarks for a real model and for a baseline that always answers alike."""
     if tracking:
         preload()
     workspace = Workspace(local_path, location, [_baseline()])
@@ -57,7 +53,6 @@ def run(
     ctx = workspace.context(SUITE)
     made = OwnData(paths=[_pubmed_style()])
     prepared = prepare(ctx, workspace, runs, {"pubmed_qa": made})
-    _import(ctx, prepared.specs)
     done = evaluate(ctx, workspace, runs, prepared=prepared)
     say(counted(done.model_calls, "model call"))
     if tracking:
@@ -71,13 +66,12 @@ def run(
 
 
 def _baseline() -> Deployment:
-    files = sorted(conf_path("demos", "baseline").glob("*.jsonl"))
     return Deployment(
         name=BASELINE,
         model=BASELINE,
-        engine=ENGINE,
+        engine="canned",
         locality=Locality.LOCAL,
-        args={"revision": "-".join(file_id(path)[:16] for path in files)},
+        args={"mode": "script", "replies": BASELINE_ANSWERS, "text": "A"},
         origin="demo",
     )
 
@@ -89,14 +83,3 @@ def _pubmed_style() -> str:
 def _runs(workspace: Workspace) -> tuple[ResolvedRun, ...]:
     entries = [f"{entry},model={model}" for model in (MODEL, BASELINE) for entry in ENTRIES]
     return expand(parse_flags(entries), workspace.registry, base_dir=conf_path("demos"))
-
-
-def _import(ctx: Context, specs: Sequence[RunSpec]) -> None:
-    """Take in the baseline's answers where they are not in the lake yet."""
-    mine = [spec for spec in specs if spec.model_deployment == BASELINE]
-    units = [spec.run_spec_id for spec in mine]
-    found = inputs_of(ctx, units, "plan", Purpose.EVALUATE, [BASELINE])
-    if any(inputs.answered < inputs.requests for inputs in found.values()):
-        folder = conf_path("demos", "baseline")
-        files = {name: folder / f"{stem}.jsonl" for name, stem in BASELINE_FILES.items()}
-        import_responses(ctx, mine, files, {})

@@ -108,7 +108,7 @@ READ = [
     ("B (Heparin)", "B"),
     ("B: because it works", "B"),
     ("B, because it works", "B"),
-    ("B – Heparin works immediately", "B"),
+    ("B – Heparin works immediately.", "B"),
     ("B is the answer", "B"),
     ("B is right", "B"),
     ("Option B", "B"),

@@ -135,7 +135,7 @@ def test_rubric_asks_for_three_criteria_with_patient_text_last() -> None:
 
 
 @pytest.mark.parametrize(("demo", "count"), [("triage_choice", 24), ("discharge_note", 8)])
-def test_demos_parse_and_their_baselines_fit(demo: str, count: int) -> None:
+def test_demos_parse(demo: str, count: int) -> None:
     folder = DEMOS / demo
     of = card(
         source=source(folder / "data.csv"),
@@ -144,7 +144,6 @@ def test_demos_parse_and_their_baselines_fit(demo: str, count: int) -> None:
     found = instances(of)
     assert len({each.source_id for each in found}) == len(found) == count
     assert all(len(each.input) < 600 for each in found)
-    assert baseline(demo) == {each.source_id for each in found}
     assert {path.name for path in folder.iterdir()} >= {
         "prompt.txt",
         "data.csv",
@@ -153,12 +152,6 @@ def test_demos_parse_and_their_baselines_fit(demo: str, count: int) -> None:
         "run.sh",
         "README.md",
     }
-
-
-def baseline(demo: str) -> set[str]:
-    lines = (DEMOS / "baseline" / f"{demo}.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len({json.loads(line)["completion"] for line in lines}) == 1
-    return {json.loads(line)["source_id"] for line in lines}
 
 
 def test_triage_demo_is_balanced() -> None:
@@ -188,5 +181,4 @@ def test_pubmed_style_demo_is_balanced() -> None:
     found = instances(of)
     assert Counter(answer(each) for each in found) == {"yes": 7, "no": 7, "maybe": 6}
     assert {each.split for each in found} == {Split.TEST}
-    assert baseline("pubmed_style") == {each.source_id for each in found}
     assert len({key.content_hash for key in fingerprint_records(read_card(of), of)}) == 20

@@ -1,0 +1,89 @@
+"""The options that a text mentions, and whether it only discusses them."""
+
+from collections.abc import Iterator
+
+from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation.naming import Named
+from medhelm_spark.adaptation.standing import Reply
+
+_LONGEST_ARTICLE = 4
+_WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
+
+
+def is_discussed(reply: Reply, named: Named) -> bool:
+    """Whether a text that begins with an option goes on to discuss it, as "B would" does.
+
+    After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
+    """
+    is_preferred = cues.PREFERRED.match(reply.low, named.end) is not None
+    if not named.is_text:
+        is_bare = reply.low[named.end - 1 : named.end].isalnum()
+        return is_bare and not is_preferred and bool(cues.DISCUSSED.match(reply.low, named.end))
+    is_ended = reply.text[-1:] in ".!" and not reply.is_cut
+    is_word = reply.low[named.start : named.end] in _WORDS
+    if not is_word and (is_text(reply, named) or not is_ended):
+        if not is_preferred and cues.DISCUSSED.match(reply.low, named.end):
+            return True
+    is_heading = cues.HEADING.match(reply.low, named.end) and not is_text(reply, named)
+    return bool(is_heading) and reply.text[-1:].isalnum()
+
+
+def is_text(reply: Reply, named: Named) -> bool:
+    """Whether an option is named by its text alone."""
+    return reply.low[named.start : named.end] in reply.options.texts
+
+
+def mentions(reply: Reply) -> Iterator[Named]:
+    """Labels in brackets or after "option" that are neither denied nor discussed."""
+    for match in cues.MENTION.finditer(reply.low):
+        named = reply.named_at(match.end())
+        if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
+            continue
+        if reply.is_question(named):
+            continue
+        begin = reply.sentence_start(match.start())
+        before = reply.low[begin : match.start()].strip()
+        is_ended = cues.ENDED.match(reply.low, named.end) and (
+            begin == 0 or named.end < len(reply.low)
+        )
+        is_subject = len(before) < _LONGEST_ARTICLE and not is_ended
+        is_told = named.end < len(reply.low) and (
+            cues.EXPLAINED.match(reply.low, named.end) or cues.PREFERRED.match(reply.low, named.end)
+        )
+        if is_told or not is_subject:
+            yield named
+
+
+def texts_in(reply: Reply, end: int) -> list[Named]:
+    """The options whose texts stand undenied before `end`; longer texts hide shorter in them."""
+    taken = bytearray(end)
+    named = []
+    for option, result in reply.options.longest_first:
+        start = reply.low.find(option, 0, end)
+        while start >= 0:
+            stop = start + len(option)
+            if not any(taken[start:stop]) and _is_alone(reply.low, option, start):
+                taken[start:stop] = b"\1" * len(option)
+                one = Named(result, start, stop, is_text=True)
+                if (
+                    not reply.is_denied(start)
+                    and not reply.is_refuted(one)
+                    and not _is_topic(reply, one)
+                ):
+                    named.append(one)
+            start = reply.low.find(option, stop, end)
+    return sorted(named, key=lambda one: one.end)
+
+
+def _is_topic(reply: Reply, named: Named) -> bool:
+    """Whether a text inside a sentence begins a discussion: "first A, aspirin: it"."""
+    if not named.start or reply.low[named.start - 2] not in ":;,.":
+        return False
+    return is_discussed(reply, named) or cues.HEADING.match(reply.low, named.end) is not None
+
+
+def _is_alone(low: str, option: str, start: int) -> bool:
+    end = start + len(option)
+    if cues.INSIDE.search(low, max(0, start - 2), start) or low[end : end + 1].isalnum():
+        return False
+    return option != "no" or cues.NO_ALONE.match(low, end) is not None
