@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.cli.exit_codes import INCOMPLETE
 from medhelm_spark.stages.decide import decide
 from tests.spark.conftest import Site, calls, questions
 
@@ -56,7 +57,7 @@ def test_the_engine_asks_again_just_before_sending(
     model = site.deploy("vendor/model", locality="external", log_file=str(log))
     entry = site.benchmark("bench", questions(3), access_level="gated")
     monkeypatch.setattr("medhelm_spark.cli.evaluate.decide", lambda *_: [])
-    assert site.run("-r", f"{entry},model={model}") == 0
+    assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
     assert not calls(log)
     assert {row["failure"] for row in site.rows("request_results")} == {"denied"}
     assert not [row for row in site.rows("request_results") if row["completions"]]
