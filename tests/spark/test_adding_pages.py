@@ -43,9 +43,9 @@ def test_the_page_about_judges_runs(site: Site, capsys: pytest.CaptureFixture[st
     site.deploy("hospital/second-judge", mode="script", replies={"dear": "B"}, text="no grade")
     (words,) = commands(JUDGE)
     assert site.run(*asking(words, "acme/writer")) == 0
-    # Letter 1: A and B, (4 + 3) / 2; letter 2: C, the other judge's reply is no grade.
+    # Letter 1: A and B, (4 + 3) / 2; letter 2 has no score, since a reply is no grade.
     (cell,) = site.board()
-    assert (cell["main_metric"], cell["mean"], cell["count"]) == ("tone", (3.5 + 2) / 2, 2)
+    assert (cell["main_metric"], cell["mean"], cell["count"]) == ("tone", 3.5, 1)
     assert (cell["jury_coverage"], cell["demo_judge"]) == (0.75, True)
     capsys.readouterr()
     site.deploy("hospital/second-judge", mode="script", text="D")
