@@ -21,9 +21,9 @@ def is_discussed(reply: Reply, named: Named) -> bool:
         return is_bare and not is_preferred and bool(cues.DISCUSSED.match(reply.low, named.end))
     is_ended = reply.text[-1:] in ".!" and not reply.is_cut
     is_word = reply.low[named.start : named.end] in _WORDS
-    if not is_word and (is_text(reply, named) or not is_ended):
-        if not is_preferred and cues.DISCUSSED.match(reply.low, named.end):
-            return True
+    is_subject = not is_word and (is_text(reply, named) or not is_ended)
+    if is_subject and not is_preferred and cues.DISCUSSED.match(reply.low, named.end):
+        return True
     is_heading = cues.HEADING.match(reply.low, named.end) and not is_text(reply, named)
     return bool(is_heading) and reply.text[-1:].isalnum()
 

@@ -84,7 +84,7 @@ def rescored(
         policy: of the site.
     """
     held = {row.name: row for row in rows}
-    wanted = [_with_endpoint(run, held[name]) for name, run in runs.items()]
+    wanted = [_as_declared(run, held[name]) for name, run in runs.items()]
     pairs = list(zip(wanted, frozen(wanted, versions), strict=True))
     present = {run.name for run, spec in pairs if _is_present(ctx, run, spec, held[run.name])}
     alike = [
@@ -107,11 +107,12 @@ def enter_rescored(ctx: Context, found: Rescored) -> None:
         enter(ctx, found.runs, found.specs, new_write_id(), now())
 
 
-def _with_endpoint(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
-    """The run with the endpoint that its suite file declared, where none is given now."""
+def _as_declared(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
+    """The run with what its suite file declared of it, where no suite file is given now."""
+    listed = row.is_listed if run.is_listed is None else run.is_listed
     if run.is_primary is not None:
-        return run
-    return replace(run, is_primary=row.is_primary, margin=row.margin)
+        return replace(run, is_listed=listed)
+    return replace(run, is_primary=row.is_primary, margin=row.margin, is_listed=listed)
 
 
 def _is_present(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun) -> bool:
