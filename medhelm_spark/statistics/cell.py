@@ -67,7 +67,7 @@ class BoardCell:
     is_disjoint: bool = False
     comparability: Mapping[str, str] | None = None
     configuration: Mapping[str, str] = field(default_factory=dict)
-    made_at: datetime | None = None
+    made_at: datetime | None = field(default=None, compare=False)
     is_current: bool = True
     run_spec_ids: tuple[str, ...] = ()
     num_runs: int = 1
