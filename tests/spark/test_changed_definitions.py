@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.domain.comparability import PARTS
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
@@ -88,7 +89,7 @@ def test_the_other_model_is_scored_by_what_changed_and_asked_nothing(
     assert suite.run(OLDER, RUN) == 6
     assert suite.differing() == set()
     strict = suite.stats(OLDER)
-    assert (strict[0], strict[1]["extraction"]) == (1 / 3, "strict v1")
+    assert (strict[0], strict[1]["extraction"]) == (1 / 3, f"strict v{EXTRACTION_VERSION}")
     assert strict[1]["data"].startswith("n=3 ")
     assert (strict[1]["origin"], strict[1]["jury"]) == ("native", "")
 
