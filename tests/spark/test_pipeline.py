@@ -175,7 +175,8 @@ def test_an_incomplete_jury_scores_nothing_until_the_policy_takes_what_is_there(
 ) -> None:
     model = site.deploy("acme/yes", text="yes")
     site.deploy("acme/kind", mode="judge", score=5, log_file=str(log))
-    failing = {"fail_every": 2, "max_attempts": 1, "log_file": str(log)}
+    lost_for_good = {"engine_error": "give_up"}
+    failing = {"fail_every": 2, "on_failure": lost_for_good, "log_file": str(log)}
     site.deploy("acme/stern", mode="judge", score=2, **failing)
     jury = {
         "name": "jury_score",
@@ -185,7 +186,7 @@ def test_an_incomplete_jury_scores_nothing_until_the_policy_takes_what_is_there(
     rubric = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
     entry = site.benchmark("bench", questions(6), metrics=[jury], judge_prompt=rubric)
     run = ("-r", f"{entry},model={model}")
-    assert site.run(*run) == 0
+    assert site.run(*run) == INCOMPLETE
     (cell,) = site.board()
     lost, asked = cell["num_unscored"], len(calls(log))
     assert 0 < lost < 6
@@ -214,6 +215,19 @@ def test_a_failure_that_is_given_up_is_not_asked_again_by_itself(site: Site, log
     assert cell["num_model_failures"] == 0, "a timeout says nothing of the model"
 
 
+def test_a_prompt_that_the_window_cannot_hold_is_the_models_own_failure(site: Site) -> None:
+    model = site.deploy("acme/narrow", text="yes", fail_every=2, failure="too_long")
+    entry = site.benchmark("bench", questions(6))
+    assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
+    (cell,) = site.board()
+    share = cell["count"] / 6
+    assert 0 < share < 1
+    assert cell["num_unscored"] == cell["num_model_failures"] == 6 - cell["count"]
+    assert (cell["mean"], cell["mean_with_model_failures"]) == (1.0, pytest.approx(share))
+    assert (cell["bound_low"], cell["bound_high"]) == (pytest.approx(share), 1.0)
+    assert cell["is_below_floor"]
+
+
 def test_prompts_are_cut_to_the_window_for_who_asks_for_it(site: Site, log: Path) -> None:
     """A word is a token here: of 12 in the window 4 are the answer's, so 8 are the prompt's."""
     folder = word_tokenizer(site.folder / "tokenizer")
@@ -229,10 +243,6 @@ def test_prompts_are_cut_to_the_window_for_who_asks_for_it(site: Site, log: Path
     entry = f"{site.benchmark('bench', rows, max_tokens=4)},model={model}"
     site.run("-r", entry)
     assert sorted(len(row["text"].split()) for row in site.rows("prompts")) == [3, 21]
-    (cell,) = site.board()
-    assert (cell["count"], cell["num_unscored"], cell["num_model_failures"]) == (1, 1, 1)
-    assert (cell["mean"], cell["mean_with_model_failures"]) == (1.0, 0.5)
-    assert (cell["bound_low"], cell["bound_high"], cell["is_below_floor"]) == (0.5, 1.0, True)
     site.run("-r", entry, "--compat", "medhelm-0.8")
     cut = {row["text"]: row["prompt_truncated"] for row in site.rows("prompts")}
     assert [text for text, is_cut in cut.items() if is_cut] == ["one " * 8]
