@@ -132,8 +132,10 @@ def _kind(error: Exception) -> FailureKind:
     too_long = getattr(error, "parameter", None) in TOO_LONG_PARAMETERS
     if too_long or TOO_LONG_WORDS in str(error):
         return FailureKind.TOO_LONG
-    # vLLM's own checks of a request raise these; anything else is its own trouble.
-    refused = isinstance(error, ValueError | TypeError)
+    from vllm.exceptions import VLLMClientError
+
+    # Checks of a request raise these, vLLM's own the first; anything else is its own trouble.
+    refused = isinstance(error, VLLMClientError | ValueError | TypeError)
     return FailureKind.INVALID_REQUEST if refused else FailureKind.ENGINE_ERROR
 
 

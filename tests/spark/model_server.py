@@ -19,15 +19,14 @@ TOO_LONG = (400, {"error": {"message": "no", "code": "context_length_exceeded"}}
 class ModelServer:
     """Answers `yes`, at `port` from `start` to `stop`.
 
-    `answered` counts answers by prompt and `calls` all calls. `stops_after` answers it stops by
-    itself. `fault` is `hang`, `503` or empty; every `fails_every`-th call gets 503. A prompt that
-    holds `long_word` is too long.
+    `answered` counts answers by prompt and `calls` all calls. `fault` is `refused` (it stops at the
+    next call), `hang`, `503` or empty, and sets in after `healthy_for` answers; every
+    `fails_every`-th call gets 503. A prompt that holds `long_word` is too long.
     """
 
     def __init__(self) -> None:
         self.answered: Counter[str] = Counter()
-        self.calls = 0
-        self.stops_after = self.fails_every = 0
+        self.calls = self.healthy_for = self.fails_every = 0
         self.fault = self.long_word = ""
         self.port = 0
         self._lock = threading.Lock()
@@ -54,14 +53,15 @@ class ModelServer:
         """Status and body; None where the connection is dropped instead."""
         with self._lock:
             self.calls += 1
-            if not self.is_up or (self.stops_after and self.answered.total() >= self.stops_after):
+            fault = self.fault if self.answered.total() >= self.healthy_for else ""
+            if not self.is_up or fault == "refused":
                 threading.Thread(target=self.stop, daemon=True).start()
                 return None
             if self.long_word and self.long_word in prompt:
                 return TOO_LONG
-            if self.fault == "503" or (self.fails_every and self.calls % self.fails_every == 0):
+            if fault == "503" or (self.fails_every and self.calls % self.fails_every == 0):
                 return UNAVAILABLE
-            if not self.fault:
+            if not fault:
                 self.answered[prompt] += 1
                 return 200, ANSWER
         while self.fault == "hang":

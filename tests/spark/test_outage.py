@@ -28,13 +28,13 @@ def deploy(site: Site, server: ModelServer, **keys: object) -> str:
 
 
 def fail(server: ModelServer, fault: str) -> None:
+    server.fault = fault
     if fault == "refused":
         server.stop()
-    server.fault = "" if fault == "refused" else fault
 
 
 def repair(server: ModelServer) -> None:
-    server.fault, server.stops_after = "", 0
+    server.fault, server.healthy_for = "", 0
     if not server.is_up:
         server.start()
 
@@ -81,35 +81,19 @@ def test_a_server_that_goes_away_in_mid_run(
     caplog.set_level(logging.WARNING)
     limit = {"max_failures_in_a_row": 3, "tokens_per_second": 1000}
     entry = f"{site.benchmark('bench', questions(40))},model={deploy(site, server, **limit)}"
-    server.stops_after = 6
-    if fault != "refused":
-        server.reply_to = failing_after(server, 6, fault)  # type: ignore[method-assign]
+    server.fault, server.healthy_for = fault, 6
     assert site.run("-r", entry) == OUTAGE
     rows = site.rows("request_results")
     assert sum(row["failure"] is None for row in rows) == server.answered.total() == 6
     assert 3 <= sum(row["failure"] is not None for row in rows) < 34, "the rest was not asked"
     assert site.run("-r", entry) == OUTAGE
     assert server.answered.total() == 6
-    server.__dict__.pop("reply_to", None)
     repair(server)
     assert site.run("-r", entry) == 0
     (cell,) = site.board()
     assert (cell["count"], cell["num_unscored"]) == (40, 0)
     assert len(server.answered) == 40
     assert set(server.answered.values()) == {1}, "nothing that was kept is asked again"
-
-
-def failing_after(server: ModelServer, count: int, fault: str):  # type: ignore[no-untyped-def]
-    """The server's replies up to a number of answers, then the fault."""
-    server.stops_after = 0
-    plain = server.reply_to
-
-    def reply(prompt: str):  # type: ignore[no-untyped-def]
-        if server.answered.total() >= count:
-            server.fault = fault
-        return plain(prompt)
-
-    return reply
 
 
 def test_a_server_that_fails_now_and_then_does_not_stop_a_run(
