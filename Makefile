@@ -77,7 +77,7 @@ answer-report: $(STAMP) ## How well answers are read in generated replies, by pa
 	$(BIN)/python -m benchmarks.answer_corpus.report
 docs: setup ## Write docs/tables.md from the dataclasses and docs/scenarios.md from the cards
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
-	$(BIN)/python -m medhelm_spark.config.scenario_page > docs/scenarios.md
+	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
 clean: ## Remove what make made; lakes stay
 	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 

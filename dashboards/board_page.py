@@ -11,9 +11,9 @@ from page_markup import LOCAL_VIEW, chip, note, text
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
+from medhelm_spark.render.board import remarks
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.formats import remarks
 
 Place = tuple[str, str, str, str]
 """Deployment, scenario, metric and split: what names a cell."""

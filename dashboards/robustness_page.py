@@ -7,7 +7,8 @@ from board_page import nothing, passing
 from page_markup import table, text
 
 from medhelm_spark.leaderboard import BoardRun, robustness_of
-from medhelm_spark.statistics.robustness import HEADER, NOTES, RobustnessRow
+from medhelm_spark.render.robustness import HEADER, NOTES
+from medhelm_spark.statistics.robustness import RobustnessRow
 
 NONE = (
     "Nothing was perturbed or repeated in what is shown. Ask for it by data_augmentation=... or "

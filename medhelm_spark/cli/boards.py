@@ -5,8 +5,8 @@ from pathlib import Path
 
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.leaderboard import load_board
+from medhelm_spark.render.board import render
 from medhelm_spark.statistics.board import Leaderboard
-from medhelm_spark.statistics.formats import render
 
 
 def load(

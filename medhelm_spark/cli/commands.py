@@ -22,23 +22,24 @@ from medhelm_spark.cli.schema import load_shown, shown_runs
 from medhelm_spark.cli.track import track
 from medhelm_spark.cli.workspace import Entries, Workspace, say
 from medhelm_spark.config.explain import explain
-from medhelm_spark.config.registry import load_registry, policy_of
-from medhelm_spark.config.schema_file import load_schema
+from medhelm_spark.config.registry import policy_of
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.interop.responses import ENGINE, file_id, parse_fields
-from medhelm_spark.interop.responses import import_responses as import_file
+from medhelm_spark.helm.schema_file import load_schema
+from medhelm_spark.helm.site import load_site
 from medhelm_spark.leaderboard import choose, robustness_of
+from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.import_responses import ENGINE, file_id, parse_fields
+from medhelm_spark.stages.import_responses import import_responses as import_file
 from medhelm_spark.stages.ingest import ingest as ingest_cards
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import completed
 from medhelm_spark.stages.summarize import summarize as summarize_runs
-from medhelm_spark.statistics.robustness import render_robustness
 from medhelm_spark.tracking import preload
 
 
@@ -203,7 +204,7 @@ def serve(args: Namespace) -> int:
 
 def explain_config(args: Namespace) -> int:
     """`explain-config`: which file gave each named thing, and what it won over."""
-    for origin in explain(load_registry(args.local_path), load_settings(args.local_path)):
+    for origin in explain(load_site(args.local_path), load_settings(args.local_path)):
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
     return 0

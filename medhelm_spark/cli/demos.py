@@ -8,12 +8,12 @@ from medhelm_spark.cli.coverage import check_scores
 from medhelm_spark.cli.evaluate import OwnData, check, check_engines, evaluate, prepare
 from medhelm_spark.cli.track import track, tracking_command
 from medhelm_spark.cli.workspace import Workspace, say
-from medhelm_spark.config.expand import expand
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.config.run_entries import parse_flags
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.helm.expand import expand
+from medhelm_spark.helm.run_entries import parse_flags
 from medhelm_spark.tracking import preload
 
 SUITE = "demo"

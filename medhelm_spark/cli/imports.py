@@ -7,19 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from medhelm_spark.cli.workspace import Workspace, say
-from medhelm_spark.config.export_file import METHODS, Export, read_export
-from medhelm_spark.config.imported import Import, held_card, import_of
-from medhelm_spark.config.run_entries import parse_value
-from medhelm_spark.config.scenario_args import refuse_unsupported
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.interop.scenarios import Asked, export_scenario
-from medhelm_spark.interop.scenarios import import_scenario as into_lake
+from medhelm_spark.helm.export import ExportRequest, export_scenario
+from medhelm_spark.helm.export_file import METHODS, Export, read_export
+from medhelm_spark.helm.imported import Import, held_card, import_of
+from medhelm_spark.helm.run_entries import parse_value
+from medhelm_spark.helm.scenario_args import refuse_unsupported
 from medhelm_spark.metrics import metrics_for, stats_of
 from medhelm_spark.scenarios import check_card, first_line
+from medhelm_spark.stages.import_scenario import import_scenario as into_lake
 
 REFERENCES = "references"
 
@@ -43,14 +43,14 @@ def _absolute(path: str) -> str:
     return path if "://" in path else str(Path(path).expanduser().absolute())
 
 
-def _asked(args: Namespace) -> Asked:
+def _asked(args: Namespace) -> ExportRequest:
     if not args.medhelm_python:
         raise ConfigError(
             "--from-medhelm needs --medhelm-python, the python of an environment with medhelm; "
             "an export that was made elsewhere is given by --file."
         )
     refuse_unsupported((args.from_medhelm,), "--from-medhelm")
-    return Asked(
+    return ExportRequest(
         name=args.from_medhelm,
         args=dict(map(_pair, args.args)),
         python=args.medhelm_python,

@@ -8,9 +8,9 @@ from medhelm_spark import __version__
 from medhelm_spark.cli import board_options, commands, import_options, options
 from medhelm_spark.cli.estimate import estimate
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
-from medhelm_spark.cli.helm_flags import without_replaced
 from medhelm_spark.cli.imports import import_scenario
 from medhelm_spark.cli.scenarios import scenarios
+from medhelm_spark.helm.flags import without_replaced
 
 ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
 FLAG_COLUMNS = 32

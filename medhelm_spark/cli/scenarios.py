@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.cli.workspace import Workspace, say
-from medhelm_spark.config.imported import card_of, export_of
 from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.helm.imported import card_of, export_of
 from medhelm_spark.metrics import stats_of
+from medhelm_spark.render.text_table import aligned
 from medhelm_spark.scenarios import READERS, check_card, presence
-from medhelm_spark.statistics.text_table import aligned
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
 CHECK = "check"

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.cli.workspace import Workspace, say
-from medhelm_spark.config.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of, choose, load_runs, paired
 from medhelm_spark.metrics import known_stats

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from medhelm_spark.cli.workspace import Entries, Workspace, say
-from medhelm_spark.config.scenario_args import DEPLOYMENT, MODEL
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry, SuiteRun
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.scenario_args import DEPLOYMENT, MODEL
 
 MODEL_KEYS = (MODEL, DEPLOYMENT)
 

@@ -9,20 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.config.expand import Selection, expand
-from medhelm_spark.config.imported import is_imported
 from medhelm_spark.config.juries import load_jury
-from medhelm_spark.config.registry import Registry, load_registry
-from medhelm_spark.config.run_entries import load_confs, parse_flags, up_to_priority
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.sampling import load_sampling
 from medhelm_spark.config.settings import Platform, Settings, load_settings
-from medhelm_spark.config.suites import SuiteFile, load_suite
 from medhelm_spark.domain.deployment import Deployment, OnFailure
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.expand import Selection, expand
+from medhelm_spark.helm.imported import is_imported
+from medhelm_spark.helm.run_entries import load_confs, parse_flags, up_to_priority
+from medhelm_spark.helm.site import load_site
+from medhelm_spark.helm.suites import SuiteFile, load_suite
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.place import Place
 from medhelm_spark.lake.progress import CLEAR_LINE
@@ -47,7 +48,7 @@ class Workspace:
 
     def __init__(self, local_path: Path, location: str, extra: Iterable[Deployment] = ()) -> None:
         self.settings: Settings = load_settings(local_path)
-        self.registry: Registry = load_registry(local_path, deployments=extra)
+        self.registry: Registry = load_site(local_path, deployments=extra)
         self.location = location
 
     @cached_property

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark import plugins
+from medhelm_spark.config.layers import LayeredFiles
 from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.config.shelves import Shelves
 from medhelm_spark.domain.plan import WordList, WordLists
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, PerturbationSpec, RunEntry
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -164,11 +164,11 @@ def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbat
         yield replace(entry, args={**entry.args, KEY: name}), perturbations
 
 
-def word_list_files(shelves: Shelves) -> dict[str, Path]:
+def word_list_files(layers: LayeredFiles) -> dict[str, Path]:
     """The file of every word list: a site's own in place of the shipped one of its name."""
-    found = {path.stem: path for path in shelves.folder(FOLDER, "*.yaml")}
+    found = {path.stem: path for path in layers.folder(FOLDER, "*.yaml")}
     for name, path in found.items():
-        shelves.note("word list", name, path)
+        layers.note("word list", name, path)
     return found
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from medhelm_spark.config.layers import Origin
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.settings import Settings
-from medhelm_spark.config.shelves import Origin
 
 
 def explain(registry: Registry, settings: Settings | None = None) -> tuple[Origin, ...]:

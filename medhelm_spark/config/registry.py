@@ -4,24 +4,22 @@ Shipped files are read first, then the site folder (`--local-path`), whose entri
 and whose `judges.yaml` and `policy.yaml` replace the shipped ones.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from medhelm_spark.config.augmentation import word_list_files
-from medhelm_spark.config.credentials import load_credentials
-from medhelm_spark.config.deployments import Refusal, load_deployments
+from medhelm_spark.config.deployments import Refusal, Translate, load_deployments
 from medhelm_spark.config.extraction import check_extraction
-from medhelm_spark.config.helm_clients import translator
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
+from medhelm_spark.config.layers import LayeredFiles, Load, Origin
 from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.config.models import load_models, load_tokenizers
+from medhelm_spark.config.models import load_models
 from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resolve import resolve_deployment
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.config.sampling import check_sampling
-from medhelm_spark.config.shelves import Load, Origin, Shelves
 from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.config.taxonomy import Taxonomy, check_card, load_taxonomy
 from medhelm_spark.domain.annotation import Rubric
@@ -71,42 +69,46 @@ class Registry:
 
 
 def load_registry(
-    local_path: Path | None = None, *, deployments: Iterable[Deployment] = ()
+    local_path: Path | None = None,
+    *,
+    translator: Callable[[Path], Translate],
+    deployments: Iterable[Deployment] = (),
 ) -> Registry:
     """Reads the shipped files and a site's folder; an absent folder is an empty one.
 
+    `translator` makes, of a site's folder, what reads deployments with a foreign client class.
     `deployments` are added last, for what a command defines itself (imported answers).
 
     Raises:
         ConfigError: If any file is wrong.
     """
-    shelves = Shelves(local_path)
+    layers = LayeredFiles(local_path)
     taxonomy = load_taxonomy(conf_path("taxonomy.yaml"))
-    usable, refused = _deployments(shelves, local_path)
-    word_lists = word_list_files(shelves)
+    usable, refused = _deployments(
+        layers,
+        translator(local_path or conf_path()),  # no client class in what ships
+    )
+    word_lists = word_list_files(layers)
     read_card, read_rubric = _card_reader(taxonomy), lambda path: [load_rubric(path)]
     return Registry(
-        cards=shelves.read("scenario", shelves.folder("scenarios", "*.yaml"), read_card),
+        cards=layers.read("scenario", layers.folder("scenarios", "*.yaml"), read_card),
         deployments={**usable, **{one.name: one for one in deployments}},
-        models=shelves.read("model", shelves.files("model_metadata.yaml"), load_models),
-        juries=_juries(shelves),
-        rubrics=shelves.read("rubric", shelves.folder("rubrics", "*.md"), read_rubric),
-        policy=_policy(shelves),
+        models=layers.read("model", layers.files("model_metadata.yaml"), load_models),
+        juries=_juries(layers),
+        rubrics=layers.read("rubric", layers.folder("rubrics", "*.md"), read_rubric),
+        policy=_policy(layers),
         taxonomy=taxonomy,
         refusals=refused,
-        origins=shelves.origins(),
+        origins=layers.origins(),
         word_list_files=word_lists,
     )
 
 
 def _deployments(
-    shelves: Shelves, local_path: Path | None
+    layers: LayeredFiles, translate: Translate
 ) -> tuple[dict[str, Deployment], dict[str, Refusal]]:
-    site = local_path or conf_path()  # neither file ships
-    credentials = load_credentials(site / "credentials.conf")
-    translate = translator(credentials, load_tokenizers(site / "tokenizer_configs.yaml"))
-    files = shelves.files("model_deployments.yaml")
-    found = shelves.read("deployment", files, lambda path: load_deployments(path, translate))
+    files = layers.files("model_deployments.yaml")
+    found = layers.read("deployment", files, lambda path: load_deployments(path, translate))
     usable = {name: one for name, one in found.items() if isinstance(one, Deployment)}
     return usable, {name: one for name, one in found.items() if isinstance(one, Refusal)}
 
@@ -136,23 +138,23 @@ def _check_parts(card: ScenarioCard, path: Path) -> None:
             raise UnknownNameError("argument", arg, allowed, where=f"{path}: parts.args")
 
 
-def _juries(shelves: Shelves) -> dict[str, Jury]:
+def _juries(layers: LayeredFiles) -> dict[str, Jury]:
     """Every jury by its name; the last file's is the default one, whatever its name."""
-    paths = shelves.files("judges.yaml")
-    juries = shelves.read("jury", paths, lambda path: [load_jury(path)])
+    paths = layers.files("judges.yaml")
+    juries = layers.read("jury", paths, lambda path: [load_jury(path)])
     default = list(juries.values())[-1]
     if default.name != DEFAULT_JURY:
-        shelves.note("jury", DEFAULT_JURY, paths[-1])
+        layers.note("jury", DEFAULT_JURY, paths[-1])
     return {**juries, DEFAULT_JURY: default}
 
 
 def policy_of(local_path: Path | None) -> Policy:
     """The policy alone: the site's, else the shipped one."""
-    return _policy(Shelves(local_path))
+    return _policy(LayeredFiles(local_path))
 
 
-def _policy(shelves: Shelves) -> Policy:
-    paths = shelves.files("policy.yaml")
+def _policy(layers: LayeredFiles) -> Policy:
+    paths = layers.files("policy.yaml")
     for path in paths:
-        shelves.note("policy", "policy", path)
+        layers.note("policy", "policy", path)
     return load_policy(paths[-1])

@@ -12,7 +12,7 @@ from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import factory_of, slots
 from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
 from medhelm_spark.engines.holder import Claim, claim
-from medhelm_spark.engines.last_words import end_process
+from medhelm_spark.engines.worker_exit import end_process
 from medhelm_spark.errors import EngineError, SetupError
 
 

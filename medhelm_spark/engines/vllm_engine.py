@@ -25,11 +25,11 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.engines import slots, vllm_args, vllm_cpu, wire
 from medhelm_spark.engines.engine import Gate
-from medhelm_spark.engines.last_words import end_process
 from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.vllm_args import VllmPlan
 from medhelm_spark.engines.vllm_feed import RefusedError, feed, in_flight
 from medhelm_spark.engines.weights import folder_sha256
+from medhelm_spark.engines.worker_exit import end_process
 from medhelm_spark.errors import EngineError, SetupError
 
 logger = logging.getLogger(__name__)

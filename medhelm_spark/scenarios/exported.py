@@ -1,6 +1,6 @@
 """Exported: instances that another evaluation package has made, one a line, in its order.
 
-The file is written by `interop.medhelm_export` and tells in its first line what is in it. Its
+The file is written by `helm.export_script` and tells in its first line what is in it. Its
 instances are taken as they are: nothing is composed, left out or put into another order.
 """
 

@@ -3,10 +3,11 @@
 import pytest
 
 from medhelm_spark.annotators.kinds import kind_of
-from medhelm_spark.config.registry import Registry, load_registry
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
 from medhelm_spark.engines import ENGINES
+from medhelm_spark.helm.site import load_site
 from medhelm_spark.metrics import info, stats_of
 from medhelm_spark.scenarios import PARSERS, check_card
 from tests.meta.tree import ROOT
@@ -17,7 +18,7 @@ NAMES = [path.stem for path in CARD_FILES]
 
 @pytest.fixture(scope="module")
 def registry() -> Registry:
-    return load_registry()
+    return load_site()
 
 
 @pytest.fixture(params=NAMES)

@@ -18,8 +18,8 @@ from tests.meta.tree import PACKAGE, ROOT, checkout_files, dotted, modules, show
 PAGES = [path for path in checkout_files() if path.suffix == ".md"]
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 STAGES = "medhelm_spark.stages"
-RESPONSES = "medhelm_spark.interop.responses"
-SCENARIOS = "medhelm_spark.interop.scenarios"
+RESPONSES = "medhelm_spark.stages.import_responses"
+SCENARIOS = "medhelm_spark.stages.import_scenario"
 ENTRIES = {
     "ingest": [(f"{STAGES}.ingest", "ingest"), (f"{STAGES}.ingest", "ingested")],
     "plan": [(f"{STAGES}.plan", "plan"), (f"{STAGES}.decide", "decide")],
@@ -117,7 +117,7 @@ def origins(module: str) -> dict[str, Name]:
 @cache
 def paths() -> dict[str, Path]:
     lake = [PACKAGE / "lake" / name for name in ("views.py", "lease.py")]
-    return {dotted(path): path for path in (*modules("stages"), *modules("interop"), *lake)}
+    return {dotted(path): path for path in (*modules("stages"), *lake)}
 
 
 def read_by(node: ast.AST) -> set[str]:

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli.scenarios import problems_of
-from medhelm_spark.config.expand import Selection, expand
 from medhelm_spark.config.not_run import NOT_RUN
-from medhelm_spark.config.registry import Registry, load_registry
-from medhelm_spark.config.run_entries import load_conf
-from medhelm_spark.config.scenario_page import page
-from medhelm_spark.config.suites import load_suite
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.helm.expand import Selection, expand
+from medhelm_spark.helm.run_entries import load_conf
+from medhelm_spark.helm.site import load_site
+from medhelm_spark.helm.suites import load_suite
+from medhelm_spark.render.scenario_page import page
 from tests.meta.tree import ROOT
 
 FILES = {"public": "public", "gated": "gated", "private_example": "private"}
@@ -22,7 +23,7 @@ MODEL = "huggingface/smollm2-135m-instruct"
 
 @pytest.fixture(scope="module")
 def registry() -> Registry:
-    return load_registry()
+    return load_site()
 
 
 def entries(name: str) -> tuple[RunEntry, ...]:

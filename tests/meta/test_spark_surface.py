@@ -34,6 +34,7 @@ FOR_DASHBOARDS = (
     "medhelm_spark.lake.reader",
     "medhelm_spark.leaderboard",
     "medhelm_spark.plugins",
+    "medhelm_spark.render",
     "medhelm_spark.statistics",
 )
 MODULES = tuple(module for module in modules() if shown(module) != SESSION)

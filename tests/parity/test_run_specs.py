@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 import yaml
 
-from medhelm_spark.config.expand import Selection, expand
-from medhelm_spark.config.registry import Registry, load_registry
-from medhelm_spark.config.run_entries import load_conf, parse_entry
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.expand import Selection, expand
+from medhelm_spark.helm.run_entries import load_conf, parse_entry
+from medhelm_spark.helm.site import load_site
 from medhelm_spark.metrics import stats_of
 from tests.parity.entries import MODEL, MORE, moved
 from tests.parity.peer import Peer
@@ -78,7 +79,7 @@ def registry(medhelm: Peer, conf_files: dict[str, Path], folder: Path) -> Regist
     content = yaml.safe_dump({"model_deployments": deployments})
     (site / "model_deployments.yaml").write_text(content, encoding="utf-8")
     (site / "model_metadata.yaml").write_text(medhelm.ask("model_metadata"), encoding="utf-8")
-    return load_registry(site)
+    return load_site(site)
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from typing import Any
 from medhelm_spark.annotators import jury
 from medhelm_spark.domain.stats import Score
 from medhelm_spark.engines import canned
-from medhelm_spark.interop import responses
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.scenarios import PARSERS
 from medhelm_spark.stages import annotate, judges, plan
+from medhelm_spark.stages import import_responses as responses
 
 CHOICE = Path(os.environ["MEDHELM_SPARK_TEST_BREAK"])
 

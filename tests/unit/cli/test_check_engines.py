@@ -7,10 +7,10 @@ import yaml
 
 from medhelm_spark.cli.evaluate import check_engines
 from medhelm_spark.cli.workspace import Workspace
-from medhelm_spark.config.expand import expand
-from medhelm_spark.config.run_entries import parse_flags
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import MedhelmSparkError
+from medhelm_spark.helm.expand import expand
+from medhelm_spark.helm.run_entries import parse_flags
 
 
 def site(folder: Path, engine: str, **args: str) -> tuple[Workspace, tuple[ResolvedRun, ...]]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from medhelm_spark.cli.helm_flags import MANY, REPLACED
 from medhelm_spark.cli.parser import parse
+from medhelm_spark.helm.flags import MANY, REPLACED
 
 ENTRY = "pubmed_qa:model=openai/gpt-4o"
 VALUED = [flag for flag, (_, values) in REPLACED.items() if values]

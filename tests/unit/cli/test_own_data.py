@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli.evaluate import OwnData, check_order, own_data, replaced
-from medhelm_spark.config.registry import load_registry
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.helm.site import load_site
 from medhelm_spark.scenarios import required_columns
-from tests.unit.config.runs import expand_one
+from tests.unit.runs import expand_one
 from tests.unit.scenarios.cards import instances, write_csv
 
-REGISTRY = load_registry()
+REGISTRY = load_site()
 CARD = REGISTRY.cards["shc_ent_med"]
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli import main
-from medhelm_spark.config.registry import load_registry
-from medhelm_spark.config.suites import load_suite
 from medhelm_spark.domain.scenario import DataSource, Lookup, SourceFile
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.site import load_site
+from medhelm_spark.helm.suites import load_suite
 from medhelm_spark.scenarios import Presence, presence
 from tests.exports import instance, kept
 from tests.unit.leaderboard.planted import append
@@ -60,7 +60,7 @@ def test_the_list_says_whether_the_data_is_at_hand(
 def test_the_list_has_what_was_imported_into_the_lake(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cards, made = load_registry().cards, [instance(place) for place in range(3)]
+    cards, made = load_site().cards, [instance(place) for place in range(3)]
     rows = [kept(cards, made), kept(cards, made[:2], name="pubmed_qa", args={"subject": "x"})]
     append(Path("lake"), "imported_scenarios", rows, "w")
     append(Path("lake"), "imported_scenarios", [kept(cards, made[:1])], "x")

@@ -16,12 +16,13 @@ from medhelm_spark.config.augmentation import (
     word_list_files,
 )
 from medhelm_spark.config.benchmark import load_benchmark
-from medhelm_spark.config.registry import Registry, load_registry
-from medhelm_spark.config.shelves import Shelves
+from medhelm_spark.config.layers import LayeredFiles
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.run import PerturbationSpec, PromptVariant
 from medhelm_spark.errors import ConfigError
-from tests.unit.config.conftest import Write
-from tests.unit.config.runs import SMALL, expand_one, expand_texts
+from medhelm_spark.helm.site import load_site
+from tests.unit.conftest import Write
+from tests.unit.runs import SMALL, expand_one, expand_texts
 
 NUMBERS = itertools.count()
 HELM_VALUES = (
@@ -44,7 +45,7 @@ def test_every_value_of_helms_is_shipped_or_refused_by_name() -> None:
 
 @pytest.mark.parametrize("value", AUGMENTATIONS)
 def test_every_value_names_perturbations_that_can_be_made(value: str) -> None:
-    lists = load_word_lists(load_registry().word_list_files)
+    lists = load_word_lists(load_site().word_list_files)
     for perturbations in AUGMENTATIONS[value].values():
         names = [spec.name for spec in perturbations]
         assert len(names) == len(set(names)) > 0, "the name is what tells copies apart"
@@ -101,7 +102,7 @@ def test_what_is_not_shipped_is_refused(registry: Registry, value: str, said: st
 
 def test_a_sites_word_list_replaces_the_shipped_one(site: Path, write: Write) -> None:
     path = write("site/perturbations/dialect.yaml", "words:\n  hello: [howdy]\n")
-    registry = load_registry(site)
+    registry = load_site(site)
     assert load_word_lists(registry.word_list_files)["dialect"] == {"hello": ("howdy",)}
     origin = next(one for one in registry.origins if one.name == "dialect")
     assert (origin.kind, origin.file) == ("word list", str(path))
@@ -123,7 +124,7 @@ def test_a_wrong_word_list_is_one_sentence(
 ) -> None:
     path = write("site/perturbations/dialect.yaml", text)
     with pytest.raises(ConfigError, match=said) as caught:
-        load_word_lists({"dialect": word_list_files(Shelves(tmp_path / "site"))["dialect"]})
+        load_word_lists({"dialect": word_list_files(LayeredFiles(tmp_path / "site"))["dialect"]})
     assert str(path) in str(caught.value)
 
 

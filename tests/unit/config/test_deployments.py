@@ -2,10 +2,10 @@
 
 import pytest
 
-from medhelm_spark.config.registry import load_registry
 from medhelm_spark.domain.deployment import Locality, OnFailure
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.site import load_site
 
 
 def _site(write, text: str, **files: str):
@@ -23,7 +23,7 @@ def _helm(class_name: str, args: str = "{}", more: str = "", name: str = "host/x
 
 
 def test_the_shipped_deployments() -> None:
-    deployments = load_registry().deployments
+    deployments = load_site().deployments
     small = deployments["huggingface/smollm2-135m-instruct"]
     assert (small.engine, small.locality, small.demo) == ("llama_cpp", Locality.LOCAL, True)
     assert small.max_sequence_length == small.args["n_ctx"] == 4096
@@ -72,7 +72,7 @@ def test_the_shipped_deployments() -> None:
 )
 def test_locality_is_external_unless_it_provably_stays(write, entry: str, locality) -> None:
     site = _site(write, f"  - {{name: a/b, {entry}}}")
-    assert load_registry(site).deployments["a/b"].locality is locality
+    assert load_site(site).deployments["a/b"].locality is locality
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_locality_is_external_unless_it_provably_stays(write, entry: str, locali
 def test_bad_entries_name_file_and_deployment_or_key(write, entry: str, message: str) -> None:
     site = _site(write, f"  - {{name: a/b, {entry}}}")
     with pytest.raises(ConfigError) as caught:
-        load_registry(site)
+        load_site(site)
     assert str(caught.value).startswith(str(site / "model_deployments.yaml"))
     assert message in str(caught.value)
 
@@ -110,14 +110,14 @@ def test_bad_entries_name_file_and_deployment_or_key(write, entry: str, message:
 def test_a_written_out_key_is_refused_and_not_repeated(write, args: str) -> None:
     site = _site(write, f"  - {{name: a/b, engine: openai, client_spec: {{args: {args}}}}}")
     with pytest.raises(ConfigError, match="env:NAME or secret:SCOPE/KEY") as caught:
-        load_registry(site)
+        load_site(site)
     assert "sk-12345" not in str(caught.value)
 
 
 def test_a_deployment_given_twice_is_refused(write) -> None:
     site = _site(write, "  - {name: a/b, engine: canned}\n  - {name: a/b, engine: canned}")
     with pytest.raises(ConfigError, match="deployment 'a/b' is given twice"):
-        load_registry(site)
+        load_site(site)
 
 
 def test_hugging_face_clients_become_vllm(write) -> None:
@@ -131,7 +131,7 @@ def test_hugging_face_clients_become_vllm(write) -> None:
     )
     client = _helm("huggingface_client.HuggingFaceClient", args, "    tokenizer_name: acme/tok\n")
     site = _site(write, client, **{"tokenizer_configs.yaml": tokenizers})
-    found = load_registry(site).deployments["host/x"]
+    found = load_site(site).deployments["host/x"]
     assert (found.engine, found.locality, found.model) == ("vllm", Locality.LOCAL, "acme/x")
     assert found.max_request_length == 2048
     assert found.args == {
@@ -145,7 +145,7 @@ def test_hugging_face_clients_become_vllm(write) -> None:
 
 def test_a_hugging_face_client_without_a_path_loads_the_models_name(write) -> None:
     site = _site(write, _helm("huggingface_client.HuggingFaceClient"))
-    assert load_registry(site).deployments["host/x"].args == {"model": "acme/x"}
+    assert load_site(site).deployments["host/x"].args == {"model": "acme/x"}
 
 
 LOOPBACK = "{base_url: 'http://127.0.0.1:8000/v1'}"
@@ -194,7 +194,7 @@ LOOPBACK = "{base_url: 'http://127.0.0.1:8000/v1'}"
     ],
 )
 def test_server_clients_become_openai(write, class_name, args, expected, locality) -> None:
-    found = load_registry(_site(write, _helm(class_name, args))).deployments["host/x"]
+    found = load_site(_site(write, _helm(class_name, args))).deployments["host/x"]
     assert found.engine == "openai"
     assert found.args == expected
     assert found.locality is locality
@@ -203,14 +203,14 @@ def test_server_clients_become_openai(write, class_name, args, expected, localit
 def test_the_file_may_state_the_locality_of_a_client(write) -> None:
     args = "{base_url: 'https://gpu.hospital.example/v1'}"
     text = _helm("vllm_client.VLLMChatClient", args, "    locality: tenant\n")
-    assert load_registry(_site(write, text)).deployments["host/x"].locality is Locality.TENANT
+    assert load_site(_site(write, text)).deployments["host/x"].locality is Locality.TENANT
 
 
 def test_credentials_give_key_and_address_by_reference(write) -> None:
     conf = 'hostApiKey: "sk-12345"\nhostBaseUrl: "https://gateway.example.org/v1"'
     text = _helm("openai_client.OpenAIClient")
     site = _site(write, text, **{"credentials.conf": conf})
-    found = load_registry(site).deployments["host/x"]
+    found = load_site(site).deployments["host/x"]
     assert found.args["base_url"] == "https://gateway.example.org/v1"
     assert found.args["api_key"] == f"credentials:{site / 'credentials.conf'}#hostApiKey"
     assert found.locality is Locality.EXTERNAL
@@ -235,7 +235,7 @@ def test_credentials_give_key_and_address_by_reference(write) -> None:
 )
 def test_what_has_no_engine_is_refused_only_when_used(write, class_name, args, message) -> None:
     site = _site(write, _helm(class_name, args))
-    registry = load_registry(site)
+    registry = load_site(site)
     assert "host/x" not in registry.deployments
     assert "host/x" in registry.refusals
     for names in ({"model_deployment": "host/x"}, {"model": "acme/x"}):
@@ -250,7 +250,7 @@ def test_what_has_no_engine_is_refused_only_when_used(write, class_name, args, m
 def test_engine_wins_over_a_client_class(write) -> None:
     spec = "{class_name: helm.clients.anthropic_client.AnthropicClient, args: {mode: echo}}"
     site = _site(write, f"  - {{name: a/b, engine: canned, client_spec: {spec}}}")
-    assert load_registry(site).deployments["a/b"].args == {"mode": "echo"}
+    assert load_site(site).deployments["a/b"].args == {"mode": "echo"}
 
 
 def test_what_a_failure_leads_to_is_configured_by_kind(write) -> None:
@@ -259,7 +259,7 @@ def test_what_a_failure_leads_to_is_configured_by_kind(write) -> None:
         "  - {name: a/b, engine: canned, on_failure: {too_long: truncate, timeout: give_up},"
         " max_sequence_and_generated_tokens_length: 900}\n",
     )
-    found = load_registry(site).deployments["a/b"]
+    found = load_site(site).deployments["a/b"]
     assert found.action(FailureKind.TOO_LONG) is OnFailure.TRUNCATE
     assert found.action(FailureKind.TIMEOUT) is OnFailure.GIVE_UP
     assert found.action(FailureKind.ENGINE_ERROR) is OnFailure.RETRY
@@ -278,4 +278,4 @@ def test_what_a_failure_leads_to_is_configured_by_kind(write) -> None:
 def test_an_impossible_action_is_refused(write, given: str, said: str) -> None:
     site = _site(write, f"  - {{name: a/b, engine: canned, on_failure: {given}}}\n")
     with pytest.raises(ConfigError, match=said):
-        load_registry(site)
+        load_site(site)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.config.benchmark import load_benchmark
-from medhelm_spark.config.registry import load_registry
 from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, Unreadable
 from medhelm_spark.errors import ConfigError
-from tests.unit.config.runs import SMALL, expand_one
+from medhelm_spark.helm.site import load_site
+from tests.unit.runs import SMALL, expand_one
 
 
 def read(benchmark: Path, text: str) -> AnswerExtraction:
@@ -79,7 +79,7 @@ def test_a_card_declares_it_and_its_runs_count_what_is_unreadable(site: Path) ->
     path.write_text(
         path.read_text() + "answer_extraction: {method: yes_no, unreadable: unscored}\n"
     )
-    registry = load_registry(site)
+    registry = load_site(site)
     run = expand_one(registry, f"triage:{SMALL}")
     assert run.card.answer_extraction.method is ExtractionMethod.YES_NO
     assert [metric.name for metric in run.metrics] == ["exact_match", "answer_unreadable"]
@@ -95,4 +95,4 @@ def test_a_cards_mistake_names_its_file(site: Path) -> None:
     path = site / "scenarios" / "triage.yaml"
     path.write_text(path.read_text() + "answer_extraction: regex\n")
     with pytest.raises(ConfigError, match=r"triage\.yaml: answer_extraction\.pattern is missing"):
-        load_registry(site)
+        load_site(site)

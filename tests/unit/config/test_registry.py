@@ -3,10 +3,10 @@
 import pytest
 
 from medhelm_spark.config.explain import explain
-from medhelm_spark.config.registry import load_registry
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.helm.site import load_site
 
 OVERRIDE = """
 model_deployments:
@@ -32,11 +32,11 @@ judges:
 
 
 def test_an_absent_site_folder_changes_nothing(tmp_path) -> None:
-    assert load_registry(tmp_path / "prod_env") == load_registry()
+    assert load_site(tmp_path / "prod_env") == load_site()
 
 
 def test_shipped_cards_rubrics_and_juries_fit_together() -> None:
-    registry = load_registry()
+    registry = load_site()
     assert registry.cards
     for card in registry.cards.values():
         for annotator in card.annotators:
@@ -48,14 +48,14 @@ def test_shipped_cards_rubrics_and_juries_fit_together() -> None:
 
 
 def test_the_taxonomy_is_medhelms() -> None:
-    categories = load_registry().taxonomy.categories
+    categories = load_site().taxonomy.categories
     assert len(categories) == 5
     assert sum(len(category.subcategories) for category in categories) == 22
 
 
 def test_site_files_override_by_name_and_are_named(tmp_path, write) -> None:
     site_file = write("site/model_deployments.yaml", OVERRIDE)
-    registry = load_registry(site_file.parent)
+    registry = load_site(site_file.parent)
     assert registry.deployments["canned/echo"].max_concurrency == 3
     assert registry.deployments["canned/echo"].origin == str(site_file)
     assert "canned/constant" in registry.deployments
@@ -72,7 +72,7 @@ def test_site_files_override_by_name_and_are_named(tmp_path, write) -> None:
 def test_a_sites_jury_and_policy_replace_the_shipped_ones(write) -> None:
     judges = write("site/judges.yaml", JUDGES)
     policy = write("site/policy.yaml", "allowed: {public: [local]}")
-    registry = load_registry(judges.parent)
+    registry = load_site(judges.parent)
     assert registry.juries["default"].name == "clinicians"
     assert registry.juries["default"] == registry.juries["clinicians"]
     assert registry.juries["default"].validated
@@ -94,13 +94,13 @@ def test_a_sites_jury_and_policy_replace_the_shipped_ones(write) -> None:
 def test_bad_juries(write, text: str, message: str) -> None:
     path = write("site/judges.yaml", text)
     with pytest.raises(ConfigError) as caught:
-        load_registry(path.parent)
+        load_site(path.parent)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
 
 
 def test_model_metadata_and_placeholders(write) -> None:
-    registry = load_registry(write("site/model_metadata.yaml", METADATA).parent)
+    registry = load_site(write("site/model_metadata.yaml", METADATA).parent)
     small = registry.model("acme/small")
     assert (small.display_name, small.creator_organization) == ("Small", "Acme")
     assert (small.release_date, small.num_parameters) == ("2025-01-01", 135_000_000)
@@ -141,7 +141,7 @@ DEPLOYMENTS = (
     ],
 )
 def test_names_stand_for_deployments(model, model_deployment, expected) -> None:
-    registry = load_registry(deployments=DEPLOYMENTS)
+    registry = load_site(deployments=DEPLOYMENTS)
     assert registry.resolve_model(model, model_deployment).name == expected
 
 
@@ -158,7 +158,7 @@ def test_names_stand_for_deployments(model, model_deployment, expected) -> None:
 )
 def test_names_that_stand_for_nothing(model, model_deployment, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_registry(deployments=DEPLOYMENTS).resolve_model(model, model_deployment)
+        load_site(deployments=DEPLOYMENTS).resolve_model(model, model_deployment)
     assert message in str(caught.value)
 
 
@@ -179,7 +179,7 @@ def test_a_bad_card_names_its_file(site, old: str, new: str, message: str) -> No
     path = site / "scenarios" / "triage.yaml"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(ConfigError) as caught:
-        load_registry(site)
+        load_site(site)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
 
@@ -190,9 +190,9 @@ def test_two_cards_of_one_name_in_one_folder_are_refused(site) -> None:
     with pytest.raises(
         ConfigError, match=r"scenario 'triage' is already defined in .*triage\.yaml"
     ):
-        load_registry(site)
+        load_site(site)
 
 
 def test_unknown_names_are_also_config_errors() -> None:
     with pytest.raises(UnknownNameError):
-        load_registry().resolve_model("acme/none")
+        load_site().resolve_model("acme/none")

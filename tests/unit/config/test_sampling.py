@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.config.benchmark import load_benchmark
-from medhelm_spark.config.registry import load_registry
 from medhelm_spark.config.sampling import load_sampling
-from medhelm_spark.config.suites import load_suite
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Condition, Sampling, SamplingOrder
 from medhelm_spark.errors import ConfigError
-from tests.unit.config.runs import SMALL, expand_one
+from medhelm_spark.helm.site import load_site
+from medhelm_spark.helm.suites import load_suite
+from tests.unit.runs import SMALL, expand_one
 
 WRITTEN = """
 order: hash
@@ -84,10 +84,10 @@ def test_what_cannot_be_followed_is_refused(benchmark: Path, text: str, message:
 def test_a_card_is_checked_like_a_benchmark(site: Path) -> None:
     card = site / "scenarios" / "triage.yaml"
     card.write_text(f"{card.read_text()}sampling: medhelm\n")
-    assert load_registry(site).cards["triage"].sampling == MEDHELM
+    assert load_site(site).cards["triage"].sampling == MEDHELM
     card.write_text(card.read_text().replace("sampling: medhelm", "sampling: {count: -2}"))
     with pytest.raises(ConfigError, match=r"triage.yaml: sampling.count is -2"):
-        load_registry(site)
+        load_site(site)
 
 
 def test_a_suite_file_may_say_it(site: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def sampled(run: ResolvedRun) -> tuple[SamplingOrder, int, int | None]:
 def test_an_entry_beats_the_flag_which_beats_the_card(site: Path) -> None:
     card = site / "scenarios" / "triage.yaml"
     card.write_text(f"{card.read_text()}sampling: {{order: source, count: 5}}\n")
-    registry = load_registry(site)
+    registry = load_site(site)
     plain, named = f"triage:{SMALL}", f"triage:{SMALL},sampling=medhelm"
     assert sampled(expand_one(registry, plain)) == (SamplingOrder.SOURCE, 0, 5)
     flag = Sampling(seed=3, count=9)
@@ -115,7 +115,7 @@ def test_an_entry_beats_the_flag_which_beats_the_card(site: Path) -> None:
 
 
 def test_max_eval_instances_beats_the_rules_count(site: Path) -> None:
-    registry = load_registry(site)
+    registry = load_site(site)
     flag = Sampling(count=9)
     entry = f"triage:{SMALL}"
     assert sampled(expand_one(registry, entry, sampling=flag, max_eval_instances=4))[2] == 4
@@ -126,14 +126,14 @@ def test_max_eval_instances_beats_the_rules_count(site: Path) -> None:
 def test_an_entry_keeps_the_filter_of_its_card(site: Path) -> None:
     card = site / "scenarios" / "triage.yaml"
     card.write_text(f"{card.read_text()}sampling: {{seed: 7, filter: {{sub_split: a}}}}\n")
-    run = expand_one(load_registry(site), f"triage:{SMALL},sampling=medhelm")
+    run = expand_one(load_site(site), f"triage:{SMALL},sampling=medhelm")
     kept = {"sub_split": Condition(values=("a",))}
     assert run.card.sampling == Sampling(order=SamplingOrder.MEDHELM, filter=kept)
 
 
 def test_an_entry_names_an_order_that_exists(site: Path) -> None:
     with pytest.raises(ConfigError, match="sampling is 'best'; allowed: hash, source, medhelm"):
-        expand_one(load_registry(site), f"triage:{SMALL},sampling=best")
+        expand_one(load_site(site), f"triage:{SMALL},sampling=best")
 
 
 def test_the_flag_is_an_order_or_a_file(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import pytest
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.cli import main
 from medhelm_spark.config.benchmark import load_benchmark
-from medhelm_spark.config.expand import expand
-from medhelm_spark.config.registry import load_registry
-from medhelm_spark.config.run_entries import load_conf, parse_entry
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.request import Completion, FinishReason, RequestState
 from medhelm_spark.domain.scenario import AccessLevel, Instance
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.expand import expand
+from medhelm_spark.helm.run_entries import load_conf, parse_entry
+from medhelm_spark.helm.site import load_site
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.scenarios import check_card, parse_records, read_card
 
@@ -151,7 +151,7 @@ def test_the_deployment_is_found_in_the_site_folder(site: Path) -> None:
     (block,) = blocks(README, "yaml", "model_deployments:")
     (site / "prod_env").mkdir()
     (site / "prod_env" / "model_deployments.yaml").write_text(block, encoding="utf-8")
-    registry = load_registry(site / "prod_env")
+    registry = load_site(site / "prod_env")
     found = registry.resolve_model("hospital/qwen2.5-7b-instruct")
     assert (found.engine, found.locality) == ("openai", Locality.TENANT)
     assert found.args["api_key"] == "env:HOSPITAL_LLM_KEY"
@@ -163,7 +163,7 @@ def test_a_key_that_is_written_out_is_refused(site: Path) -> None:
     written = block.replace("env:HOSPITAL_LLM_KEY", "sk-12345")
     (site / "prod_env" / "model_deployments.yaml").write_text(written, encoding="utf-8")
     with pytest.raises(ConfigError, match="api_key is written out") as caught:
-        load_registry(site / "prod_env")
+        load_site(site / "prod_env")
     assert "12345" not in str(caught.value)
 
 
@@ -191,7 +191,7 @@ def test_the_card_of_the_page_on_scenarios(site: Path) -> None:
     words = words_of(block, "run")
     assert main([*words, "--dry-run"]) == 0
     entry = parse_entry(words[words.index("-r") + 1], where="-r")
-    (run,) = expand([entry], load_registry(site / "prod_env"), base_dir=site)
+    (run,) = expand([entry], load_site(site / "prod_env"), base_dir=site)
     (row,) = parse_records(read_card(run.card), run.card, "v1")
     assert isinstance(row, Instance)
     assert render(run.adapter_spec, row, render_id="r").text == (

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark import plugins
-from medhelm_spark.config.expand import expand
-from medhelm_spark.config.registry import Registry, load_registry
-from medhelm_spark.config.run_entries import parse_flags
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterMethod, PromptVariant
 from medhelm_spark.domain.scenario import AccessLevel, Instance, Reference, Split
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.expand import expand
+from medhelm_spark.helm.run_entries import parse_flags
+from medhelm_spark.helm.site import load_site
 from medhelm_spark.stages.perturb import (
     Copier,
     CopyTask,
@@ -38,7 +39,7 @@ ROW = Instance(
 
 @pytest.fixture(scope="module")
 def registry() -> Registry:
-    return load_registry()
+    return load_site()
 
 
 def resolved(registry: Registry, augmentation: str = "", **adapter: object) -> ResolvedRun:

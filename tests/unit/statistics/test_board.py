@@ -10,10 +10,10 @@ import pytest
 
 from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.render.board import WIDTH, render
 from medhelm_spark.statistics.board import BoardPair, build_board
 from medhelm_spark.statistics.board_notes import DEMO_JUDGE_NOTE
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.formats import WIDTH, render
 from medhelm_spark.statistics.paired import paired_from_counts
 
 CELL = BoardCell(

@@ -7,9 +7,9 @@ import pytest
 
 from medhelm_spark.domain.comparability import PARTS
 from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.render.board import render
 from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.formats import render
 
 FLOOR = Comparison().coverage_floor
 KEY = dict.fromkeys(PARTS, "same") | {"origin": "native", "jury": ""}

@@ -9,15 +9,8 @@ import pytest
 
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.statistics.robustness import (
-    EMPTY,
-    HEADER,
-    NOTES,
-    RobustnessRow,
-    ordered,
-    render_robustness,
-    with_numbers,
-)
+from medhelm_spark.render.robustness import EMPTY, HEADER, NOTES, render_robustness
+from medhelm_spark.statistics.robustness import RobustnessRow, ordered, with_numbers
 
 RUN = RobustnessRow(
     model_deployment="acme/small",

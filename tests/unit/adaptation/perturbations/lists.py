@@ -4,10 +4,10 @@ from functools import cache
 
 from medhelm_spark.adaptation.perturbations import change_of, perturbed
 from medhelm_spark.config.augmentation import load_word_lists
-from medhelm_spark.config.registry import load_registry
 from medhelm_spark.domain.plan import WordLists
 from medhelm_spark.domain.run import PerturbationSpec
 from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.helm.site import load_site
 
 OWN: WordLists = {
     "contractions": {"do not": ("don't",), "he is": ("he's",), "he has": ("he's",)},
@@ -37,7 +37,7 @@ OWN: WordLists = {
 
 @cache
 def shipped() -> WordLists:
-    return load_word_lists(load_registry().word_list_files)
+    return load_word_lists(load_site().word_list_files)
 
 
 def copy_of(instance: Instance, name: str, lists: WordLists = OWN, **args: str) -> Instance | None:

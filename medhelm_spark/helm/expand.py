@@ -1,0 +1,263 @@
+"""From run entries to resolved runs, with card, adapter, deployment and annotators looked up."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from medhelm_spark.config.augmentation import augmented, load_word_lists
+from medhelm_spark.config.benchmark import Benchmark
+from medhelm_spark.config.extraction import with_unreadable
+from medhelm_spark.config.judged import with_jury
+from medhelm_spark.config.juries import load_jury
+from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.sampling import sampled, with_count
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.deployment import Deployment, Jury
+from medhelm_spark.domain.plan import PrimaryEndpoint, ResolvedAnnotator, ResolvedRun
+from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
+from medhelm_spark.domain.sampling import Sampling
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.helm.expanders import (
+    EXPANDERS,
+    FOLLOW_FORMAT_KEY,
+    IF_INSTRUCTED,
+    INSTRUCTED_TAG,
+    apply_expander,
+    spread,
+    suited_to,
+)
+from medhelm_spark.helm.imported import find_imported, is_imported
+from medhelm_spark.helm.reading import reading_of
+from medhelm_spark.helm.run_entries import conf_folder
+from medhelm_spark.helm.run_names import run_name
+from medhelm_spark.helm.scenario_args import (
+    DEPLOYMENT,
+    JURY_CONFIG,
+    MODEL,
+    find_in,
+    find_scenario,
+    whole_of,
+    with_args,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
+
+    `listed` is where the suite file's own entries stand, None without one.
+    `compat` asks and reads as MedHELM does.
+    """
+
+    models_to_run: Sequence[str] = ()
+    groups_to_run: Sequence[str] = ()
+    max_eval_instances: int | None = None
+    num_train_trials: int | None = None
+    num_trials: int | None = None
+    jury: Jury | None = None
+    primary_endpoint: PrimaryEndpoint | None = None
+    margin: float | None = None
+    sampling: Sampling | None = None
+    compat: bool = False
+    listed: frozenset[str] | None = None
+
+    def is_listed(self, where: str) -> bool | None:
+        """Whether the suite file names the entry that stands there; None without a suite file."""
+        return None if self.listed is None else where in self.listed
+
+
+EVERYTHING = Selection()
+
+
+def expand(
+    entries: Iterable[RunEntry],
+    registry: Registry,
+    *,
+    base_dir: Path,
+    selection: Selection = EVERYTHING,
+) -> tuple[ResolvedRun, ...]:
+    """Resolves every entry, in order; an entry without a model becomes one run per model to run.
+
+    `base_dir` is where relative paths in entries start; an entry of a `.conf` file also finds
+    what lies beside that file. The same entry given twice is one run.
+
+    Raises:
+        ConfigError: If an entry cannot be resolved, two different runs have one name, or nothing
+            is left to run.
+    """
+    entries = [one for entry in entries for one in spread(entry)]
+    for name in selection.models_to_run:
+        _resolve(registry, name, None, "--models-to-run")
+    wanted = [pair for entry in entries for pair in augmented(entry, _where(entry))]
+    perturbs = any(perturbations for _, perturbations in wanted)
+    lists = load_word_lists(registry.word_list_files) if perturbs else {}
+    runs: dict[str, ResolvedRun] = {}
+    for entry, perturbations in wanted:
+        for run in _expand_entry(entry, registry, base_dir, selection):
+            own = lists if perturbations else {}
+            _add(runs, replace(run, perturbations=perturbations, word_lists=own))
+    if entries and not runs:
+        raise ConfigError(
+            f"of {counted(len(entries), 'run entry')} none is left to run: "
+            "--models-to-run and --groups-to-run exclude them all."
+        )
+    _check_primary(selection, runs.values())
+    return tuple(runs.values())
+
+
+def _check_primary(selection: Selection, runs: Iterable[ResolvedRun]) -> None:
+    """Refuse a primary endpoint that no run answers; groups may leave it out on purpose."""
+    primary, names = selection.primary_endpoint, {run.card.name for run in runs}
+    if primary and primary.scenario not in names and not selection.groups_to_run:
+        raise UnknownNameError(
+            "scenario", primary.scenario, names, where="the suite file's primary_endpoint"
+        )
+
+
+def _where(entry: RunEntry) -> str:
+    return f"{entry.where}: run entry {entry.name!r}"
+
+
+def _add(runs: dict[str, ResolvedRun], run: ResolvedRun) -> None:
+    first = runs.setdefault(run.name, run)
+    if replace(run, where=first.where) != first:
+        raise ConfigError(
+            f"{run.where}: the run name {run.name!r} is taken by a different run at {first.where}."
+        )
+
+
+def _expand_entry(
+    entry: RunEntry, registry: Registry, base_dir: Path, selection: Selection
+) -> Iterator[ResolvedRun]:
+    where = _where(entry)
+    folders = [base_dir, *([folder] if (folder := conf_folder(entry)) else [])]
+    if is_imported(entry.name):
+        scenario = find_imported(entry, registry.imported, where)
+    else:
+        scenario = find_scenario(entry, registry.cards, folders, where)
+    card = sampled(with_args(scenario.card, entry, where), entry.args, selection.sampling, where)
+    groups = (*(card.groups or (scenario.card.name,)), *entry.groups)
+    if selection.groups_to_run and not set(groups) & set(selection.groups_to_run):
+        return
+    card, is_primary = _with_endpoint(card, selection.primary_endpoint)
+    judged = replace(scenario, card=card, jury=selection.jury or scenario.jury)
+    annotators = _annotators(judged, entry, registry, folders)
+    metrics = with_jury(card.metrics, annotators, registry.policy.comparison)
+    for deployment, model_args in _models(entry, registry, selection, where):
+        own = _for_model(entry, deployment, registry)
+        tags = registry.model(deployment.model).tags
+        adapter_spec = suited_to(_adapter_spec(card, own, selection, where), tags)
+        how = reading_of(card, adapter_spec, entry.args, compat=selection.compat)
+        yield ResolvedRun(
+            name=run_name(scenario.card, entry, model_args),
+            card=replace(card, answer_extraction=how.answer_extraction),
+            adapter_spec=how.adapter_spec,
+            deployment=deployment,
+            metrics=with_unreadable(metrics, how.answer_extraction),
+            annotators=annotators,
+            groups=tuple(dict.fromkeys(groups)),
+            where=entry.where,
+            is_primary=is_primary,
+            margin=selection.margin if is_primary else None,
+            is_listed=selection.is_listed(entry.where),
+            part_of=whole_of(scenario.card, entry),
+            medhelm=how.medhelm,
+        )
+
+
+def _with_endpoint(
+    card: ScenarioCard, primary: PrimaryEndpoint | None
+) -> tuple[ScenarioCard, bool | None]:
+    """The card, read by the endpoint's metric where the suite declares one for its scenario."""
+    if primary is None or primary.scenario != card.name:
+        return card, None if primary is None else False
+    return replace(card, main_metric=primary.metric or card.main_metric), True
+
+
+def _for_model(entry: RunEntry, deployment: Deployment, registry: Registry) -> RunEntry:
+    """The entry with what it asks of instruction-following models only decided for this one."""
+    if entry.args.get(FOLLOW_FORMAT_KEY) != IF_INSTRUCTED:
+        return entry
+    model = registry.models.get(deployment.model)
+    args = {**entry.args, FOLLOW_FORMAT_KEY: "all"}
+    if model is None or INSTRUCTED_TAG not in model.tags:
+        del args[FOLLOW_FORMAT_KEY]
+    return replace(entry, args=args)
+
+
+def _adapter_spec(
+    card: ScenarioCard, entry: RunEntry, selection: Selection, where: str
+) -> AdapterSpec:
+    """The card's adapter, then the command line's values, then the entry's own."""
+    spec = with_count(card.adapter_spec, card.sampling)
+    flags = {
+        "max_eval_instances": selection.max_eval_instances,
+        "num_train_trials": selection.num_train_trials,
+        "num_trials": selection.num_trials,
+    }
+    for key, flag in flags.items():
+        if flag is not None:
+            spec = apply_expander(spec, key, flag, f"--{key.replace('_', '-')}")
+    for key, value in entry.args.items():
+        if key in EXPANDERS:
+            spec = apply_expander(spec, key, value, where)
+    return spec if spec.max_train_instances else replace(spec, num_train_trials=1)
+
+
+def _models(
+    entry: RunEntry, registry: Registry, selection: Selection, where: str
+) -> Iterator[tuple[Deployment, dict[str, str]]]:
+    """The deployments an entry runs on, each with the model keys that stand in the run name."""
+    wanted = selection.models_to_run
+    given = {key: str(entry.args[key]) for key in (MODEL, DEPLOYMENT) if key in entry.args}
+    if given:
+        found = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
+        if not wanted or {found.name, found.model} & set(wanted):
+            yield found, {MODEL: found.model, **given}
+        return
+    if not wanted:
+        raise ConfigError(f"{where} names no model; add model=NAME to it, or give --models-to-run.")
+    for name in wanted:
+        found = _resolve(registry, name, None, "--models-to-run")
+        is_default = registry.resolve_model(found.model) == found
+        yield found, {MODEL: found.model, **({} if is_default else {DEPLOYMENT: found.name})}
+
+
+def _resolve(
+    registry: Registry, model: str | None, model_deployment: str | None, where: str
+) -> Deployment:
+    try:
+        return registry.resolve_model(model, model_deployment)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _annotators(
+    scenario: Benchmark, entry: RunEntry, registry: Registry, folders: Sequence[Path]
+) -> tuple[ResolvedAnnotator, ...]:
+    specs = scenario.card.annotators
+    own_jury = scenario.jury
+    if JURY_CONFIG in entry.args:
+        path = find_in(str(entry.args[JURY_CONFIG]), folders, f"{entry.where}: {JURY_CONFIG}")
+        own_jury = load_jury(path)
+    return tuple(_annotator(spec, scenario.rubric, own_jury, registry) for spec in specs)
+
+
+def _annotator(
+    spec: AnnotatorSpec, own_rubric: Rubric | None, own_jury: Jury | None, registry: Registry
+) -> ResolvedAnnotator:
+    where = f"annotator {spec.name!r}"
+    rubric = own_rubric or registry.rubrics.get(spec.rubric)
+    jury = own_jury or registry.juries.get(spec.jury)
+    if rubric is None:
+        raise UnknownNameError("rubric", spec.rubric, registry.rubrics, where=where)
+    if jury is None:
+        raise UnknownNameError("jury", spec.jury, registry.juries, where=where)
+    judges = tuple(
+        _resolve(registry, judge.model, judge.model_deployment, f"jury {jury.name!r}")
+        for judge in jury.judges
+    )
+    spec = replace(spec, jury=jury.name)
+    return ResolvedAnnotator(spec=spec, rubric=rubric, jury=jury, deployments=judges)

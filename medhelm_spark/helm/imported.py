@@ -1,0 +1,243 @@
+"""Imported scenarios: the card of one that MedHELM exported, and how run entries find it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from medhelm_spark.config.benchmark import Benchmark
+from medhelm_spark.config.loader import validate
+from medhelm_spark.domain.ids import canonical_json
+from medhelm_spark.domain.imported import (
+    EXPORT_FIELDS,
+    EXPORT_FORMAT,
+    EXPORT_SHAPE,
+    ImportedScenario,
+)
+from medhelm_spark.domain.run import STRICT, AdapterSpec, AnnotatorSpec, MetricSpec, RunEntry
+from medhelm_spark.domain.sampling import EVERY_INSTANCE
+from medhelm_spark.domain.scenario import (
+    AccessLevel,
+    DataSource,
+    Parts,
+    ScenarioCard,
+    SourceFile,
+    Split,
+    Verified,
+)
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.helm.export_file import (
+    PACKAGE,
+    VERSION,
+    Export,
+    adapter_of,
+    rubric_of,
+)
+from medhelm_spark.helm.metric_names import translated
+from medhelm_spark.helm.scenario_args import CONFIG_PATH, UNNAMED
+
+SUFFIX = "@medhelm-0.8"
+NO_NAME = frozenset(":,= ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """An export as a scenario of ours: what run entries call it, its card, what is not computed.
+
+    `card` reads the export's file; its name is `name` with the arguments.
+    """
+
+    name: str
+    args: Mapping[str, str]
+    card: ScenarioCard
+    left_out: tuple[str, ...] = ()
+
+
+def import_of(
+    export: Export,
+    path: str,
+    cards: Mapping[str, ScenarioCard],
+    *,
+    name: str | None = None,
+    access_level: AccessLevel | None = None,
+) -> Import:
+    """What an export is here.
+
+    Metrics, jury, main metric and place in the taxonomy are those of our card of the same
+    scenario; where there is none, MedHELM's metric classes are translated and the scenario counts
+    as private unless `access_level` says otherwise.
+
+    Raises:
+        ConfigError: It is asked in a way that is not supported, has no metric, or the name is bad.
+    """
+    base, known = _base_name(export, name), _known(export, cards)
+    args = {key: value for key, value in sorted(export.args.items()) if key not in UNNAMED}
+    ordered = ",".join(f"{key}={value}" for key, value in args.items())
+    card, left_out = _scored(known or _unknown(export), export, base, is_known=bool(known))
+    card = replace(
+        card,
+        name=f"{base}:{ordered}" if ordered else base,
+        display_name=f"{card.display_name} (MedHELM {VERSION})",
+        access_level=access_level or card.access_level,
+        source=_source(export, path),
+        shape=EXPORT_SHAPE,
+        fields=EXPORT_FIELDS,
+        options=_options(known),
+        adapter_spec=adapter_of(export),
+        groups=(base,),
+        answer_extraction=STRICT,
+        sampling=EVERY_INSTANCE,
+        verified=Verified.NEVER,
+        **_NOTHING,
+    )
+    return Import(name=base, args=args, card=card, left_out=left_out)
+
+
+def _stem(export: Export) -> str:
+    return export.run_spec.name.partition(":")[0].partition(",")[0]
+
+
+def _known(export: Export, cards: Mapping[str, ScenarioCard]) -> ScenarioCard | None:
+    """Our card of the same scenario; a user's own benchmark has none, whatever it is called."""
+    names = () if CONFIG_PATH in export.args else (export.name, _stem(export))
+    return next((cards[one] for one in names if one in cards), None)
+
+
+def _source(export: Export, path: str) -> DataSource:
+    return DataSource(
+        format=EXPORT_FORMAT,
+        files=(SourceFile(path=path, split=None),),
+        origin=f"{PACKAGE} {VERSION}: {export.run_spec.scenario_spec.class_name}",
+    )
+
+
+_NOTHING: Mapping[str, Any] = {
+    "args": (),
+    "choices": {},
+    "parts": Parts(),
+    "keep": {},
+    "drop": {},
+    "variants": (),
+    "prompt_variants": (),
+    "size": None,
+}
+"""Fields of a card that shape data or prompts in a way that is not the export's."""
+
+
+def _base_name(export: Export, name: str | None) -> str:
+    """What run entries call it: MedHELM's name of the entry, or of the user's own benchmark."""
+    own = export.run_spec.name if CONFIG_PATH in export.args else export.name
+    base = name or own
+    if not base.strip() or NO_NAME & set(base):
+        raise ConfigError(
+            f"an imported scenario cannot be called {base!r}: a run entry must be able to name it; "
+            "give --name without colon, comma, equals sign and space."
+        )
+    return base if base.endswith(SUFFIX) else base + SUFFIX
+
+
+def _unknown(export: Export) -> ScenarioCard:
+    """The card of a scenario that we have none of, from what MedHELM tells."""
+    told, stem = export.metadata or {}, _stem(export)
+    return ScenarioCard(
+        name=stem,
+        display_name=str(told.get("display_name") or stem),
+        description=str(told.get("description") or ""),
+        access_level=AccessLevel.PRIVATE,
+        source=DataSource(),
+        shape=EXPORT_SHAPE,
+        adapter_spec=AdapterSpec(),
+        metrics=(),
+        main_metric=str(told.get("main_metric") or ""),
+        main_split=Split.VALID if told.get("main_split") == Split.VALID else Split.TEST,
+    )
+
+
+def _scored(
+    card: ScenarioCard, export: Export, base: str, *, is_known: bool
+) -> tuple[ScenarioCard, tuple[str, ...]]:
+    """The card with metrics and jury, and the names of the metrics that are not computed here."""
+    spec = export.run_spec
+    pattern = spec.adapter_spec.get("output_mapping_pattern")
+    has_rubric = rubric_of(export, base) is not None
+    if is_known:
+        metrics = tuple(_with_pattern(one, pattern) for one in card.metrics)
+        annotators = tuple(
+            replace(one, rubric=base) if has_rubric else one for one in card.annotators
+        )
+        return replace(card, metrics=metrics, annotators=annotators), ()
+    found = translated(spec.metric_specs, annotator=base, pattern=pattern)
+    left_out, metrics = found.left_out, found.metrics
+    if not has_rubric:
+        left_out += tuple(one.name for one in metrics if "annotator" in one.args)
+        metrics = tuple(one for one in metrics if "annotator" not in one.args)
+    if not metrics:
+        raise ConfigError(
+            f"MedHELM's scenario {export.name!r} has no metric that is computed here (it has "
+            f"{', '.join(left_out) or 'none'})."
+        )
+    main = card.main_metric or metrics[0].args.get("stat_name", metrics[0].name)
+    annotators = (AnnotatorSpec(name=base, rubric=base),) if has_rubric else ()
+    return replace(card, metrics=metrics, main_metric=main, annotators=annotators), left_out
+
+
+def _with_pattern(metric: MetricSpec, pattern: str | None) -> MetricSpec:
+    if metric.name != "exact_match" or not pattern:
+        return metric
+    return replace(metric, args={**metric.args, "output_mapping_pattern": pattern})
+
+
+def _options(known: ScenarioCard | None) -> dict[str, str]:
+    """Of a scenario whose instances bring a rubric: which field of its items holds the text."""
+    if known is None or "rubric" not in known.fields:
+        return {}
+    return {"criterion": known.options.get("criterion", "criterion")}
+
+
+def held_card(made: Import, data_version: str) -> str:
+    """The card as the lake keeps it: by the name that entries use, its data the lake's own."""
+    source = replace(made.card.source, files=(), data_version=data_version)
+    card = replace(made.card, name=made.name, args=tuple(made.args), source=source)
+    return canonical_json(card)
+
+
+def is_imported(name: str) -> bool:
+    """Whether a run entry's scenario is an imported one."""
+    return name.endswith(SUFFIX)
+
+
+def card_of(one: ImportedScenario) -> ScenarioCard:
+    """The card that the lake keeps of an imported scenario."""
+    return validate(json.loads(one.card), ScenarioCard, _place(one))
+
+
+def export_of(one: ImportedScenario) -> Export:
+    """What its export told of itself."""
+    return validate(json.loads(one.header), Export, _place(one))
+
+
+def _place(one: ImportedScenario) -> str:
+    return f"imported scenario {one.scenario_name!r}"
+
+
+def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: str) -> Benchmark:
+    """The imported scenario that an entry names by its name and arguments.
+
+    Raises:
+        ConfigError: Nothing of that name, or nothing with these arguments, was imported.
+    """
+    all_of_them = list(imported)
+    mine = [one for one in all_of_them if one.name == entry.name]
+    if not mine:
+        names = {one.name for one in all_of_them}
+        kind = "scenario imported by import-scenario"
+        raise UnknownNameError(kind, entry.name, names, where=where)
+    keys = {key for one in mine for key in one.args}
+    given = {key: str(value) for key, value in entry.args.items() if key in keys}
+    for one in mine:
+        if dict(one.args) == given:
+            return Benchmark(card=card_of(one), rubric=rubric_of(export_of(one), one.name))
+    raise ConfigError(
+        f"{where}: the lake has {', '.join(sorted(one.scenario_name for one in mine))}; give one "
+        "of them with its arguments, or import it with these."
+    )

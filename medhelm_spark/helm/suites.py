@@ -1,0 +1,98 @@
+"""Suite files: which run entries, models, sizes and judges belong together, under a name."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.config.sampling import check_sampling
+from medhelm_spark.config.short_forms import spelled_out
+from medhelm_spark.domain.plan import PrimaryEndpoint
+from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.domain.sampling import Sampling
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.run_entries import load_confs, parse_flags
+
+FOLDER = "suites"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteFile:
+    """What a suite file says.
+
+    `models_to_run`, `max_eval_instances` and `num_train_trials` yield to the flags. The jury of
+    `jury_config_path` judges every scenario that judges score, unless a run entry names another.
+    `margin` is a difference of the primary endpoint's metric, in its own units. `repeats` is how
+    often each request is asked: the adapter's `num_trials`, unless a run entry has its own.
+    """
+
+    description: str
+    conf_paths: tuple[str, ...] = ()
+    run_entries: tuple[str, ...] = ()
+    models_to_run: tuple[str, ...] = ()
+    max_eval_instances: int | None = None
+    num_train_trials: int | None = None
+    repeats: int | None = None
+    jury_config_path: str | None = None
+    primary_endpoint: PrimaryEndpoint | None = None
+    margin: float | None = None
+    sampling: Sampling | None = None
+
+
+def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tuple[RunEntry, ...]]:
+    """A suite file and its run entries; `name` is a path, or a file of a `suites` folder.
+
+    The site's folder comes before the shipped one. Its paths are looked for beside it, in the
+    folder above, and in the working directory.
+
+    Raises:
+        ConfigError: If there is no such file, or it is broken or names nothing to run.
+    """
+    path = _find(name, local_path)
+    suite = load_yaml(path, SuiteFile, spelled_out)
+    if suite.sampling:
+        check_sampling(suite.sampling, str(path))
+    _check_numbers(suite, path)
+    entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
+    entries += load_confs(_beside(path, each, "conf_paths") for each in suite.conf_paths)
+    if not entries:
+        raise ConfigError(f"{path}: names no run entry; give run_entries or conf_paths.")
+    if suite.jury_config_path:
+        jury = _beside(path, suite.jury_config_path, "jury_config_path")
+        suite = replace(suite, jury_config_path=str(jury))
+    return suite, entries
+
+
+def _check_numbers(suite: SuiteFile, path: Path) -> None:
+    """Refuse a margin or a number of repeats that means nothing."""
+    if suite.repeats is not None and suite.repeats < 1:
+        raise ConfigError(
+            f"{path}: repeats is {suite.repeats!r}; allowed: a whole number of at least 1."
+        )
+    if suite.margin is not None and suite.margin <= 0:
+        raise ConfigError(f"{path}: margin is {suite.margin!r}; allowed: a number above 0.")
+    if suite.margin is not None and suite.primary_endpoint is None:
+        raise ConfigError(f"{path}: margin is one of the primary endpoint; give primary_endpoint.")
+
+
+def _find(name: str, local_path: Path | None) -> Path:
+    if Path(name).expanduser().is_file():
+        return Path(name).expanduser()
+    folders = [conf_path(FOLDER)]
+    if local_path is not None:
+        folders.insert(0, local_path / FOLDER)
+    for folder in folders:
+        if (folder / f"{name}.yaml").is_file():
+            return folder / f"{name}.yaml"
+    known = sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
+    raise ConfigError(
+        f"--suite-file is {name!r}, and there is no such file; allowed: a path, or one of "
+        f"{', '.join(known)}."
+    )
+
+
+def _beside(owner: Path, name: str, key: str) -> Path:
+    for folder in (owner.parent, owner.parent.parent, Path()):
+        if (folder / name).is_file():
+            return folder / name
+    raise ConfigError(f"{owner}: {key} names {name!r}, and there is no such file.")

@@ -1,1 +1,0 @@
-"""Answers and results made elsewhere, in and out."""

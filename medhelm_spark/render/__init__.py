@@ -1,0 +1,1 @@
+"""Boards and tables as text: for a terminal, Markdown, CSV, JSON."""

@@ -1,0 +1,27 @@
+"""import-scenario: an export of MedHELM's becomes a scenario of the lake."""
+
+from collections.abc import Callable
+
+from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest import Ingested, ingest
+
+
+def import_scenario(
+    ctx: Context, card: ScenarioCard, described: Callable[[str], ImportedScenario]
+) -> Ingested:
+    """Ingest an export and enter it as a scenario that run entries can name.
+
+    Args:
+        ctx: the lake.
+        card: a card that reads the export's file.
+        described: what the lake keeps of an import whose data version is this.
+
+    Raises:
+        DataError: the file is cut off, changed, or no export.
+    """
+    found = ingest(ctx, [card])[card.name]
+    ctx.lake.append_rows("imported_scenarios", [described(found.data_version)], new_write_id())
+    return found

@@ -1,0 +1,116 @@
+"""A site folder and a benchmark folder, small and real, for every test of configuration."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.config.registry import Registry
+from medhelm_spark.helm.site import load_site
+
+Write = Callable[[str, str], Path]
+
+CARD = """
+name: triage
+display_name: Triage
+description: Made-up triage questions.
+access_level: public
+source:
+  files:
+    - path: triage_test.csv
+shape: tabular
+args: [subject, data_path, jury_config_path]
+options:
+  template: "{question}"
+adapter_spec:
+  instructions: Answer with one letter.
+  max_tokens: 5
+  stop_sequences: ["\\n"]
+metrics:
+  - name: exact_match
+main_metric: exact_match
+groups: [clinical, triage]
+"""
+
+DEPLOYMENTS = """
+model_deployments:
+  - name: site/small
+    model_name: acme/small
+    engine: canned
+    client_spec: {args: {mode: echo}}
+  - name: site/big
+    model_name: acme/big
+    engine: openai
+    client_spec: {args: {base_url: "https://models.example.org/v1", api_key: "env:SITE_KEY"}}
+"""
+
+BENCHMARK = """
+name: FEVER
+description: Made-up questions about fever.
+prompt_file: prompt.txt
+dataset_file: data.csv
+max_tokens: 8
+metrics:
+  - name: exact_match
+"""
+
+JUDGED = """
+name: NOTES
+description: Made-up notes.
+prompt_file: prompt.txt
+dataset_file: data.csv
+metrics:
+  - name: jury_score
+    prompt_file: judge.txt
+    judges:
+      - name: canned/judge
+        model_name: canned/judge
+"""
+
+JUDGE_PROMPT = """Judge {RESPONSE} to {QUESTION}.
+<rubric_criteria>
+{"accuracy": ["score", "explanation"]}
+</rubric_criteria>
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a file below the test's folder."""
+
+    def write_file(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def site(tmp_path: Path, write: Write) -> Path:
+    """A site folder with one scenario and two deployments."""
+    write("site/scenarios/triage.yaml", CARD)
+    write("site/model_deployments.yaml", DEPLOYMENTS)
+    return tmp_path / "site"
+
+
+@pytest.fixture
+def benchmark(write: Write) -> Path:
+    """The configuration of a complete exact-match benchmark."""
+    write("bench/prompt.txt", "Case: {case}\nAnswer yes or no.")
+    write("bench/data.csv", "id,case,correct_answer\n001,38.5 degrees,yes\n002,36.6 degrees,no\n")
+    return write("bench/fever.yaml", BENCHMARK)
+
+
+@pytest.fixture
+def judged(benchmark: Path, write: Write) -> Path:
+    """The configuration of a complete jury benchmark, on the same data."""
+    write("bench/judge.txt", JUDGE_PROMPT)
+    return write("bench/notes.yaml", JUDGED)
+
+
+@pytest.fixture
+def registry(site: Path) -> Registry:
+    """What ships, with the site's scenario and deployments."""
+    return load_site(site)

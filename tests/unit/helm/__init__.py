@@ -1,0 +1,1 @@
+"""Tests of HELM's notation: entries, names, expanders, clients, exports."""
