@@ -35,7 +35,7 @@ from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.import_responses import ENGINE, file_id, parse_fields
 from medhelm_spark.stages.import_responses import import_responses as import_file
-from medhelm_spark.stages.ingest import ingest as ingest_cards
+from medhelm_spark.stages.ingest.stage import ingest as ingest_cards
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import completed

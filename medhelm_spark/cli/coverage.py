@@ -10,8 +10,8 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.leaderboard import BoardRun, choose, load_runs
 from medhelm_spark.stages.annotate import asking_judges
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.outage import by_kind, without_answer
-from medhelm_spark.stages.pending import Tally, tallies_of
+from medhelm_spark.stages.infer.outage import by_kind, without_answer
+from medhelm_spark.stages.infer.pending import Tally, tallies_of
 
 MAX_NAMES = 3
 

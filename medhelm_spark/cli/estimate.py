@@ -12,7 +12,7 @@ from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
 from medhelm_spark.render.text_table import aligned
 from medhelm_spark.stages.estimate import Cost, costs
-from medhelm_spark.stages.waves import throughput
+from medhelm_spark.stages.infer.waves import throughput
 
 HEADER = (
     "Model deployment",

@@ -23,17 +23,17 @@ from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED, decide, record
-from medhelm_spark.stages.infer import infer
-from medhelm_spark.stages.ingest import ingest, ingested
+from medhelm_spark.stages.infer.pending import Asking
+from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.ingest.stage import ingest, ingested
 from medhelm_spark.stages.judges import Judging
-from medhelm_spark.stages.pending import Asking
-from medhelm_spark.stages.perturb import changes_of
-from medhelm_spark.stages.plan import plan
+from medhelm_spark.stages.plan.perturb import changes_of
+from medhelm_spark.stages.plan.run_specs import check_splits, current_runs
+from medhelm_spark.stages.plan.stage import plan
+from medhelm_spark.stages.plan.windows import fit_of
 from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
-from medhelm_spark.stages.run_specs import check_splits, current_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
-from medhelm_spark.stages.windows import fit_of
 
 STAGES = ("plan", "infer", "annotate", "score", "run")
 TABLE = "table:"

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from medhelm_spark.cli.boards import load
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.domain.run import RunSpec, SuiteRun
+from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.lake.ledger import ReleaseMember
 from medhelm_spark.lake.views import CURRENT_RELEASES, output_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.run_specs import current_runs
-from medhelm_spark.stages.score import STAGE as SCORE
-from medhelm_spark.stages.summarize import STAGE as SUMMARIZE
-from medhelm_spark.stages.waves import Throughput, by_executor, throughput
+from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
+from medhelm_spark.stages.plan.run_specs import current_runs
 from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import TrackedRun, TrackedSuite, default_uri, track_release, track_suite
 
@@ -89,7 +88,7 @@ def _tracked(
                 TrackedRun(
                     run_spec=spec,
                     stats=tuple(stats[unit]),
-                    fingerprints={SCORE: scored[unit].fingerprint},
+                    fingerprints={SCORE.name: scored[unit].fingerprint},
                     counts=scored[unit].counts,
                     variant=variants.get(unit, ""),
                 )

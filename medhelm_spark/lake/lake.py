@@ -1,5 +1,6 @@
 """The Lake: names, reads and appends of its tables. No stage builds a table path by hand."""
 
+import copy
 import string
 import time
 from collections.abc import Iterable
@@ -11,6 +12,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
+from medhelm_spark.domain.stages import Stage
+from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
 from medhelm_spark.lake.files import FileTables, is_at_hand
 from medhelm_spark.lake.place import Place
@@ -43,9 +46,21 @@ class Lake:
         self.place = Place.of(location)
         at_hand = is_at_hand(self.place, spark.conf.get("spark.master", "") or "")
         self._files = FileTables(self.place.location) if at_hand else None
+        self._stage: Stage | None = None
+
+    def within(self, stage: Stage) -> "Lake":
+        """The same lake for one stage: tables that it does not declare are refused."""
+        lake = copy.copy(self)
+        lake._stage = stage
+        return lake
+
+    def _refuse_undeclared(self, table: str, does: str, declared: str) -> None:
+        if self._stage and table not in getattr(self._stage, declared):
+            raise LakeError(f"stage {self._stage.name!r} {does} {table!r} and does not declare it.")
 
     def read(self, table: str) -> DataFrame:
         """All rows of a table with their `write_id`; no rows where it does not exist yet."""
+        self._refuse_undeclared(table, "reads", "reads")
         names = columns(TABLES[table])
         try:
             df = self._open(table)
@@ -62,13 +77,14 @@ class Lake:
 
     def query(self, sql: str, **frames: DataFrame) -> DataFrame:
         """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""
-        wanted = {name for _, name, _, _ in string.Formatter().parse(sql) if name}
-        named: dict[str, Any] = {name: self.read(name) for name in wanted - frames.keys()}
+        named: dict[str, Any] = {name: self.read(name) for name in _names(sql) - frames.keys()}
         return self.spark.sql(sql, **{**named, **frames})
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """The answer to SQL over small tables, as rows; never for anything with text."""
         if self._files:
+            for table in _names(sql):
+                self._refuse_undeclared(table, "reads", "reads")
             return self._files.rows(sql, row_type)
         return rows_of(self.query(sql), row_type)
 
@@ -88,6 +104,7 @@ class Lake:
         txn: tuple[str, int] | None = None,
     ) -> bool:
         """Append driver-side rows in one commit, as `append` does; none, no commit."""
+        self._refuse_undeclared(table, "writes", "writes")
         held = list(rows)
         if not held:
             return True
@@ -107,6 +124,7 @@ class Lake:
         With `txn` (application id, version) the same commit made twice is skipped by Delta; False
         when another driver committed it first.
         """
+        self._refuse_undeclared(table, "writes", "writes")
         marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
         rows = marked.select(*columns(TABLES[table]))
         writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
@@ -140,6 +158,7 @@ class Lake:
 
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
+        self._refuse_undeclared(table, "writes", "writes")
         if self._files:
             self._files.ensure(table)
             return
@@ -177,6 +196,11 @@ class Lake:
     def _ddl(self, table: str) -> str:
         row = ddl(TABLES[table].row)
         return f"{row}, {WRITE_ID} STRING" if WRITE_ID not in fields_of(TABLES[table].row) else row
+
+
+def _names(sql: str) -> set[str]:
+    """The `{name}` placeholders of SQL."""
+    return {name for _, name, _, _ in string.Formatter().parse(sql) if name}
 
 
 def _is(error: Exception, kinds: tuple[str, ...]) -> bool:

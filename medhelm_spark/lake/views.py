@@ -4,6 +4,8 @@ The text runs unchanged in Spark SQL and in DataFusion (the dashboard's reader),
 same rows. `{name}` stands for a table.
 """
 
+from medhelm_spark.domain.stages import Stage
+
 CURRENT_RUNS = """
 SELECT stage, unit_id, write_id, fingerprint, suite, started_at, finished_at, counts,
        code_version, spark_version, schema_version, comparability
@@ -46,11 +48,12 @@ WHERE age = 1
 """
 
 
-def output_of(table: str, stage: str, unit: str = "run_spec_id") -> str:
+def output_of(table: str, stage: Stage, unit: str = "run_spec_id") -> str:
     """SQL of a stage's output: the rows of the write that `runs` marks finished for each unit."""
     return f"""
 SELECT t.* FROM {{{table}}} t
-JOIN ({CURRENT_RUNS}) r ON r.stage = '{stage}' AND r.unit_id = t.{unit} AND r.write_id = t.write_id
+JOIN ({CURRENT_RUNS}) r
+  ON r.stage = '{stage.name}' AND r.unit_id = t.{unit} AND r.write_id = t.write_id
 """
 
 

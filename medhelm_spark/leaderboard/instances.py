@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
@@ -27,8 +28,8 @@ LEFT JOIN (SELECT instance_id, perturbation, source_index
   ON i.instance_id = s.instance_id AND i.perturbation = s.perturbation
 WHERE s.run_spec_id = {run_spec_id} AND s.split = {split} AND s.perturbation = ''
 """
-_SCORES = output_of("per_instance_stats", "score")
-_INSTANCES = output_of("instances", "ingest", "data_version")
+_SCORES = output_of("per_instance_stats", SCORE)
+_INSTANCES = output_of("instances", INGEST, "data_version")
 _WHERE = "SELECT * FROM ({source}) o WHERE {condition}"
 
 
@@ -144,11 +145,11 @@ def _score(row: Mapping[str, Any]) -> InstanceScore:
 def instance_detail(reader: Reader, spec: RunSpec, key: InstanceKey) -> InstanceDetail | None:
     """Request, answer, references, scores and verdicts of one answer; None if the run lacks it."""
     own = {"run_spec_id": spec.run_spec_id, **_columns(key)}
-    request = _first(reader, _where(output_of("requests", "plan"), own), PlannedRequest)
+    request = _first(reader, _where(output_of("requests", PLAN), own), PlannedRequest)
     stats = _first(reader, _where(_SCORES, own), PerInstanceStats)
     if request is None and stats is None:
         return None
-    verdicts = reader.rows(_where(output_of("annotations", "annotate"), own), Annotation)
+    verdicts = reader.rows(_where(output_of("annotations", ANNOTATE), own), Annotation)
     return InstanceDetail(
         instance=_first(reader, _where(_INSTANCES, _of_data(spec, key)), Instance),
         prompt=_prompt(reader, request),

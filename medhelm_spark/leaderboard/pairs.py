@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
@@ -81,7 +82,7 @@ def _batch_pairs(
     reader: Reader, batch: Sequence[_Column], ranks: Mapping[str, int]
 ) -> Iterator[BoardPair]:
     units = among(run.run_spec.run_spec_id for column in batch for run, _, _ in column)
-    sql = _SCORES.format(scores=output_of("per_instance_stats", "score"), units=units)
+    sql = _SCORES.format(scores=output_of("per_instance_stats", SCORE), units=units)
     scores = reader.query(sql)
     for column in batch:
         yield from _column_pairs(scores, column, ranks)

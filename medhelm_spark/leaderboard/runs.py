@@ -7,6 +7,7 @@ from functools import cached_property
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioVersion
+from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.domain.stats import MetricInfo, Stat
 from medhelm_spark.lake.ledger import ReleaseMember
 from medhelm_spark.lake.reader import Reader
@@ -147,7 +148,7 @@ def _changes(spec: RunSpec, stats: Iterable[Stat]) -> tuple[Stat, ...]:
 
 
 def _scenarios(reader: Reader) -> dict[str, ScenarioVersion]:
-    rows = reader.rows(output_of("scenarios", "ingest", "data_version"), ScenarioVersion)
+    rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
     return {row.data_version: row for row in rows}
 
 

@@ -6,6 +6,7 @@ A new judge or rubric reads stored answers again and never asks the evaluated mo
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import call_id
@@ -14,7 +15,6 @@ from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_
 from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.comparability import JURY, jury_part
-from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.request import (
@@ -27,27 +27,20 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.domain.run import RunSpec, Unreadable
 from medhelm_spark.domain.scenario import AccessLevel
-from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.domain.stages import ANNOTATE, PLAN, PLAN_JUDGES
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.stages.comparability import ANNOTATE
-from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.infer import infer
-from medhelm_spark.stages.judges import (
-    STAGE as PLAN,
-)
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.pending import Asking
+from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.judges import (
     JudgeCall,
     Judging,
     judge_calls,
-    outdated,
     plan_judges,
     subjects_of,
 )
-from medhelm_spark.stages.pending import Asking
+from medhelm_spark.stages.run_stage import Written, run_stage
 from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, requests_of
-
-STAGE = ANNOTATE
-VERSION = "2"
 
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
@@ -111,14 +104,9 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
     judged = {s.run_spec_id: s for s in specs if judging.annotators.get(s.run_spec_id)}
     if not judged:
         return 0
-    answered_by = {spec.model_deployment for spec in judged.values()}
-    inputs = inputs_of(ctx, list(judged), "plan", Purpose.EVALUATE, answered_by)
-    prints = {
-        unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in judged
-    }
-    plan_judges(ctx, judging, judged, prints)
+    answers = _plan_judges(ctx, judged, judging)
     asked = infer(ctx, list(judged), asking_judges(judging))
-    _read_verdicts(ctx, judging, judged, prints)
+    _read_verdicts(ctx, judging, judged, answers)
     return asked
 
 
@@ -131,18 +119,23 @@ def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) ->
     judged = {spec.run_spec_id: spec for spec in specs}
     if not judged:
         return []
-    answered_by = {spec.model_deployment for spec in specs}
-    inputs = inputs_of(ctx, list(judged), "plan", Purpose.EVALUATE, answered_by)
-    prints = {
-        unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in judged
-    }
-    plan_judges(ctx, judging, judged, prints)
-    replies = inputs_of(ctx, list(judged), PLAN, Purpose.JUDGE, judging.deployments)
+    answers = _plan_judges(ctx, judged, judging)
+    replies = inputs_of(ctx, list(judged), PLAN_JUDGES, Purpose.JUDGE, judging.deployments)
     settled = [unit for unit in judged if unit not in replies or not replies[unit].missing]
     if settled:
-        whole = {unit: judged[unit] for unit in settled}
-        _read_verdicts(ctx, judging, whole, {unit: prints[unit] for unit in settled})
+        _read_verdicts(ctx, judging, {unit: judged[unit] for unit in settled}, answers)
     return settled
+
+
+def _plan_judges(ctx: Context, judged: Mapping[str, RunSpec], judging: Judging) -> dict[str, str]:
+    """Plan what judges are to be asked; returns by run_spec_id the id of jury and answers."""
+    answered_by = {spec.model_deployment for spec in judged.values()}
+    inputs = inputs_of(ctx, list(judged), PLAN, Purpose.EVALUATE, answered_by)
+    answers = {
+        unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in judged
+    }
+    plan_judges(ctx, judging, judged, answers)
+    return answers
 
 
 def asking_judges(judging: Judging) -> Asking:
@@ -151,8 +144,8 @@ def asking_judges(judging: Judging) -> Asking:
         deployments=judging.deployments,
         policy=judging.policy,
         purpose=Purpose.JUDGE,
-        stage=PLAN,
-        label=STAGE,
+        stage=PLAN_JUDGES,
+        label=ANNOTATE.name,
         retry_failed=judging.retry_failed,
     )
 
@@ -161,7 +154,7 @@ def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
         (one.spec.name, version_of(one.rubric), one.jury.name, _call_ids(one)) for one in annotators
     ]
-    return content_id(STAGE, VERSION, EXTRACTION_VERSION, juries, answers)
+    return ANNOTATE.fingerprint(EXTRACTION_VERSION, juries, answers)
 
 
 def jury_text(annotators: Sequence[ResolvedAnnotator]) -> str:
@@ -183,30 +176,41 @@ def _call_ids(annotator: ResolvedAnnotator) -> list[str]:
 
 
 def _read_verdicts(
-    ctx: Context, judging: Judging, specs: Mapping[str, RunSpec], answered: Mapping[str, str]
+    ctx: Context, judging: Judging, specs: Mapping[str, RunSpec], answers: Mapping[str, str]
 ) -> None:
-    started_at, write_id = now(), new_write_id()
-    replies = inputs_of(ctx, list(specs), PLAN, Purpose.JUDGE, judging.deployments)
-    prints = {
-        unit: content_id(value, replies[unit].fingerprint if unit in replies else "")
-        for unit, value in answered.items()
+    replies = inputs_of(ctx, list(specs), PLAN_JUDGES, Purpose.JUDGE, judging.deployments)
+    fingerprints = {
+        unit: content_id(answers[unit], replies[unit].fingerprint if unit in replies else "")
+        for unit in specs
     }
-    todo = {unit: specs[unit] for unit in outdated(ctx, STAGE, prints)}
-    if todo:
-        calls = judge_calls(judging, todo.values())
-        deployments = {spec.model_deployment for spec in todo.values()} | set(judging.deployments)
-        tasks = ctx.lake.query(
-            VERDICTS,
-            subjects=subjects_of(ctx, calls),
-            calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
-            judge_requests=requests_of(ctx, list(todo), PLAN, Purpose.JUDGE),
-            results=ctx.results(deployments),
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> Written:
+        todo = {unit: specs[unit] for unit in units}
+        verdicts = map_rows(
+            _verdict_tasks(ctx, judging, todo),
+            ReadVerdicts(
+                {(u, one.spec.name): one.rubric for u in todo for one in judging.annotators[u]},
+                todo,
+            ),
+            VerdictTask,
+            Annotation,
         )
-        rubrics = {(u, a.spec.name): a.rubric for u in todo for a in judging.annotators[u]}
-        made = map_rows(tasks, ReadVerdicts(rubrics, todo), VerdictTask, Annotation)
-        ctx.lake.append("annotations", made, write_id)
-        counts = {unit: replies[unit].counts for unit in todo if unit in replies}
-        juries = {unit: {JURY: jury_text(judging.annotators[unit])} for unit in todo}
-        fresh = {unit: prints[unit] for unit in todo}
-        ctx.record(STAGE, fresh, write_id, started_at, counts, comparability=juries)
-    ctx.say(f"{STAGE}: {len(todo)} of {counted(len(prints), 'run spec')} judged anew")
+        ctx.lake.append("annotations", verdicts, write_id)
+        return Written(
+            counts={unit: replies[unit].counts for unit in todo if unit in replies},
+            comparability={unit: {JURY: jury_text(judging.annotators[unit])} for unit in todo},
+        )
+
+    run_stage(ctx, ANNOTATE, fingerprints, write)
+
+
+def _verdict_tasks(ctx: Context, judging: Judging, specs: Mapping[str, RunSpec]) -> DataFrame:
+    calls = judge_calls(judging, specs.values())
+    deployments = {spec.model_deployment for spec in specs.values()} | set(judging.deployments)
+    return ctx.lake.query(
+        VERDICTS,
+        subjects=subjects_of(ctx, calls),
+        calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
+        judge_requests=requests_of(ctx, specs, PLAN_JUDGES, Purpose.JUDGE),
+        results=ctx.results(deployments),
+    )

@@ -23,15 +23,13 @@ from medhelm_spark.domain.comparability import (
 )
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.metrics import beside, metrics_behind, metrics_for, parts_of
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import Inputs
 
-SCORE = "score"
-SCORE_VERSION = "2"
-ANNOTATE = "annotate"
 UNREADABLE = MetricSpec(name="answer_unreadable")
 
 
@@ -61,7 +59,7 @@ def _definition(ctx: Context, spec: RunSpec) -> dict[str, str]:
     versions = [metric.version for metric, _ in metrics_for(scored_by(spec))]
     return {
         EXTRACTION: extraction_part(spec.answer_extraction or STRICT, EXTRACTION_VERSION),
-        METRIC: content_id(SCORE_VERSION, versions),
+        METRIC: content_id(SCORE.version, versions),
         JURY: jury_of(ctx, spec),
     }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, reduce
 from operator import or_
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark import __version__
 from medhelm_spark.domain.run import RunRecord
+from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.progress import Watch, metered
@@ -52,8 +53,14 @@ class Context:
         refuse_newer(max((one.schema_version for one in records), default=None))
         return {(one.stage, one.unit_id): one for one in records}
 
+    def within(self, stage: Stage) -> "Context":
+        """This context for one stage, whose lake refuses tables that the stage does not declare."""
+        scoped = replace(self, lake=self.lake.within(stage))
+        scoped.__dict__["ledger"] = self.ledger  # one ledger, whichever stage adds to it
+        return scoped
+
     def current(
-        self, table: str, stage: str, units: Iterable[str], unit: str = "run_spec_id"
+        self, table: str, stage: Stage, units: Iterable[str], unit: str = "run_spec_id"
     ) -> DataFrame:
         """The rows of `table` that `stage` last finished for these units.
 
@@ -83,14 +90,14 @@ class Context:
         """Shows the rows that a job makes while it runs (see `lake.progress`)."""
         return metered(self.lake.spark, self.terminal, label, total)
 
-    def finished(self, stage: str, units: Iterable[str]) -> dict[str, RunRecord]:
+    def finished(self, stage: Stage, units: Iterable[str]) -> dict[str, RunRecord]:
         """The newest finished record of each of these units, where there is one."""
-        found = {unit: self.ledger.get((stage, unit)) for unit in units}
+        found = {unit: self.ledger.get((stage.name, unit)) for unit in units}
         return {unit: one for unit, one in found.items() if one}
 
     def record(
         self,
-        stage: str,
+        stage: Stage,
         fingerprints: Mapping[str, str],
         write_id: str,
         started_at: datetime,
@@ -102,7 +109,7 @@ class Context:
         now = datetime.now(UTC)
         rows = [
             RunRecord(
-                stage=stage,
+                stage=stage.name,
                 unit_id=unit,
                 write_id=write_id,
                 fingerprint=fingerprint,
@@ -118,7 +125,7 @@ class Context:
             for unit, fingerprint in fingerprints.items()
         ]
         self.lake.append_rows("runs", rows, write_id)
-        self.ledger.update({(stage, row.unit_id): row for row in rows})
+        self.ledger.update({(stage.name, row.unit_id): row for row in rows})
 
 
 def now() -> datetime:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.governance.policy import decide as ask
 from medhelm_spark.lake.lake import new_write_id
@@ -31,6 +32,7 @@ def decide(ctx: Context, runs: Sequence[ResolvedRun], policy: Policy) -> list[Po
 
 def record(ctx: Context, decisions: Iterable[PolicyDecision]) -> None:
     """Note the decisions that `policy_decisions` does not hold yet."""
+    ctx = ctx.within(PLAN)
     rows = ctx.lake.rows("SELECT * FROM {policy_decisions}", PolicyDecision)
     known = {_identity(row) for row in rows if row.suite == ctx.suite}
     new = {_identity(row): row for row in decisions if _identity(row) not in known}

@@ -16,12 +16,12 @@ from medhelm_spark.adaptation.decoding import estimate_text_tokens
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, INGEST
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.stages.annotate import STAGE as ANNOTATE
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.pending import Asking, pending_of
 from medhelm_spark.stages.judges import JudgeCall, Judging, judge_calls, subjects_of
-from medhelm_spark.stages.pending import Asking, pending_of
 
 TO_ASK = """
 SELECT q.model_deployment, concat_ws(' ', k.text, transform(k.messages, m -> m.content)) AS text,
@@ -144,7 +144,7 @@ def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Itera
         TO_JUDGE,
         subjects=subjects_of(ctx, judge_calls(judging, todo)),
         calls=F.broadcast(ctx.lake.frame(_judge_costs(judging, todo), JudgeCost)),
-        instances_now=ctx.current("instances", "ingest", versions, "data_version"),
+        instances_now=ctx.current("instances", INGEST, versions, "data_version"),
     )
 
 

@@ -17,6 +17,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile
+from medhelm_spark.domain.stages import IMPORT_RESPONSES, INGEST, PLAN
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, plain_errors
@@ -174,6 +175,7 @@ def import_responses(
     Raises:
         DataError: a line is unusable, an id stands twice, or no line fits the scenario.
     """
+    ctx = ctx.within(IMPORT_RESPONSES)
     rows = [
         File(path=str(files[spec.scenario_name].absolute()), data_version=spec.data_version)
         for spec in specs
@@ -225,13 +227,13 @@ def _refuse(responses: DataFrame) -> None:
 def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
-    instances = ctx.current("instances", "ingest", versions, "data_version")
+    instances = ctx.current("instances", INGEST, versions, "data_version")
     keys = instances.select("data_version", "instance_id", "source_id")
     by_source = responses.where("source_id != ''").drop("instance_id")
     by_source = by_source.join(keys.distinct(), ["data_version", "source_id"])
     by_instance = responses.where("source_id = ''")
     found = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
-    planned = requests_of(ctx, units, "plan", Purpose.EVALUATE)
+    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
     results = ctx.results({spec.model_deployment for spec in specs})
     answered = results.where("failure IS NULL").select("request_id")
     return (
@@ -246,7 +248,7 @@ def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Da
 
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
     units = [spec.run_spec_id for spec in specs]
-    planned = requests_of(ctx, units, "plan", Purpose.EVALUATE)
+    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
     results = ctx.results({spec.model_deployment for spec in specs}).select("request_id")
     return bool(planned.join(results, "request_id", "left_semi").limit(1).count())
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.stages import IMPORT_SCENARIO
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.ingest import Ingested, ingest
+from medhelm_spark.stages.ingest.stage import Ingested, ingest
 
 
 def import_scenario(
@@ -23,5 +24,7 @@ def import_scenario(
         DataError: the file is cut off, changed, or no export.
     """
     found = ingest(ctx, [card])[card.name]
-    ctx.lake.append_rows("imported_scenarios", [described(found.data_version)], new_write_id())
+    ctx.within(IMPORT_SCENARIO).lake.append_rows(
+        "imported_scenarios", [described(found.data_version)], new_write_id()
+    )
     return found

@@ -23,13 +23,11 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Completion, Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import AccessLevel, Message, Reference
-from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.domain.stages import INGEST, PLAN, PLAN_JUDGES
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.states import EVALUATION_KEY, hear, requests_of
-
-STAGE = "plan_judges"
-VERSION = "2"
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.run_stage import run_stage
+from medhelm_spark.stages.states import EVALUATION_KEY, read_answers, requests_of
 
 # One row per answer and annotator; `subject_id` names the answer together with its instance, since
 # two instances may share a request but not a gold answer.
@@ -109,8 +107,8 @@ class AskJudges:
     def __call__(self, tasks: Iterable[JudgeTask]) -> Iterator[Prompt]:
         for stored in tasks:
             spec, rubric = self.specs[stored.render_id], self.rubrics[stored.render_id]
-            heard = hear(stored.completions, spec, stored.references, stored.question)
-            task = replace(stored, completions=heard.completions)
+            read = read_answers(stored.completions, spec, stored.references, stored.question)
+            task = replace(stored, completions=read.completions)
             if task.completions and needs_judging(rubric, task.completions) is None:
                 yield from judge_prompts(
                     rubric,
@@ -148,7 +146,9 @@ class Judging:
 def _render_id(annotator: ResolvedAnnotator, spec: RunSpec) -> str:
     how = spec.answer_extraction
     reading = (how, option_fields(spec.adapter_spec)) if how else None
-    return content_id("judge", VERSION, EXTRACTION_VERSION, version_of(annotator.rubric), reading)
+    return content_id(
+        "judge", PLAN_JUDGES.version, EXTRACTION_VERSION, version_of(annotator.rubric), reading
+    )
 
 
 def judge_calls(judging: Judging, specs: Iterable[RunSpec]) -> list[JudgeCall]:
@@ -175,34 +175,27 @@ def subjects_of(ctx: Context, calls: Sequence[JudgeCall]) -> DataFrame:
     names = ("run_spec_id", "data_version", "annotator", "render_id")
     frame = ctx.lake.frame(calls, JudgeCall).select(*names).distinct()
     units = sorted({call.run_spec_id for call in calls})
-    answered = requests_of(ctx, units, "plan", Purpose.EVALUATE)
+    answered = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
     return ctx.lake.query(SUBJECTS, answered=answered, annotators=F.broadcast(frame))
 
 
-def outdated(ctx: Context, stage: str, prints: Mapping[str, str]) -> list[str]:
-    """The units whose last finished fingerprint is not the present one."""
-    done = ctx.finished(stage, list(prints))
-    return [
-        unit
-        for unit, value in prints.items()
-        if unit not in done or done[unit].fingerprint != value
-    ]
-
-
-def _asking(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
-    found = [
+def _ask_judges(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
+    judged = [
         (_render_id(annotator, spec), annotator.rubric, spec)
         for spec in specs
         for annotator in judging.annotators[spec.run_spec_id]
     ]
-    return AskJudges({key: one for key, one, _ in found}, {key: spec for key, _, spec in found})
+    return AskJudges(
+        {render_id: rubric for render_id, rubric, _ in judged},
+        {render_id: spec for render_id, _, spec in judged},
+    )
 
 
 def plan_judges(
     ctx: Context,
     judging: Judging,
     specs: Mapping[str, RunSpec],
-    prints: Mapping[str, str],
+    answers: Mapping[str, str],
 ) -> None:
     """Render and plan judge requests for the RunSpecs whose answers, rubric or jury changed.
 
@@ -210,31 +203,33 @@ def plan_judges(
         ctx: the lake and suite.
         judging: the annotators.
         specs: RunSpecs by id.
-        prints: the fingerprint of what each is to be judged on, by id.
+        answers: the id of jury and answers of each, by run_spec_id.
     """
-    started_at, write_id = now(), new_write_id()
-    todo = outdated(ctx, STAGE, prints)
-    if not todo:
-        return
-    mine = [specs[unit] for unit in todo]
-    calls = judge_calls(judging, mine)
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
+        _write(ctx, judging, [specs[unit] for unit in units], write_id)
+
+    run_stage(ctx, PLAN_JUDGES, answers, write)
+
+
+def _write(ctx: Context, judging: Judging, specs: Sequence[RunSpec], write_id: str) -> None:
+    calls = judge_calls(judging, specs)
     subjects = subjects_of(ctx, calls)
-    asking = _asking(judging, mine)
+    ask_judges = _ask_judges(judging, specs)
     tasks = ctx.lake.query(
         TASKS,
         subjects=subjects,
-        known=ctx.prompts(asking.rubrics),
+        known=ctx.prompts(ask_judges.rubrics),
         instances_now=ctx.current(
-            "instances", "ingest", {spec.data_version for spec in mine}, "data_version"
+            "instances", INGEST, {spec.data_version for spec in specs}, "data_version"
         ),
-        results=ctx.results({spec.model_deployment for spec in mine}),
+        results=ctx.results({spec.model_deployment for spec in specs}),
     )
-    ctx.lake.append("prompts", map_rows(tasks, asking, JudgeTask, Prompt), write_id)
+    ctx.lake.append("prompts", map_rows(tasks, ask_judges, JudgeTask, Prompt), write_id)
     planned = ctx.lake.query(
         PLANNED,
         subjects=subjects,
         calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
-        known=ctx.prompts(asking.rubrics),
+        known=ctx.prompts(ask_judges.rubrics),
     )
     ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
-    ctx.record(STAGE, {unit: prints[unit] for unit in todo}, write_id, started_at)

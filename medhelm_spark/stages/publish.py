@@ -6,12 +6,12 @@ from enum import StrEnum
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import SuiteRun
+from medhelm_spark.domain.stages import PUBLISH, SUMMARIZE
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.ledger import ReleaseMember
 from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.summarize import STAGE as SUMMARIZE
 
 
 class ReleaseStatus(StrEnum):
@@ -37,6 +37,7 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
 
     A run present in two suites counts once: the suite named last stands, as in MedHELM.
     """
+    ctx = ctx.within(PUBLISH)
     runs = {row.name: row for suite in suites for row in suite_runs(ctx, [suite])}
     done = ctx.finished(SUMMARIZE, [row.run_spec_id for row in runs.values()])
     members = [

@@ -14,13 +14,13 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Purpose
 from medhelm_spark.domain.run import RunSpec, SuiteRun
-from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.domain.stages import PLAN, SCORE
 from medhelm_spark.stages.annotate import annotate_stored, jury_text
-from medhelm_spark.stages.comparability import SCORE, jury_of
-from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.comparability import jury_of
+from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.judges import Judging
-from medhelm_spark.stages.plan import frozen, plan
-from medhelm_spark.stages.run_specs import enter
+from medhelm_spark.stages.plan.run_specs import enter
+from medhelm_spark.stages.plan.stage import frozen, plan
 from medhelm_spark.stages.states import inputs_of
 
 
@@ -104,7 +104,7 @@ def rescored(
 def enter_rescored(ctx: Context, found: Rescored) -> None:
     """Make scored runs the suite's current ones."""
     if found.runs:
-        enter(ctx, found.runs, found.specs, new_write_id(), now())
+        enter(ctx, found.runs, found.specs)
 
 
 def _as_declared(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
@@ -141,7 +141,7 @@ def _answered(ctx: Context, pairs: Pairs) -> Pairs:
         return []
     units = [spec.run_spec_id for _, spec in pairs]
     deployments = {spec.model_deployment for _, spec in pairs}
-    inputs = inputs_of(ctx, units, "plan", Purpose.EVALUATE, deployments)
+    inputs = inputs_of(ctx, units, PLAN, Purpose.EVALUATE, deployments)
     whole = {unit for unit, found in inputs.items() if not found.missing}
     return [(run, spec) for run, spec in pairs if spec.run_spec_id in whole]
 

@@ -6,26 +6,24 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
-from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import FailureKind, Purpose, RequestState
 from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, PLAN, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
-from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Chosen, metrics_for
-from medhelm_spark.stages.comparability import SCORE, SCORE_VERSION, noted, scored_by
-from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.run_specs import adapters_of
+from medhelm_spark.stages.comparability import noted, scored_by
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.run_specs import adapters_of
+from medhelm_spark.stages.run_stage import Written, run_stage
 from medhelm_spark.stages.states import (
     EVALUATION_KEY,
-    heard_state,
-    hearing_needs,
     inputs_of,
+    read_state,
+    reading_needs,
     states,
 )
 
-STAGE = SCORE
 BATCH = 512
 
 
@@ -40,7 +38,7 @@ class Scorer:
             spec = self.specs[run_spec_id]
             adapters = adapters_of(spec)
             while batch := [
-                heard_state(state, spec, adapters.get(state.perturbation))
+                read_state(state, spec, adapters.get(state.perturbation))
                 for state in islice(group, BATCH)
             ]:
                 yield from score_batch(spec, batch)
@@ -80,45 +78,38 @@ def _told(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:
 def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:
     """Changes when an answer, an annotation, its reading or a metric's version does."""
     versions = [metric.version for metric, _ in metrics_of(spec)]
-    reading = EXTRACTION_VERSION
-    return content_id(
-        STAGE, SCORE_VERSION, spec.run_spec_id, versions, reading, answers, annotations
-    )
+    return SCORE.fingerprint(spec.run_spec_id, versions, EXTRACTION_VERSION, answers, annotations)
 
 
-def score(ctx: Context, specs: Sequence[RunSpec]) -> int:
-    """Score RunSpecs whose answers, annotations or metric versions changed; returns how many."""
-    started_at, write_id = now(), new_write_id()
+def score(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
+    """Score RunSpecs whose answers, annotations or metric versions changed; returns their ids."""
     unique = {spec.run_spec_id: spec for spec in specs}
     deployments = {spec.model_deployment for spec in specs}
-    inputs = inputs_of(ctx, list(unique), "plan", Purpose.EVALUATE, deployments)
-    annotated = ctx.finished("annotate", list(unique))
-    done = ctx.finished(STAGE, list(unique))
-    prints = {
-        key: fingerprint(
-            spec, inputs[key].fingerprint, annotated[key].write_id if key in annotated else ""
-        )
-        for key, spec in unique.items()
+    inputs = inputs_of(ctx, list(unique), PLAN, Purpose.EVALUATE, deployments)
+    annotated = {unit: one.write_id for unit, one in ctx.finished(ANNOTATE, unique).items()}
+    fingerprints = {
+        unit: fingerprint(spec, inputs[unit].fingerprint, annotated.get(unit, ""))
+        for unit, spec in unique.items()
     }
-    todo = [key for key in unique if key not in done or done[key].fingerprint != prints[key]]
-    if todo:
-        total = sum(inputs[key].requests for key in todo)
-        _write(ctx, {key: unique[key] for key in todo}, write_id, total)
-        counts = {key: inputs[key].counts for key in todo}
-        rests_on = {key: noted(ctx, unique[key], inputs[key]) for key in todo}
-        fresh = {key: prints[key] for key in todo}
-        ctx.record(STAGE, fresh, write_id, started_at, counts, comparability=rests_on)
-    ctx.say(f"{STAGE}: {len(todo)} of {counted(len(unique), 'run spec')} scored anew")
-    return len(todo)
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> Written:
+        total = sum(inputs[unit].requests for unit in units)
+        _write(ctx, {unit: unique[unit] for unit in units}, write_id, total)
+        return Written(
+            counts={unit: inputs[unit].counts for unit in units},
+            comparability={unit: noted(ctx, unique[unit], inputs[unit]) for unit in units},
+        )
+
+    return run_stage(ctx, SCORE, fingerprints, write)
 
 
 def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str, total: int) -> None:
     metrics = [pair for spec in specs.values() for pair in metrics_of(spec)]
     needs = frozenset[str]().union(*(metric.needs for metric, _ in metrics))
-    needs = needs.union(*(hearing_needs(spec) for spec in specs.values()))
-    found = states(ctx, list(specs.values()), needs)
-    dealt = found.repartition(ctx.cores * 2, "run_spec_id", "instance_id")
-    ordered = dealt.sortWithinPartitions("run_spec_id")
-    with ctx.metered(STAGE, total) as watch:
+    needs = needs.union(*(reading_needs(spec) for spec in specs.values()))
+    rows = states(ctx, list(specs.values()), needs)
+    partitioned = rows.repartition(ctx.cores * 2, "run_spec_id", "instance_id")
+    ordered = partitioned.sortWithinPartitions("run_spec_id")
+    with ctx.metered(SCORE.name, total) as watch:
         stats = map_rows(ordered, watch(Scorer(specs)), RequestState, PerInstanceStats)
         ctx.lake.append("per_instance_stats", stats, write_id)

@@ -18,6 +18,7 @@ from medhelm_spark.domain.run import (
     Unreadable,
 )
 from medhelm_spark.domain.scenario import Reference
+from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, Stage
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
@@ -87,7 +88,7 @@ class DataOf:
 
 
 def requests_of(
-    ctx: Context, run_spec_ids: Iterable[str], stage: str, purpose: Purpose
+    ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose
 ) -> DataFrame:
     """The current requests of these RunSpecs that a stage planned for a purpose."""
     planned = ctx.current("requests", stage, run_spec_ids)
@@ -97,7 +98,7 @@ def requests_of(
 def inputs_of(
     ctx: Context,
     run_spec_ids: Sequence[str],
-    stage: str,
+    stage: Stage,
     purpose: Purpose,
     deployments: Iterable[str],
 ) -> dict[str, Inputs]:
@@ -121,10 +122,10 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
     data = [DataOf(run_spec_id=spec.run_spec_id, data_version=spec.data_version) for spec in specs]
     results = ctx.results({spec.model_deployment for spec in specs})
     instances = ctx.current(
-        "instances", "ingest", {spec.data_version for spec in specs}, "data_version"
+        "instances", INGEST, {spec.data_version for spec in specs}, "data_version"
     )
     joined = (
-        requests_of(ctx, units, "plan", Purpose.EVALUATE)
+        requests_of(ctx, units, PLAN, Purpose.EVALUATE)
         .select("request_id", "prompt_id", *EVALUATION_KEY)
         .join(F.broadcast(ctx.lake.frame(data, DataOf)), "run_spec_id")
         .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
@@ -150,7 +151,7 @@ def _prompts(ctx: Context) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class AnswersRead:
     """Completions as metrics and judges get them; None where there are none or none that count.
 
     `unreadable` is about the first one, and None where there was nothing to read. `medhelm` are
@@ -163,13 +164,13 @@ class Heard:
     medhelm: tuple[Completion, ...] | None = None
 
 
-def hear(
+def read_answers(
     completions: tuple[Completion, ...] | None,
     spec: RunSpec,
     references: Sequence[Reference],
     question: str,
     adapter: AdapterSpec | None = None,
-) -> Heard:
+) -> AnswersRead:
     """Stored completions without thinking, each text the answer that the RunSpec reads out of it.
 
     The one place where answers are extracted. An unreadable answer is an empty one, and no answer
@@ -177,12 +178,12 @@ def hear(
     """
     shown = output_mapping(adapter or spec.adapter_spec, references)
     if not completions:
-        return Heard(completions=None, output_mapping=shown)
+        return AnswersRead(completions=None, output_mapping=shown)
     told, how = tuple(map(spoken, completions)), spec.answer_extraction or STRICT
     if how.method is ExtractionMethod.STRICT:
         unread = told[0].text.strip() not in shown if shown else None
         same = completions if told == completions else told
-        return Heard(completions=same, output_mapping=shown, unreadable=unread)
+        return AnswersRead(completions=same, output_mapping=shown, unreadable=unread)
     texts = [
         read_answer(
             one.text,
@@ -197,7 +198,7 @@ def hear(
     read = tuple(replace(one, text=text or "") for one, text in zip(told, texts, strict=True))
     unread = texts[0] is None
     is_left_out = unread and how.unreadable is Unreadable.UNSCORED
-    return Heard(
+    return AnswersRead(
         completions=None if is_left_out else read,
         output_mapping=shown,
         unreadable=unread,
@@ -216,11 +217,11 @@ def _as_medhelm_got(
     return known if len(known) == len(made) else None
 
 
-def heard_state(
+def read_state(
     state: RequestState, spec: RunSpec, adapter: AdapterSpec | None = None
 ) -> RequestState:
     """A state as metrics see it: with the options that were shown and the answer that was read."""
-    found = hear(state.completions, spec, state.references, state.input, adapter)
+    found = read_answers(state.completions, spec, state.references, state.input, adapter)
     if found.completions is state.completions and not found.output_mapping:
         return state
     return replace(
@@ -232,7 +233,7 @@ def heard_state(
     )
 
 
-def hearing_needs(spec: RunSpec) -> frozenset[str]:
+def reading_needs(spec: RunSpec) -> frozenset[str]:
     """The RequestState fields that reading this RunSpec's answers takes."""
     how = (spec.answer_extraction or STRICT).method
     if spec.adapter_spec.method.shows_options:
@@ -244,7 +245,7 @@ def hearing_needs(spec: RunSpec) -> frozenset[str]:
 
 def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
     verdict = F.struct("annotator", "judge", "rubric_item", "status", "scores")
-    current = ctx.current("annotations", "annotate", run_spec_ids)
+    current = ctx.current("annotations", ANNOTATE, run_spec_ids)
     return current.groupBy(*EVALUATION_KEY).agg(
         F.sort_array(F.collect_list(verdict)).alias("verdicts")
     )

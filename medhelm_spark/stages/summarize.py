@@ -3,23 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
-from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
-from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.metric import MEDHELM
-from medhelm_spark.stages.comparability import (
-    ANNOTATE,
-    SCORE,
-    StatKeys,
-    is_outdated,
-    keyed,
-    stat_keys,
-)
-from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.comparability import StatKeys, is_outdated, keyed, stat_keys
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.run_specs import current_runs
 from medhelm_spark.stages.robustness import (
     HIGHEST,
     LOWEST,
@@ -27,11 +19,9 @@ from medhelm_spark.stages.robustness import (
     compared,
 )
 from medhelm_spark.stages.run_level import run_stats, versions
-from medhelm_spark.stages.run_specs import current_runs
+from medhelm_spark.stages.run_stage import run_stage
 from medhelm_spark.statistics.summary import summarize as summary_of
 
-STAGE = "summarize"
-VERSION = "3"
 SEED = 0
 WITHOUT_INTERVAL = (PROMPT_VARIANTS, REPEATS)
 
@@ -128,34 +118,22 @@ def _stat(
     )
 
 
-def summarize(ctx: Context, specs: Sequence[RunSpec]) -> int:
-    """Summarise the RunSpecs that were scored anew or have a changed metric; returns how many.
+def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
+    """Summarise the RunSpecs that were scored anew or have a changed metric; returns their ids.
 
     One whose scores are of another definition than the present one waits until it is scored again.
     """
-    started_at, write_id = now(), new_write_id()
-    units = [spec.run_spec_id for spec in specs]
     unique = {spec.run_spec_id: spec for spec in specs}
-    done = ctx.finished(STAGE, units)
-    scored = {
-        unit: record
-        for unit, record in ctx.finished(SCORE, units).items()
-        if not is_outdated(ctx, unique[unit], record)
+    fingerprints = {
+        unit: SUMMARIZE.fingerprint(scored.write_id, versions(unique[unit].metrics))
+        for unit, scored in ctx.finished(SCORE, unique).items()
+        if not is_outdated(ctx, unique[unit], scored)
     }
-    prints = {
-        key: content_id(STAGE, VERSION, scored[key].write_id, versions(unique[key].metrics))
-        for key in scored
-    }
-    todo = {
-        key: value
-        for key, value in prints.items()
-        if key not in done or done[key].fingerprint != value
-    }
-    if todo:
-        _write(ctx, [unique[key] for key in todo], write_id)
-        ctx.record(STAGE, todo, write_id, started_at)
-    ctx.say(f"{STAGE}: {len(todo)} of {counted(len(unique), 'run spec')} summarised anew")
-    return len(todo)
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
+        _write(ctx, [unique[unit] for unit in units], write_id)
+
+    return run_stage(ctx, SUMMARIZE, fingerprints, write)
 
 
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
@@ -178,7 +156,7 @@ def completed(ctx: Context) -> set[str]:
     """The names of the suite's current runs that were summarised with every answer there."""
     current = current_runs(ctx)
     units = [row.run_spec_id for row in current]
-    done = ctx.finished(STAGE, units)
+    done = ctx.finished(SUMMARIZE, units)
     asked = (ctx.finished(SCORE, units), ctx.finished(ANNOTATE, units))
     short = {unit for records in asked for unit, record in records.items() if _lacks(record)}
     return {row.name for row in current if row.run_spec_id in done.keys() - short}

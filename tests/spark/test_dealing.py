@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.lake.partitions import spark_hash
-from medhelm_spark.stages.dealing import SLOT, dealt
+from medhelm_spark.stages.infer.slots import SLOT, dealt
 from tests.spark.conftest import Site
 
 COLUMNS = "model_deployment STRING, together STRING, request_id STRING, estimated_tokens BIGINT"

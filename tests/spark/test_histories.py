@@ -13,7 +13,7 @@ from pyarrow import parquet
 from medhelm_spark.cli import main
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.scenarios import with_source
-from medhelm_spark.stages.parts import Part, parts_of_events
+from medhelm_spark.stages.ingest.parts import Part, parts_of_events
 from tests.spark.conftest import Site
 from tests.unit.scenarios.cards import parsed
 from tests.unit.scenarios.histories import ehrshot, medalign, write_parquet
@@ -28,7 +28,7 @@ def in_many_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Every file in stripes, and more partitions than patients."""
     before = str(site.spark.conf.get(PARTITIONS))
     site.spark.conf.set(PARTITIONS, "13")
-    monkeypatch.setattr("medhelm_spark.stages.parts.STRIPE_BYTES", 1)
+    monkeypatch.setattr("medhelm_spark.stages.ingest.parts.STRIPE_BYTES", 1)
     yield
     site.spark.conf.set(PARTITIONS, before)
 
@@ -83,7 +83,7 @@ def test_two_subjects_read_their_events_once_and_each_counts_a_bad_one(
         asked.append(cores)
         return parts_of_events(card, cores)
 
-    monkeypatch.setattr("medhelm_spark.stages.histories.parts_of_events", counted)
+    monkeypatch.setattr("medhelm_spark.stages.ingest.histories.parts_of_events", counted)
     site.deploy(MODEL, mode="choice")
     subjects = ("guo_los", "lab_anemia")
     entries = [f"ehrshot:subject={one},data_path=ehrshot,model={MODEL}" for one in subjects]

@@ -19,7 +19,7 @@ from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.stages.infer import Ask
+from medhelm_spark.stages.infer.stage import Ask
 from tests.spark.conftest import Site
 from tests.vllm.nouns import Asking, lines, questions, small
 from tests.vllm.processes import engine_pids, is_alive, wait_until_gone

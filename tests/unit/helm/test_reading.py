@@ -17,7 +17,7 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.helm.reading import LEAST_TOKENS
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.stages.run_specs import run_spec_of
+from medhelm_spark.stages.plan.run_specs import run_spec_of
 from tests.unit.runs import SMALL, expand_one
 
 LETTER = MedhelmReading(max_tokens=1)

@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 import pytest
 
 from medhelm_spark.domain.request import FailureKind
-from medhelm_spark.stages.outage import (
+from medhelm_spark.stages.infer.outage import (
     cut_short,
     failures_in_a_row,
     left_over,
     outage,
     without_answer,
 )
-from medhelm_spark.stages.pending import BITS, Standing, Tally, tallies
-from medhelm_spark.stages.waves import Outcome
+from medhelm_spark.stages.infer.pending import BITS, Standing, Tally, tallies
+from medhelm_spark.stages.infer.waves import Outcome
 
 OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_LONG
 GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})

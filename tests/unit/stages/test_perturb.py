@@ -15,14 +15,14 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.expand import expand
 from medhelm_spark.helm.run_entries import parse_flags
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.stages.perturb import (
+from medhelm_spark.stages.plan.perturb import (
     Copier,
     CopyTask,
     changes_of,
     perturbations_of,
     version_of,
 )
-from medhelm_spark.stages.run_specs import adapters_of, run_spec_of
+from medhelm_spark.stages.plan.run_specs import adapters_of, run_spec_of
 
 ROW = Instance(
     instance_id="i1",

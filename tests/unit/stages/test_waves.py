@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.stages.waves import (
-    EXECUTOR_STAGE,
-    STAGE,
+from medhelm_spark.domain.stages import INFER
+from medhelm_spark.stages.infer.waves import (
+    EXECUTORS,
     Outcome,
     Throughput,
     by_executor,
@@ -41,7 +41,7 @@ def outcome(
     )
 
 
-def record(unit: str, suite: str, stage: str = STAGE, **counts: int) -> RunRecord:
+def record(unit: str, suite: str, stage: str = INFER.name, **counts: int) -> RunRecord:
     return RunRecord(
         stage=stage,
         unit_id=unit,
@@ -89,7 +89,7 @@ def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> 
     assert counts["acme/m", "e2"]["failed:timeout"] == counts["acme/m", ""]["failed:timeout"] == 1
     assert counts["acme/m", "e1"]["start_milliseconds"] == 3_000
     records = [
-        record(f"acme/m|w|{executor}", "s", EXECUTOR_STAGE, **one)
+        record(f"acme/m|w|{executor}", "s", EXECUTORS.name, **one)
         for (_, executor), one in counts.items()
         if executor
     ]

@@ -5,7 +5,7 @@ drawn, the train rows it needs, and a copy for every perturbation that changes s
 follows reads that version like any other.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from pyspark.sql import functions as F
@@ -17,12 +17,12 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, PerturbationSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, ScenarioVersion, Split
+from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
-from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.draws import DRAWN, Draw, draw_id, draws_of
-from medhelm_spark.stages.ingest import STAGE as INGEST
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.draws import DRAWN, Draw, draw_id, draws_of
+from medhelm_spark.stages.run_stage import run_stage
 
 VERSION = "1"
 
@@ -138,29 +138,31 @@ def perturb(
         for run, spec in planned
         if spec.data_version != versions[run.card.name]
     }
-    done = ctx.finished(INGEST, derived)
-    todo = {target: pair for target, pair in derived.items() if target not in done}
-    if not todo:
-        return
-    started_at, write_id = now(), new_write_id()
-    bases = {target: spec.data_version for target, (_, spec) in todo.items()}
+
+    def write(ctx: Context, targets: Sequence[str], write_id: str) -> None:
+        _write(ctx, {target: derived[target] for target in targets}, write_id)
+
+    run_stage(ctx, INGEST, {target: target for target in derived}, write)
+
+
+def _write(ctx: Context, derived: Mapping[str, tuple[ResolvedRun, RunSpec]], write_id: str) -> None:
+    bases = {target: spec.data_version for target, (_, spec) in derived.items()}
     instances = ctx.current("instances", INGEST, set(bases.values()), "data_version")
-    draws, marked = draws_of(ctx, instances, [spec for _, spec in todo.values()])
+    draws, marked = draws_of(ctx, instances, [spec for _, spec in derived.values()])
     copies = [
         Copy(
             **{field.name: getattr(draws[spec.run_spec_id], field.name) for field in fields(Draw)},
             target=target,
             with_train=bool(spec.adapter_spec.max_train_instances),
         )
-        for target, (_, spec) in todo.items()
+        for target, (_, spec) in derived.items()
     ]
     frame = F.broadcast(ctx.lake.frame(copies, Copy))
     tasks = ctx.lake.query(TO_COPY, instances_now=marked, copies=frame)
-    copier = Copier({target: run for target, (run, _) in todo.items()})
+    copier = Copier({target: run for target, (run, _) in derived.items()})
     with ctx.metered("plan: perturbed instances") as watch:
         ctx.lake.append("instances", map_rows(tasks, watch(copier), CopyTask, Instance), write_id)
     _enter(ctx, bases, write_id)
-    ctx.record(INGEST, {target: target for target in todo}, write_id, started_at)
 
 
 def _enter(ctx: Context, bases: Mapping[str, str], write_id: str) -> None:

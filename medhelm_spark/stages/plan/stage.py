@@ -24,23 +24,19 @@ from medhelm_spark.adaptation.few_shot import select_train
 from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
-from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
-from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED
-from medhelm_spark.stages.draws import DRAWN, Draw, draws_of, refuse_empty
-from medhelm_spark.stages.perturb import perturb, perturbations_of, version_of
-from medhelm_spark.stages.run_specs import adapters_of, enter, run_spec_of
-from medhelm_spark.stages.windows import Fit, fit_of
-
-STAGE = "plan"
-VERSION = "1"
+from medhelm_spark.stages.plan.draws import DRAWN, Draw, draws_of, refuse_empty
+from medhelm_spark.stages.plan.perturb import perturb, perturbations_of, version_of
+from medhelm_spark.stages.plan.run_specs import adapters_of, enter, run_spec_of
+from medhelm_spark.stages.plan.windows import Fit, fit_of
+from medhelm_spark.stages.run_stage import outdated, run_stage
 
 # Whether a call's wording is the one that a row is asked by.
 WORDED = f"d.variant = CASE WHEN {IS_VARIANT_SQL} THEN i.perturbation ELSE '' END"
@@ -155,35 +151,33 @@ def plan(
         versions: data version by scenario name, as `ingest` returned them.
         is_entered: whether they become the suite's current ones now.
     """
-    started_at, write_id = now(), new_write_id()
     specs = frozen(runs, versions)
+    planned = {spec.run_spec_id: (run, spec) for run, spec in zip(runs, specs, strict=True)}
     fingerprints = {
-        spec.run_spec_id: content_id(STAGE, VERSION, spec.run_spec_id, *_fit_parts(run))
-        for run, spec in zip(runs, specs, strict=True)
-    }
-    done = ctx.finished(STAGE, list(fingerprints))
-    todo = {
-        spec.run_spec_id: (run, spec)
-        for run, spec in zip(runs, specs, strict=True)
-        if spec.run_spec_id not in done
-        or done[spec.run_spec_id].fingerprint != fingerprints[spec.run_spec_id]
+        unit: PLAN.fingerprint(unit, *_fit_parts(run)) for unit, (run, _) in planned.items()
     }
     refuse_empty(
-        ctx, [replace(spec, data_version=versions[run.card.name]) for run, spec in todo.values()]
+        ctx,
+        [
+            replace(planned[unit][1], data_version=versions[planned[unit][0].card.name])
+            for unit in outdated(ctx, PLAN, fingerprints)
+        ],
     )
     if is_entered:
-        enter(ctx, runs, specs, write_id, started_at)
-    if todo:
-        perturb(ctx, list(todo.values()), versions)
-        _write(ctx, list(todo.values()), write_id)
-        ctx.record(STAGE, {unit: fingerprints[unit] for unit in todo}, write_id, started_at)
-    ctx.say(f"plan: {len(todo)} of {counted(len(specs), 'run spec')} planned anew")
+        enter(ctx, runs, specs)
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
+        todo = [planned[unit] for unit in units]
+        perturb(ctx, todo, versions)
+        _write(ctx, todo, write_id)
+
+    run_stage(ctx, PLAN, fingerprints, write)
     return specs
 
 
 def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: str) -> None:
     versions = sorted({spec.data_version for _, spec in todo})
-    instances = ctx.current("instances", "ingest", versions, "data_version")
+    instances = ctx.current("instances", INGEST, versions, "data_version")
     draws, marked = draws_of(ctx, instances, [spec for _, spec in todo])
     calls = [call for run, spec in todo for call in _calls(run, spec, draws[spec.run_spec_id])]
     renders = sorted({call.render_id for call in calls})
@@ -201,7 +195,7 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
         for adapter in adapters_of(spec).values()
     }
     renderer = Renderer(specs, train, fits)
-    with ctx.metered(f"{STAGE}: prompts") as watch:
+    with ctx.metered(f"{PLAN.name}: prompts") as watch:
         prompts = map_rows(tasks, watch(renderer), RenderTask, Prompt)
         ctx.lake.append("prompts", prompts, write_id)
     planned = ctx.lake.query(

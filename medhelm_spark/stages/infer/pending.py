@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose
+from medhelm_spark.domain.stages import INFER, PLAN, Stage
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED
@@ -71,8 +72,8 @@ class Asking:
     deployments: Mapping[str, Deployment]
     policy: Policy
     purpose: Purpose = Purpose.EVALUATE
-    stage: str = "plan"
-    label: str = "infer"
+    stage: Stage = PLAN
+    label: str = INFER.name
     retry_failed: bool = False
 
     @property

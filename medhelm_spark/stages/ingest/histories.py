@@ -36,7 +36,7 @@ from medhelm_spark.scenarios import (
     serialised,
 )
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.parts import Make, Part, parts_of, parts_of_events, records_of
+from medhelm_spark.stages.ingest.parts import Make, Part, parts_of, parts_of_events, records_of
 
 PATIENT = "patient"
 

@@ -6,16 +6,17 @@ the like are made from sums over them, for MLflow and for the next estimate.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
 from medhelm_spark.domain.run import RunRecord
+from medhelm_spark.domain.stages import INFER
 from medhelm_spark.stages.context import Context, now
 
-STAGE = "infer"
-EXECUTOR_STAGE = "infer/executor"
+EXECUTORS = replace(INFER, name=f"{INFER.name}/executor")
+"""The records of single executors."""
 FAILED = "failed:"
 
 OUTCOMES = """
@@ -150,7 +151,7 @@ def record_wave(
     wall = (now() - started_at).total_seconds()
     found = ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
     counts = wave_counts(found, slots, wall)
-    for stage, is_whole in ((STAGE, True), (EXECUTOR_STAGE, False)):
+    for stage, is_whole in ((INFER, True), (EXECUTORS, False)):
         units = {
             "|".join(filter(None, (name, write_id, executor))): one
             for (name, executor), one in counts.items()
@@ -166,7 +167,7 @@ def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[s
     return _sums(
         (record.unit_id.rpartition("|")[0], record.counts)
         for record in records
-        if record.stage == STAGE and suite in (None, record.suite)
+        if record.stage == INFER.name and suite in (None, record.suite)
     )
 
 
@@ -175,7 +176,7 @@ def by_executor(records: Iterable[RunRecord], deployment: str, suite: str) -> li
     found = _sums(
         (record.unit_id.rpartition("|")[2], record.counts)
         for record in records
-        if record.stage == EXECUTOR_STAGE
+        if record.stage == EXECUTORS.name
         and record.suite == suite
         and record.unit_id.split("|")[:-2] == deployment.split("|")
     )

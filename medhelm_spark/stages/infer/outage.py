@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.request import FailureKind
-from medhelm_spark.stages.pending import Tally
-from medhelm_spark.stages.waves import Outcome
+from medhelm_spark.stages.infer.pending import Tally
+from medhelm_spark.stages.infer.waves import Outcome
 
 
 def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import DataError
-from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.scenarios import (
@@ -21,12 +21,11 @@ from medhelm_spark.scenarios import (
     parse_records,
     parser_of,
 )
-from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.sources import located, read, size_of
-from medhelm_spark.stages.unchanged import changed, is_loose, pinned, refuse_changed, stamps
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest.sources import located, read, size_of
+from medhelm_spark.stages.ingest.unchanged import changed, is_loose, pinned, refuse_changed, stamps
+from medhelm_spark.stages.run_stage import Written, run_stage
 
-STAGE = "ingest"
-VERSION = "1"
 ROWS_PER_FILE = 1 << 40
 BYTES_PER_ROW = 1024
 QUARANTINED = "quarantined:"
@@ -126,31 +125,32 @@ def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
     """
     if not cards:
         return {}
-    started_at, write_id = now(), new_write_id()
-    found_at = {card.name: pinned(ctx, located(card)) for card in cards}
-    before = {name: stamps(card) for name, card in found_at.items()}
-    expect_rows(ctx.lake.spark, sum(map(size_of, found_at.values())) // BYTES_PER_ROW)
-    found = _first_pass(ctx, found_at)
-    done = ctx.finished(STAGE, [one.data_version for one in found.values()])
-    new = {name: one for name, one in found.items() if one.data_version not in done}
-    if new:
-        fresh = {name: found_at[name] for name in new}
+    ctx = ctx.within(INGEST)
+    located_cards = {card.name: pinned(ctx, located(card)) for card in cards}
+    before = {name: stamps(card) for name, card in located_cards.items()}
+    expect_rows(ctx.lake.spark, sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
+    sizes = _first_pass(ctx, located_cards)
+    names = {size.data_version: name for name, size in sizes.items()}
+
+    def write(ctx: Context, versions: Sequence[str], write_id: str) -> Written:
+        new = {names[version]: sizes[names[version]] for version in versions}
+        fresh = {name: located_cards[name] for name in new}
         refuse_changed(fresh, before)
         _write(ctx, fresh, new, write_id)
         refuse_changed(fresh, before)
         _refuse_moved(ctx, fresh, new)
         rows = [_version(card, new[name]) for name, card in fresh.items()]
         ctx.lake.append_rows("scenarios", rows, write_id)
-        units = {one.data_version: one.data_version for one in new.values()}
-        counts = {one.data_version: one.counts for one in new.values()}
-        ctx.record(STAGE, units, write_id, started_at, counts)
-    for name, one in found.items():
-        _tell(ctx, name, one)
-    return found
+        return Written(counts={one.data_version: one.counts for one in new.values()})
+
+    run_stage(ctx, INGEST, {version: version for version in names}, write)
+    for name, size in sizes.items():
+        _tell(ctx, name, size)
+    return sizes
 
 
 def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, Ingested]:
-    with ctx.metered(f"{STAGE}: keys") as watch:
+    with ctx.metered(f"{INGEST.name}: keys") as watch:
         keys = read(ctx, cards, make_keys, Key, watch)
         summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
     return {name: _ingested(card, summaries) for name, card in cards.items()}
@@ -161,7 +161,7 @@ def _ingested(card: ScenarioCard, summaries: Sequence[Summary]) -> Ingested:
     _refuse(card, mine)
     prints = sorted(row.fingerprint for row in mine)
     return Ingested(
-        data_version=content_id(STAGE, VERSION, card.name, card.access_level, prints),
+        data_version=INGEST.fingerprint(card.name, card.access_level, prints),
         splits={row.split: row.rows for row in mine if row.split and row.reason is None},
         bad={row.reason: row.rows for row in mine if row.reason is not None},
     )
@@ -174,7 +174,7 @@ def _write(
     write_id: str,
 ) -> None:
     versions = {name: one.data_version for name, one in found.items()}
-    with ctx.metered(f"{STAGE}: instances", sum(map(_size, found.values()))) as watch:
+    with ctx.metered(f"{INGEST.name}: instances", sum(map(_size, found.values()))) as watch:
         made = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
         ctx.lake.append("instances", made, write_id)
     with_bad = {name: card for name, card in cards.items() if found[name].bad}
@@ -211,7 +211,7 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
             for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
             if hashes.get(row.scenario_name) == row.card_hash
         }
-    finished = sorted(ctx.finished(STAGE, known).values(), key=lambda one: one.finished_at)
+    finished = sorted(ctx.finished(INGEST, known).values(), key=lambda one: one.finished_at)
     return {
         known[record.unit_id]: Ingested(
             data_version=record.unit_id,
@@ -224,7 +224,7 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
 def parse_hash(card: ScenarioCard) -> str:
     """Changes when the card would make other instances of the same records."""
     rules = (card.keep, card.drop, card.variants)
-    parts = (VERSION, card.shape, card.fields, card.options, card.access_level)
+    parts = (INGEST.version, card.shape, card.fields, card.options, card.access_level)
     version = parser_of(card).version
     history = [replace(card.source.history, files=())] if card.source.history else []
     more = (*(rules if any(rules) else ()), *([version] if version else ()), *history)
@@ -277,4 +277,4 @@ def _tell(ctx: Context, name: str, found: Ingested) -> None:
     splits = sorted(found.splits.items())
     sizes = ", ".join(counted(rows, f"{split} instance") for split, rows in splits)
     refused = f"; quarantined {dict(found.bad)}" if found.bad else ""
-    ctx.say(f"{STAGE}: {name} has {sizes}{refused}")
+    ctx.say(f"{INGEST.name}: {name} has {sizes}{refused}")

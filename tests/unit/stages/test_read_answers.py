@@ -24,7 +24,7 @@ from medhelm_spark.domain.run import (
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.stages.score import score_batch
-from medhelm_spark.stages.states import hear, heard_state, hearing_needs
+from medhelm_spark.stages.states import read_answers, read_state, reading_needs
 
 REFERENCES = (Reference(text="aspirin"), Reference(text="heparin", tags=("correct",)))
 SPEC = RunSpec(
@@ -68,7 +68,7 @@ def state(*texts: str, reason: FinishReason = FinishReason.STOP) -> RequestState
 
 
 def scores(spec: RunSpec, one: RequestState) -> dict[str, tuple[float | None, ScoreStatus]]:
-    (row,) = score_batch(spec, [heard_state(one, spec)])
+    (row,) = score_batch(spec, [read_state(one, spec)])
     return {score.name: (score.value, score.status) for score in row.stats}
 
 
@@ -133,20 +133,20 @@ def test_free_text_has_nothing_to_read() -> None:
         None,
         ScoreStatus.NOT_APPLICABLE,
     )
-    assert hearing_needs(free) == frozenset()
+    assert reading_needs(free) == frozenset()
 
 
 def test_every_completion_is_read_and_the_first_decides() -> None:
-    found = heard_state(state("(B)", "no idea"), CHOICE)
+    found = read_state(state("(B)", "no idea"), CHOICE)
     assert [one.text for one in found.completions or ()] == ["B", ""]
     assert found.unreadable is False
-    assert heard_state(state("no idea", "(B)"), UNSCORED).completions is None
+    assert read_state(state("no idea", "(B)"), UNSCORED).completions is None
 
 
 def test_weak_evidence_does_not_count_in_a_text_that_was_cut() -> None:
     text = "The patient was given heparin"
-    whole = hear(state(text).completions, CHOICE, REFERENCES, "")
-    cut = hear(state(text, reason=FinishReason.LENGTH).completions, CHOICE, REFERENCES, "")
+    whole = read_answers(state(text).completions, CHOICE, REFERENCES, "")
+    cut = read_answers(state(text, reason=FinishReason.LENGTH).completions, CHOICE, REFERENCES, "")
     assert (whole.unreadable, cut.unreadable) == (False, True)
 
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
 from medhelm_spark.engines.outage import until_outage
@@ -27,10 +28,10 @@ from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.dealing import SLOT, dealt
-from medhelm_spark.stages.outage import cut_short, failures_in_a_row, left_over, outage
-from medhelm_spark.stages.pending import Asking, Tally, pending_of, tallies_of
-from medhelm_spark.stages.waves import Outcome, record_wave
+from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
+from medhelm_spark.stages.infer.pending import Asking, Tally, pending_of, tallies_of
+from medhelm_spark.stages.infer.slots import SLOT, dealt
+from medhelm_spark.stages.infer.waves import Outcome, record_wave
 
 MAX_WAVE_ROWS = 200_000
 
@@ -96,7 +97,7 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> int:
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
     """
-    askable = asking.askable
+    askable, ctx = asking.askable, ctx.within(INFER)
     if not askable or not run_spec_ids:
         return 0
     work = _work(ctx, pending_of(ctx, run_spec_ids, asking, askable))

@@ -20,10 +20,11 @@ from medhelm_spark.adaptation.sampling import (
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Condition, Sampling, SamplingOrder
+from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.run_specs import eval_splits
+from medhelm_spark.stages.plan.run_specs import eval_splits
 
 MAX_BROADCAST = 500_000
 
@@ -189,7 +190,7 @@ def refuse_empty(ctx: Context, specs: Iterable[RunSpec]) -> None:
     if not filtered:
         return
     versions = sorted({spec.data_version for spec in filtered})
-    instances = ctx.current("instances", "ingest", versions, "data_version")
+    instances = ctx.current("instances", INGEST, versions, "data_version")
     draws = {one.draw_id: one for one in map(_draw, filtered)}
     sizes = _sizes(ctx, instances, list(draws.values()))
     for spec in filtered:

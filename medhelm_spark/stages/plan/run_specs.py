@@ -17,9 +17,11 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import Split
+from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
-from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.context import Context, now
 
 EVAL_SPLITS = (Split.VALID.value, Split.TEST.value)
 
@@ -80,23 +82,22 @@ def enter(
     ctx: Context,
     runs: Sequence[ResolvedRun],
     specs: Sequence[RunSpec],
-    write_id: str,
-    at: datetime,
 ) -> None:
     """Add the suite's RunSpecs that are not its current ones; that supersedes what they replace.
 
     One that is current is entered again where the suite file or its card now says otherwise of it.
     """
+    ctx, planned_at = ctx.within(PLAN), now()
     current = {row.name: row for row in current_runs(ctx)}
     rows = [
-        _row(ctx.suite, run, spec, at, current.get(spec.name))
+        _row(ctx.suite, run, spec, planned_at, current.get(spec.name))
         for run, spec in zip(runs, specs, strict=True)
         if not _is_entered(run, spec, current.get(spec.name))
     ]
     for row in rows:
         if row.name in current and current[row.name].run_spec_id != row.run_spec_id:
             ctx.say(f"plan: {row.name} changed and supersedes the run spec planned before")
-    ctx.lake.append_rows("run_specs", rows, write_id)
+    ctx.lake.append_rows("run_specs", rows, new_write_id())
 
 
 def _row(

@@ -39,8 +39,8 @@ from medhelm_spark.scenarios import (
     spread,
 )
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.histories import read_history, shared
-from medhelm_spark.stages.parts import Make, Part, bytes_of, parts_of, records_of
+from medhelm_spark.stages.ingest.histories import read_history, shared
+from medhelm_spark.stages.ingest.parts import Make, Part, bytes_of, parts_of, records_of
 
 ROW_NUMBERS = (1 << 62) - 1
 JSON_OPTIONS = {"ignoreNullFields": "false"}

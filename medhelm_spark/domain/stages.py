@@ -1,0 +1,128 @@
+"""The stages: what each is called, reads and writes.
+
+Commands, jobs, `docs/tables.md` and the records in `runs` follow this list; a lake refuses a stage
+any table that it does not declare.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from medhelm_spark.domain.ids import content_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A step from tables to tables, done for some units: RunSpecs, data versions, releases.
+
+    `version` rises when other output is made of the same input: what was finished is then outdated
+    and done again. `reads` and `writes` are names of tables. `done` says of a unit what happened
+    to it, for whoever watches; empty where the stage tells its progress itself.
+    """
+
+    name: str
+    version: str
+    about: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    done: str = ""
+
+    def fingerprint(self, *parts: object) -> str:
+        """The id of what a unit is made of: these parts, by this version of the stage."""
+        return content_id(self.name, self.version, *parts)
+
+
+_DATA = ("scenarios", "instances", "quarantine")
+
+IMPORT_SCENARIO = Stage(
+    name="import-scenario",
+    version="1",
+    about="Enter a scenario that another package exported.",
+    reads=(),
+    writes=("imported_scenarios",),
+)
+INGEST = Stage(
+    name="ingest",
+    version="1",
+    about="Read raw records into instances.",
+    reads=("scenarios", "instances", "runs"),
+    writes=(*_DATA, "runs"),
+)
+PLAN = Stage(
+    name="plan",
+    version="1",
+    about="Freeze RunSpecs, render prompts and write the requests.",
+    reads=("instances", "run_specs", "policy_decisions", "prompts", "runs"),
+    writes=("run_specs", "policy_decisions", "prompts", "requests", "runs"),
+    done="planned anew",
+)
+INFER = Stage(
+    name="infer",
+    version="1",
+    about="Ask models and judges what has no answer yet.",
+    reads=("prompts", "requests", "request_results", "runs", "leases"),
+    writes=("request_results", "runs", "leases"),
+)
+IMPORT_RESPONSES = Stage(
+    name="import-responses",
+    version="1",
+    about="Take answers made elsewhere as a model's.",
+    reads=("instances", "requests", "request_results", "runs"),
+    writes=("request_results",),
+)
+PLAN_JUDGES = Stage(
+    name="plan_judges",
+    version="2",
+    about="Render and write the requests to judges about stored answers.",
+    reads=("instances", "prompts", "requests", "request_results", "runs"),
+    writes=("prompts", "requests", "runs"),
+)
+ANNOTATE = Stage(
+    name="annotate",
+    version="2",
+    about="Read the judges' replies into verdicts.",
+    reads=("requests", "request_results", "runs"),
+    writes=("annotations", "runs"),
+    done="judged anew",
+)
+SCORE = Stage(
+    name="score",
+    version="2",
+    about="Measure every answer by its metrics.",
+    reads=("instances", "prompts", "requests", "request_results", "annotations", "runs"),
+    writes=("per_instance_stats", "runs"),
+    done="scored anew",
+)
+SUMMARIZE = Stage(
+    name="summarize",
+    version="3",
+    about="Means, counts and intervals of a RunSpec's scores.",
+    reads=("per_instance_stats", "runs"),
+    writes=("stats", "runs"),
+    done="summarised anew",
+)
+PUBLISH = Stage(
+    name="publish",
+    version="1",
+    about="Pin the stats of some suites as a release.",
+    reads=("run_specs", "runs", "releases"),
+    writes=("releases",),
+)
+
+STAGES = (
+    IMPORT_SCENARIO,
+    INGEST,
+    PLAN,
+    INFER,
+    IMPORT_RESPONSES,
+    PLAN_JUDGES,
+    ANNOTATE,
+    SCORE,
+    SUMMARIZE,
+    PUBLISH,
+)
+"""In the order in which rows flow through them."""
+
+BY_NAME: Mapping[str, Stage] = {stage.name: stage for stage in STAGES}
+
+UPTO = (PLAN, INFER, ANNOTATE, SCORE, SUMMARIZE)
+"""Where an evaluation may end, in their order; what comes before is done where it is missing."""

@@ -1,0 +1,1 @@
+"""ingest: raw records -> scenarios, instances, quarantine."""

@@ -1,0 +1,1 @@
+"""plan: resolved runs -> run_specs, perturbed instances, prompts, requests."""

@@ -1,0 +1,64 @@
+"""The one way in which a stage does what is outdated, and records it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.stages import Stage
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.stages.context import Context, now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What the records of units say beside their fingerprints, by unit."""
+
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    comparability: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+Write = Callable[[Context, Sequence[str], str], Written | None]
+"""Appends the rows of some units under a write id."""
+
+
+def outdated(ctx: Context, stage: Stage, fingerprints: Mapping[str, str]) -> list[str]:
+    """The units that the stage has not finished by these fingerprints."""
+    done = ctx.finished(stage, fingerprints)
+    return [
+        unit
+        for unit, fingerprint in fingerprints.items()
+        if unit not in done or done[unit].fingerprint != fingerprint
+    ]
+
+
+def run_stage(
+    ctx: Context, stage: Stage, fingerprints: Mapping[str, str], write: Write
+) -> list[str]:
+    """Write the units that are outdated, then record them; returns them.
+
+    What `write` appends is current from the record on and not before, so that a crash leaves what
+    was current. `write` gets a context whose lake refuses undeclared tables.
+
+    Args:
+        ctx: the lake and suite.
+        stage: which.
+        fingerprints: of every unit that should be finished, what it is made of.
+        write: appends the rows of the units that it is given.
+    """
+    ctx, started_at, write_id = ctx.within(stage), now(), new_write_id()
+    todo = outdated(ctx, stage, fingerprints)
+    if todo:
+        written = write(ctx, todo, write_id) or Written()
+        ctx.record(
+            stage,
+            {unit: fingerprints[unit] for unit in todo},
+            write_id,
+            started_at,
+            written.counts,
+            comparability=written.comparability,
+        )
+    if stage.done:
+        ctx.say(
+            f"{stage.name}: {len(todo)} of {counted(len(fingerprints), 'run spec')} {stage.done}"
+        )
+    return todo
