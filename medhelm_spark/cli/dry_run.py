@@ -1,31 +1,32 @@
-"""`--dry-run`: what would run and what the policy says of it; starts no Spark, writes nothing."""
+"""`--dry-run`: what would run and what the policy says of it."""
 
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from medhelm_spark.cli.workspace import say
+from medhelm_spark.api.results import Runs
+from medhelm_spark.api.workspace import say
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.sampling import SamplingOrder
 from medhelm_spark.stages.decide import decisions_of, refuse
 
 
-def dry_run(runs: Sequence[ResolvedRun], suite: str, policy: Policy) -> int:
+def print_dry_run(runs: Runs) -> int:
     """Print a line per run, then refuse what a real run would refuse.
 
     Raises:
         PolicyError: As `decide` would, in the same words.
     """
-    named = replace(policy, origin=Path(policy.origin).name)
-    for run in runs:
-        line = _cells(run, list(decisions_of(suite, [run], named)))
-        sys.stdout.write("\t".join(line) + "\n")
+    policy = replace(runs.policy, origin=Path(runs.policy.origin).name)
+    for run in runs.runs:
+        decisions = list(decisions_of(runs.suite, [run], policy))
+        sys.stdout.write("\t".join(_cells(run, decisions)) + "\n")
     sys.stdout.flush()
-    refuse(decisions_of(suite, runs, policy), "above")
-    say(f"{counted(len(runs), 'run')}; nothing was written or sent")
+    refuse(runs.decisions, "above")
+    say(f"{counted(len(runs.runs), 'run')}; nothing was written or sent")
     return 0
 
 

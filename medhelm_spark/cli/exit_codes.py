@@ -1,7 +1,9 @@
 """How commands end: their exit codes, and the command line that goes on."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from medhelm_spark.helm.run_entries import without_model
 
 PROG = "medhelm-spark"
 
@@ -25,6 +27,9 @@ exit codes:
   {OUTAGE}    stopped: a model or judge gave no answers; the same command goes on
   {INTERRUPTED}  interrupted; the same command goes on"""
 
+_ENTRIES = ("-r", "--run-entries")
+_MODELS = "--models-to-run"
+
 # What would leave the runs alone that are to be repaired.
 _SKIPPING = ("--skip-completed-runs",)
 RETRY = "--retry-failed"
@@ -38,3 +43,22 @@ def again(typed: Sequence[str], *flags: str) -> str:
     """
     kept = [word for word in typed if word not in _SKIPPING]
     return shlex.join([PROG, *kept, *(flag for flag in flags if flag not in kept)])
+
+
+def for_models(typed: Sequence[str], models: Iterable[str]) -> str:
+    """The command line that was typed, for other models than those that it names.
+
+    >>> for_models(["run", "-r", "a:model=x,b=c", "--suite", "s"], ["y", "z"])
+    'medhelm-spark run -r a:b=c --suite s --models-to-run y z'
+    """
+    return shlex.join([PROG, *_without_models(typed), _MODELS, *models])
+
+
+def _without_models(typed: Sequence[str]) -> Iterator[str]:
+    flag = ""
+    for word in typed:
+        flag = word if word.startswith("-") else flag
+        if flag in _ENTRIES and word != flag:
+            yield without_model(word)
+        elif flag != _MODELS and word not in _SKIPPING:
+            yield word

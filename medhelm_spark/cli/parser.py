@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from medhelm_spark import __version__
 from medhelm_spark.cli import board_options, commands, import_options, options
-from medhelm_spark.cli.estimate import estimate
+from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
-from medhelm_spark.cli.imports import import_scenario
 from medhelm_spark.cli.scenarios import scenarios
 from medhelm_spark.helm.flags import without_replaced
 
@@ -34,7 +33,7 @@ _QUESTIONS = '-r "pubmed_qa:model=huggingface/smollm2-135m-instruct" --suite fir
 
 COMMANDS: Mapping[str, Command] = {
     "demo": Command(
-        function=commands.demo,
+        function=demo,
         about="Run the shipped demos and print their board.",
         options=(*_PLACES, options.tracking),
         examples=("demo", "demo -o lake --no-tracking"),
@@ -86,7 +85,7 @@ COMMANDS: Mapping[str, Command] = {
         examples=(f"score {_QUESTIONS} -m 10",),
     ),
     "estimate": Command(
-        function=estimate,
+        function=commands.estimate,
         about="As plan, and say what asking would cost: tokens, hours, GPU hours, money.",
         options=(*_PLACES, options.entries, options.budget),
         examples=(f"estimate {_QUESTIONS} --max-cost 20",),
@@ -101,7 +100,7 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "import-scenario": Command(
-        function=import_scenario,
+        function=commands.import_scenario,
         about="Take a scenario with MedHELM's own prompts and instances out of an installed "
         "medhelm package, or from a file that was exported elsewhere, into the lake.",
         options=(*_PLACES, import_options.scenario),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted
@@ -26,7 +26,7 @@ IMPORTED = "imported"
 
 def scenarios(args: Namespace) -> int:
     """`scenarios` lists every card, and what was imported; `scenarios check` reads every card."""
-    workspace = Workspace(args.local_path, args.output_path)
+    workspace = Workspace(args.output_path, args.local_path)
     if args.action == CHECK:
         return _check(workspace.registry)
     return _list(workspace.registry, workspace.imported())

@@ -30,12 +30,10 @@ from medhelm_spark.helm.expanders import (
 )
 from medhelm_spark.helm.imported import find_imported, is_imported
 from medhelm_spark.helm.reading import reading_of
-from medhelm_spark.helm.run_entries import conf_folder
+from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL, MODEL_KEYS, conf_folder
 from medhelm_spark.helm.run_names import run_name
 from medhelm_spark.helm.scenario_args import (
-    DEPLOYMENT,
     JURY_CONFIG,
-    MODEL,
     find_in,
     find_scenario,
     whole_of,
@@ -211,7 +209,7 @@ def _models(
 ) -> Iterator[tuple[Deployment, dict[str, str]]]:
     """The deployments an entry runs on, each with the model keys that stand in the run name."""
     wanted = selection.models_to_run
-    given = {key: str(entry.args[key]) for key in (MODEL, DEPLOYMENT) if key in entry.args}
+    given = {key: str(entry.args[key]) for key in MODEL_KEYS if key in entry.args}
     if given:
         found = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
         if not wanted or {found.name, found.model} & set(wanted):

@@ -17,6 +17,9 @@ from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.hocon import parse_hocon
 
+MODEL, DEPLOYMENT = "model", "model_deployment"
+MODEL_KEYS = (MODEL, DEPLOYMENT)
+
 KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 GRAMMAR = "write name:key=value,key=value"
 INDEX_MARK = ":entries["
@@ -126,3 +129,16 @@ def conf_folder(entry: RunEntry) -> Path | None:
     """The folder of the file that an entry comes from, None for the command line."""
     file, mark, _ = entry.where.rpartition(INDEX_MARK)
     return Path(file).parent if mark else None
+
+
+def without_model(text: str) -> str:
+    """A run entry without the model or deployment that it names.
+
+    >>> without_model("pubmed_qa:model=acme/m,max_eval_instances=3")
+    'pubmed_qa:max_eval_instances=3'
+    """
+    name, _, rest = text.partition(":")
+    kept = [
+        part for part in rest.split(",") if part.partition("=")[0].strip() not in MODEL_KEYS
+    ]
+    return f"{name}:{','.join(kept)}" if any(kept) else name

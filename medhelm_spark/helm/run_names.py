@@ -8,7 +8,8 @@ from medhelm_spark.config.sampling import KEY as SAMPLING
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.helm.expanders import EXPANDERS
-from medhelm_spark.helm.scenario_args import DEPLOYMENT, MODEL, is_named, spelled
+from medhelm_spark.helm.run_entries import MODEL_KEYS
+from medhelm_spark.helm.scenario_args import is_named, spelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> 
         name = _joined(name, key, value, naming.separator)
     known = {*EXPANDERS, *models, ANSWER_EXTRACTION, SAMPLING}
     keys = [key for key in entry.args if key in known]
-    for key in (*keys, *(key for key in (MODEL, DEPLOYMENT) if key in models and key not in keys)):
+    for key in (*keys, *(key for key in MODEL_KEYS if key in models and key not in keys)):
         if key in models:
             name = _joined(name, key, models[key], None)
         else:

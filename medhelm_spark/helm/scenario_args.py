@@ -15,9 +15,9 @@ from medhelm_spark.domain.scenario import ScenarioCard, inside
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.adapter_args import ADAPTER_ARGS, with_adapter_arg
 from medhelm_spark.helm.expanders import EXPANDERS, UNSUPPORTED
+from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
-MODEL, DEPLOYMENT = "model", "model_deployment"
 CONFIG_PATH, DATA_PATH, JURY_CONFIG = "config_path", "data_path", "jury_config_path"
 UNNAMED = (CONFIG_PATH, DATA_PATH, JURY_CONFIG)
 """Arguments that name files: HELM leaves them out of the run name."""

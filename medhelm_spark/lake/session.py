@@ -43,16 +43,20 @@ REQUIRED_STATIC: Mapping[str, str] = {
 }
 
 
-def open_session(conf: Mapping[str, str], *, app_name: str = "medhelm-spark") -> SparkSession:
-    """The platform's session if there is one, else a new one with `conf` as defaults.
+def open_session(
+    conf: Mapping[str, str],
+    *,
+    app_name: str = "medhelm-spark",
+    spark: SparkSession | None = None,
+) -> SparkSession:
+    """The given or the platform's session if there is one, else a new one with `conf` as defaults.
 
     Raises:
         SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
     """
     # PySpark logs every failed analysis, a table that does not exist yet among them.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    active = SparkSession.getActiveSession()
-    spark = active or _start(conf, app_name)
+    spark = spark or SparkSession.getActiveSession() or _start(conf, app_name)
     for key, value in REQUIRED.items():
         spark.conf.set(key, value)
     _check_delta(spark)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
@@ -16,12 +16,16 @@ MAX_NAMES = 5
 
 
 def load_shown(
-    workspace: Workspace, schema: Schema | None, *, suite: str | None, release: str | None
+    workspace: Workspace,
+    schema: Schema | None,
+    *,
+    suite: str | None = None,
+    release: str | None = None,
 ) -> Leaderboard:
     """The board of a suite or release; with a schema, of the runs in its run groups only."""
     reader = workspace.reader
     runs = shown_runs(workspace, schema, choose(reader, suite, release), reader)
-    floor = workspace.registry.policy.comparison.coverage_floor
+    floor = workspace.coverage_floor
     return board_of(runs, paired(reader, runs, coverage_floor=floor), coverage_floor=floor)
 
 
@@ -33,7 +37,7 @@ def shown_runs(
     if schema is None:
         return runs
     for remark in remarks(schema, runs, workspace.registry.cards):
-        say(f"schema: {remark}")
+        workspace.say(f"schema: {remark}")
     return [run for run in runs if _is_shown(schema, run)]
 
 

@@ -1,24 +1,24 @@
 """The order of stages, and the checks that come before any of them."""
 
-from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass
 
 from medhelm_spark.annotators.kinds import kind_of
-from medhelm_spark.cli.suite_models import runs_of, tell_left
-from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.api.own_data import OwnData, check_order, replaced
+from medhelm_spark.api.suite_models import Other, others_left, runs_of
+from medhelm_spark.api.entries import LoadedEntries
+from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.sampling import SamplingOrder
 from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import factory_of, preflight
-from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
-from medhelm_spark.scenarios import check_card, with_source
+from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
@@ -35,8 +35,6 @@ from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 
-STAGES = ("plan", "infer", "annotate", "score", "run")
-TABLE = "table:"
 TABULAR = "tabular"
 
 PATIENT_DATA = """\
@@ -49,30 +47,11 @@ and judges see it only where conf/policy.yaml (or your own) lists their locality
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnData:
-    """A person's own data for a scenario: its place, and its names for the card's columns."""
-
-    paths: Sequence[str]
-    columns: Mapping[str, str] = field(default_factory=dict)
-
-
-NO_SOURCES: Mapping[str, OwnData] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """Planned RunSpecs in the order of their runs, and the data version of each scenario's name."""
 
     specs: tuple[RunSpec, ...]
     versions: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated:
-    """What an evaluation came to."""
-
-    specs: tuple[RunSpec, ...]
-    model_calls: int
 
 
 def check(runs: Sequence[ResolvedRun]) -> None:
@@ -120,7 +99,7 @@ def prepare(
     ctx: Context,
     workspace: Workspace,
     runs: Sequence[ResolvedRun],
-    sources: Mapping[str, OwnData] = NO_SOURCES,
+    sources: Mapping[str, OwnData],
 ) -> Prepared:
     """Ask the policy, ingest what is missing, plan.
 
@@ -144,66 +123,6 @@ def prepare(
     return Prepared(specs=tuple(plan(ctx, runs, versions)), versions=versions)
 
 
-def one_source(runs: Sequence[ResolvedRun], own: OwnData | None) -> dict[str, OwnData]:
-    """What `--source` says, for the one scenario that the command line speaks of."""
-    names = sorted({run.card.name for run in runs})
-    if own and len(names) > 1:
-        raise ConfigError(f"--source takes one scenario's data; these are {', '.join(names)}.")
-    return {names[0]: own} if own else {}
-
-
-def own_data(source: Sequence[str], columns: str | None) -> OwnData | None:
-    """What `--source` and `--columns` say together; None without a source.
-
-    Raises:
-        ConfigError: `--columns` is given alone, or is not written as NAME=COLUMN,NAME=COLUMN.
-    """
-    if not source:
-        if columns:
-            raise ConfigError("--columns names the columns of --source, which is not given.")
-        return None
-    pairs = [part.partition("=") for part in columns.split(",")] if columns else []
-    for name, _, theirs in pairs:
-        if not name.strip() or not theirs.strip("'\" "):
-            raise ConfigError(f"--columns is {columns!r}; allowed: NAME=COLUMN,NAME=COLUMN.")
-    return OwnData(
-        paths=source,
-        columns={name.strip(): theirs.strip().strip("'\"") for name, _, theirs in pairs},
-    )
-
-
-def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
-    """The card with a person's own data: files, a folder, an archive, or `table:NAME`."""
-    if own is None:
-        return card
-    if card.source.data_version:
-        raise ConfigError(
-            f"--source: scenario {card.name!r} was imported and is evaluated on what was imported; "
-            "import it again with other data."
-        )
-    columns = {**card.source.columns, **own.columns}
-    card = replace(card, source=replace(card.source, columns=columns))
-    if len(own.paths) == 1 and own.paths[0].startswith(TABLE):
-        table = own.paths[0].removeprefix(TABLE)
-        source = replace(card.source, files=(), dataset=None, revision=None, table=table)
-        return replace(card, source=source)
-    return with_source(card, own.paths)
-
-
-def check_order(run: ResolvedRun, own: OwnData | None) -> None:
-    """Refuse to take instances in the order of a source that has none.
-
-    Raises:
-        ConfigError: The data is a table, and the sampling's order is not hash.
-    """
-    order, source = run.card.sampling.order, replaced(run.card, own).source
-    if source.table and order is not SamplingOrder.HASH:
-        raise ConfigError(
-            f"{run.name}: sampling takes the order {order}, and the rows of table {source.table!r} "
-            "have none; allowed: hash."
-        )
-
-
 def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     """Before the first gated or private run of a lake, say what that means."""
     held = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
@@ -213,57 +132,60 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     if all(one.access_level == AccessLevel.PUBLIC for one in seen):
         level = max((card.access_level for card in held), key=lambda one: one.strictness)
         names = ", ".join(sorted(card.name for card in held))
-        say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.place.location))
+        ctx.say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.place.location))
 
 
 def evaluate(
     ctx: Context,
     workspace: Workspace,
     runs: Sequence[ResolvedRun],
-    *,
     prepared: Prepared,
-    upto: str = "run",
-    retry_failed: bool = False,
-    args: Namespace | None = None,
-) -> Evaluated:
-    """Do the stages after `prepare` up to `upto`, each only where something is missing.
+    *,
+    upto: Stage,
+    retry_failed: bool,
+    entries: LoadedEntries,
+) -> tuple[int, tuple[Other, ...]]:
+    """Do the stages after `prepare` up to one, each only where something is missing.
 
-    `args` are the command's: its entries say what the suite's other models are scored by now.
+    Returns how many requests were sent, and the suite's other models that keep an earlier
+    definition. `entries` say what those are scored by now.
     """
-    asked, specs = 0, prepared.specs
-    if STAGES.index(upto) >= STAGES.index("infer"):
+    calls, specs, is_asked = 0, prepared.specs, UPTO.index(upto)
+    if is_asked >= UPTO.index(INFER):
         asking = asking_of(workspace, runs, retry_failed)
-        asked += infer(ctx, [spec.run_spec_id for spec in specs], asking)
-    if STAGES.index(upto) >= STAGES.index("annotate"):
-        asked += annotate(ctx, specs, judging_of(workspace, runs, specs, retry_failed))
-    if STAGES.index(upto) >= STAGES.index("score"):
-        score_suite(ctx, workspace, prepared, args, is_summarized=upto == "run")
-    return Evaluated(specs=specs, model_calls=asked)
+        calls += infer(ctx, [spec.run_spec_id for spec in specs], asking)
+    if is_asked >= UPTO.index(ANNOTATE):
+        calls += annotate(ctx, specs, judging_of(workspace, runs, specs, retry_failed))
+    if is_asked < UPTO.index(SCORE):
+        return calls, ()
+    others = score_suite(ctx, workspace, prepared, entries, is_summarized=upto is SUMMARIZE)
+    return calls, others
 
 
 def score_suite(
     ctx: Context,
     workspace: Workspace,
     prepared: Prepared,
-    args: Namespace | None,
+    entries: LoadedEntries,
     *,
     is_summarized: bool,
-) -> None:
-    """Score what was planned, and what else the suite holds by another definition than now."""
+) -> tuple[Other, ...]:
+    """Score what was planned, and what else the suite holds by another definition than now.
+
+    Returns those that keep theirs.
+    """
     current = current_runs(ctx)
-    rows = others_of(ctx, current, prepared.specs) if args else []
-    runs = runs_of(rows, args, workspace) if args else {}
-    policy = workspace.registry.policy
-    found, left = rescored(ctx, rows, runs, prepared.versions, policy)
-    moved = {run.name for run in found.runs}
-    kept = [row.run_spec for row in current if row.name not in moved]
-    own = (*prepared.specs, *found.specs)
-    score(ctx, [*own, *outdated(ctx, kept)])
+    rows = others_of(ctx, current, prepared.specs)
+    runs = runs_of(rows, entries, workspace)
+    moved, left = rescored(ctx, rows, runs, prepared.versions, workspace.registry.policy)
+    names = {run.name for run in moved.runs}
+    kept = [row.run_spec for row in current if row.name not in names]
+    specs = (*prepared.specs, *moved.specs)
+    score(ctx, [*specs, *outdated(ctx, kept)])
     if is_summarized:
-        summarize(ctx, [*own, *kept])
-    enter_rescored(ctx, found)
-    if args:
-        tell_left(left, args)
+        summarize(ctx, [*specs, *kept])
+    enter_rescored(ctx, moved)
+    return others_left(left)
 
 
 def asking_of(

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from medhelm_spark.cli.boards import load
-from medhelm_spark.cli.workspace import Workspace, say
+from medhelm_spark.api.schema import load_shown
+from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import Stat
@@ -24,14 +24,6 @@ def uri_of(workspace: Workspace, given: str | None) -> str | None:
     return given or workspace.settings.tracking_uri or default_uri(workspace.location)
 
 
-def tracking_command(workspace: Workspace, given: str | None) -> str:
-    """The command that opens MLflow's pages."""
-    uri = uri_of(workspace, given)
-    if not uri:
-        return "the tracking server's own page"
-    return f"mlflow server --backend-store-uri {uri} --workers 1"
-
-
 def track(
     workspace: Workspace,
     ctx: Context,
@@ -45,10 +37,10 @@ def track(
     if is_release:
         _track_release(workspace, ctx, name, uri)
         return
-    board = load(workspace, suite=name)
+    board = load_shown(workspace, None, suite=name)
     for tracked in _tracked(ctx, name, [row.run_spec for row in current_runs(ctx)], board):
         track_suite(tracked, uri)
-    say(f"mlflow: suite {name!r} is tracked")
+    workspace.say(f"mlflow: suite {name!r} is tracked")
 
 
 def _track_release(workspace: Workspace, ctx: Context, release: str, uri: str | None) -> None:
@@ -58,11 +50,11 @@ def _track_release(workspace: Workspace, ctx: Context, release: str, uri: str | 
     ids = {row.run_spec_id for row in members}
     specs = {row.run_spec_id: row.run_spec for row in _all_runs(ctx) if row.run_spec_id in ids}
     suites = ", ".join(sorted({row.suite for row in members}))
-    board = load(workspace, release=release)
+    board = load_shown(workspace, None, release=release)
     tracked = _tracked(ctx, suites, list(specs.values()), board)
     first = members[0]
     track_release(release, first.status, first.manifest_hash, tracked, tracking_uri=uri)
-    say(f"mlflow: release {release!r} is tracked")
+    workspace.say(f"mlflow: release {release!r} is tracked")
 
 
 def _all_runs(ctx: Context) -> list[SuiteRun]:

@@ -1,18 +1,23 @@
-"""`estimate`: what a plan would cost, before anything is asked."""
+"""What a plan would cost, before anything is asked: tokens, hours, GPU hours, money."""
 
-import sys
-from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from medhelm_spark.cli.evaluate import asking_of, check, judging_of, one_source, own_data, prepare
-from medhelm_spark.cli.workspace import Entries, Workspace, say
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
+from medhelm_spark.render.html import html_table
 from medhelm_spark.render.text_table import aligned
+from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.estimate import Cost, costs
+from medhelm_spark.stages.infer.pending import Asking
 from medhelm_spark.stages.infer.waves import throughput
+from medhelm_spark.stages.judges import Judging
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEADER = (
     "Model deployment",
@@ -48,26 +53,58 @@ class Estimate:
         return tokens / self.speed / 3600 if self.speed else None
 
 
-def estimate(args: Namespace) -> int:
-    """Plan, count and print; BudgetError where it is more than --max-cost or --max-gpu-hours."""
-    workspace = Workspace(args.local_path, args.output_path)
-    runs = Entries.of(args).resolve(args, workspace)
-    check(runs)
-    ctx = workspace.context(args.suite)
-    data = one_source(runs, own_data(args.source, args.columns))
-    specs = prepare(ctx, workspace, runs, data).specs
-    asking, judging = asking_of(workspace, runs), judging_of(workspace, runs, specs)
-    found = costs(ctx, specs, asking, judging)
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What is left to ask, by deployment; nothing was asked."""
+
+    rows: tuple[Estimate, ...]
+
+    def check(self, *, max_cost: float | None = None, max_gpu_hours: float | None = None) -> None:
+        """Refuse what is above a budget, and what cannot be told to be below it.
+
+        Raises:
+            BudgetError: a sum is above its limit, or a deployment lacks what the sum needs.
+        """
+        check_budget(self.rows, max_cost=max_cost, max_gpu_hours=max_gpu_hours)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per deployment."""
+        import pandas as pd  # only who asks for a DataFrame needs it
+
+        return pd.DataFrame(
+            [
+                {
+                    **asdict(row.cost),
+                    "tokens_per_second": row.speed,
+                    "hours": row.hours,
+                    "gpu_hours": row.gpu_hours,
+                    "cost": row.money,
+                }
+                for row in self.rows
+            ]
+        )
+
+    def __str__(self) -> str:
+        return "\n".join((*table(self.rows), *notes(self.rows)))
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADER, [_cells(row) for row in self.rows], list(notes(self.rows)))
+
+
+def estimates_of(
+    ctx: Context, specs: Sequence[RunSpec], asking: Asking, judging: Judging
+) -> Estimates:
+    """What is left to ask of models and judges for these planned RunSpecs."""
     deployments = {**asking.deployments, **judging.deployments}
     measured = {
         name: seen.tokens_per_second for name, seen in throughput(ctx.ledger.values()).items()
     }
-    rows = [estimated(deployments[name], cost, measured) for name, cost in found.items()]
-    sys.stdout.write("\n".join((*table(rows), *notes(rows))) + "\n")
-    sys.stdout.flush()
-    check_budget(rows, max_cost=args.max_cost, max_gpu_hours=args.max_gpu_hours)
-    say("nothing was asked")
-    return 0
+    return Estimates(
+        tuple(
+            estimated(deployments[name], cost, measured)
+            for name, cost in costs(ctx, specs, asking, judging).items()
+        )
+    )
 
 
 def estimated(deployment: Deployment, cost: Cost, measured: Mapping[str, float | None]) -> Estimate:

@@ -1,0 +1,139 @@
+"""A scenario with MedHELM's own prompts, from an installation or an export, into the lake."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.ids import canonical_json
+from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.helm.export import ExportRequest, export_scenario
+from medhelm_spark.helm.export_file import METHODS, Export, read_export
+from medhelm_spark.helm.imported import Import, held_card, import_of
+from medhelm_spark.helm.scenario_args import refuse_unsupported
+from medhelm_spark.metrics import metrics_for, stats_of
+from medhelm_spark.scenarios import check_card, first_line
+from medhelm_spark.stages.import_scenario import import_scenario as into_lake
+from medhelm_spark.stages.ingest.stage import Ingested
+
+REFERENCES = "references"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A scenario that run entries can name now.
+
+    `entry` is a run entry without its model, `num_instances` what the export holds, `left_out` the
+    metrics of MedHELM's that are not computed here.
+    """
+
+    entry: str
+    num_instances: int
+    left_out: tuple[str, ...]
+    ingested: Ingested
+
+
+def import_from_medhelm(
+    workspace: Workspace,
+    request: ExportRequest,
+    *,
+    name: str | None = None,
+    access_level: AccessLevel | None = None,
+) -> Imported:
+    """What MedHELM's Python exports, into a folder that goes again."""
+    with tempfile.TemporaryDirectory(prefix="medhelm_spark_export_") as folder:
+        path = Path(folder, "export.jsonl")
+        workspace.say(
+            f"import-scenario: {request.name} is read by {request.python}; MedHELM may download it"
+        )
+        export_scenario(request, path)
+        return import_from_file(workspace, str(path), name=name, access_level=access_level)
+
+
+def export_request(
+    name: str, args: Mapping[str, str], python: str | None, medhelm_output: str
+) -> ExportRequest:
+    """What MedHELM is asked for.
+
+    Raises:
+        ConfigError: no Python is given, or the scenario is one that is not evaluated here.
+    """
+    if not python:
+        raise ConfigError(
+            "--from-medhelm needs --medhelm-python, the python of an environment with medhelm; "
+            "an export that was made elsewhere is given by --file."
+        )
+    refuse_unsupported((name,), "--from-medhelm")
+    return ExportRequest(
+        name=name, args=args, python=python, methods=METHODS, medhelm_output=medhelm_output
+    )
+
+
+def import_from_file(
+    workspace: Workspace,
+    path: str,
+    *,
+    name: str | None = None,
+    access_level: AccessLevel | None = None,
+) -> Imported:
+    """An export that was made here or elsewhere.
+
+    Args:
+        workspace: the lake and its configuration.
+        path: the export: a path or an object-store URI.
+        name: what run entries call the scenario (None: MedHELM's name).
+        access_level: who may hold the data (None: as our own card of it says, else private).
+    """
+    path = path if "://" in path else str(Path(path).expanduser().absolute())
+    export = read_export(first_line(path), path)
+    made = import_of(export, path, workspace.registry.cards, name=name, access_level=access_level)
+    _check(made, export)
+    ingested = into_lake(workspace.context(""), made.card, partial(_row, made, export))
+    args = [f"{key}={value}" for key, value in made.args.items()]
+    return Imported(
+        entry=f"{made.name}:{','.join([*args, 'model=MODEL'])}",
+        num_instances=export.instances,
+        left_out=tuple(made.left_out),
+        ingested=ingested,
+    )
+
+
+def _check(made: Import, export: Export) -> None:
+    """Refuse what could not be scored, before anything is written."""
+    card = made.card
+    check_card(card)
+    stats = [stat.name for stat in stats_of(card.metrics)]
+    if card.main_metric not in stats:
+        raise UnknownNameError("main metric", card.main_metric, stats, where=card.name)
+    needing = [
+        spec.name
+        for spec in card.metrics
+        for metric, _ in metrics_for([spec])
+        if REFERENCES in metric.needs
+    ]
+    if needing and export.without_reference:
+        raise ConfigError(
+            f"{card.name}: {counted(export.without_reference, 'instance')} of {export.instances} "
+            f"without a right reference, which {needing[0]} needs."
+        )
+
+
+def _row(made: Import, export: Export, data_version: str) -> ImportedScenario:
+    return ImportedScenario(
+        scenario_name=made.card.name,
+        name=made.name,
+        args=made.args,
+        data_version=data_version,
+        access_level=made.card.access_level,
+        card=held_card(made, data_version),
+        header=canonical_json(export),
+        package=export.package,
+        package_version=export.package_version,
+        imported_at=datetime.now(UTC),
+    )

@@ -1,0 +1,272 @@
+"""What an evaluation returns: rows that show themselves in a notebook and turn into pandas."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from medhelm_spark.api.coverage import Missing
+from medhelm_spark.api.suite_models import Other
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import Stage
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, InstancePage, instance_detail
+from medhelm_spark.render.board import render
+from medhelm_spark.render.html import html_table
+from medhelm_spark.render.robustness import render_robustness
+from medhelm_spark.stages.decide import decisions_of
+from medhelm_spark.statistics.board import BoardPair, Leaderboard
+from medhelm_spark.statistics.robustness import RobustnessRow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
+    import pandas as pd  # only who asks for a DataFrame needs it
+
+    return pd.DataFrame(list(rows), columns=list(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A leaderboard: columns, rows best first, paired differences and notes."""
+
+    leaderboard: Leaderboard
+
+    def render(self, form: str = "table") -> str:
+        """The board as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render(self.leaderboard, form)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per model, scenario and configuration, the columns those of the CSV form."""
+        import io
+
+        import pandas as pd  # only who asks for a DataFrame needs it
+
+        return pd.read_csv(io.StringIO(self.render("csv")))
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@dataclass(frozen=True, slots=True)
+class Robustness:
+    """What perturbed copies, other prompts and repeats do to each model's main metrics."""
+
+    rows: tuple[RobustnessRow, ...]
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_robustness(self.rows, form)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per model, scenario and change."""
+        return _frame(list(map(asdict, self.rows)), list(RobustnessRow.__dataclass_fields__))
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The paired differences of two models, `first` less `second`, by scenario."""
+
+    first: str
+    second: str
+    pairs: tuple[BoardPair, ...]
+
+    HEADER = (
+        "scenario_name",
+        "metric",
+        "difference",
+        "ci_low",
+        "ci_high",
+        "ci_method",
+        "n",
+        "num_dropped",
+        "p_value",
+    )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per scenario: the difference, its 95 % interval, the pairs it rests on, its p."""
+        for pair in self.pairs:
+            difference = pair.difference
+            values = (
+                pair.scenario_name,
+                pair.main_metric,
+                difference.mean_difference,
+                difference.ci_low,
+                difference.ci_high,
+                difference.ci_method.value,
+                difference.n,
+                difference.num_dropped,
+                difference.p_value,
+            )
+            yield dict(zip(self.HEADER, values, strict=True))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
+
+    def _repr_html_(self) -> str:
+        title = f"{self.first} less {self.second}, on the same instances"
+        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()], [title])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instances:
+    """A page of the answers behind a number; iterate over it for all that is stored of each.
+
+    The page itself holds no clinical text. `details` reads it, row by row.
+    """
+
+    run_spec: RunSpec
+    page: InstancePage
+    reader: Reader = field(repr=False)
+
+    HEADER = ("number", "instance_id", "value", "status", "train_trial_index", "trial_index")
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per answer, without any text."""
+        for score in self.page.scores:
+            values = (
+                score.number,
+                score.key.instance_id,
+                score.value,
+                score.status.value,
+                score.key.train_trial_index,
+                score.key.trial_index,
+            )
+            yield dict(zip(self.HEADER, values, strict=True))
+
+    def detail(self, key: InstanceKey) -> InstanceDetail | None:
+        """Prompt, answer, references, scores and verdicts of one answer; None if there is none."""
+        return instance_detail(self.reader, self.run_spec, key)
+
+    def details(self) -> Iterator[InstanceDetail]:
+        """The same for every answer of the page."""
+        for score in self.page.scores:
+            if detail := self.detail(score.key):
+                yield detail
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
+
+    def _repr_html_(self) -> str:
+        first = self.page.offset + 1
+        note = f"{self.run_spec.name}: {first} to {first + len(self.page.scores) - 1} of "
+        return html_table(
+            self.HEADER,
+            [_texts(row.values()) for row in self.rows()],
+            [note + counted(self.page.total, "answer")],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """What would run, and what the policy says of it; nothing was written or sent."""
+
+    suite: str
+    runs: tuple[ResolvedRun, ...]
+    policy: Policy = field(repr=False)
+
+    HEADER = ("run_name", "role", "model_deployment", "locality", "access_level", "allowed", "rule")
+
+    @property
+    def decisions(self) -> tuple[PolicyDecision, ...]:
+        """What the policy says of every model and judge."""
+        return tuple(decisions_of(self.suite, self.runs, self.policy))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per model and judge of each run."""
+        for decision in self.decisions:
+            yield {name: getattr(decision, name) for name in self.HEADER}
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A release and what is pinned in it."""
+
+    name: str
+    suites: tuple[str, ...]
+    manifest_hash: str
+    board: Board = field(repr=False)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The board's rows."""
+        return self.board.to_pandas()
+
+    def _repr_html_(self) -> str:
+        return self.board._repr_html_()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """What an evaluation came to.
+
+    `missing` is what stays below the policy's floor, None where nothing does. `others` are the
+    suite's other models that keep an earlier definition of a scenario. `board` is there once
+    everything was summarised.
+    """
+
+    suite: str
+    upto: Stage
+    specs: tuple[RunSpec, ...]
+    model_calls: int
+    missing: Missing | None
+    others: tuple[Other, ...] = ()
+    board: Board | None = field(default=None, repr=False)
+
+    HEADER = ("name", "model_deployment", "scenario_name", "main_metric", "run_spec_id")
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per run."""
+        for spec in self.specs:
+            yield {name: getattr(spec, name) for name in self.HEADER}
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The board's rows; before there is a board, the runs."""
+        return self.board.to_pandas() if self.board else _frame(list(self.rows()), self.HEADER)
+
+    def _repr_html_(self) -> str:
+        if self.board:
+            return self.board._repr_html_()
+        notes = [f"suite {self.suite}, done up to {self.upto.name}"]
+        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()], notes)
+
+
+def turned(pair: BoardPair) -> BoardPair:
+    """The same difference, second less first."""
+    held = pair.difference
+    ends = (held.ci_low, held.ci_high, held.mean_difference)
+    low, high, mean = (None if end is None else -end for end in ends)
+    difference = replace(held, mean_difference=mean, ci_low=high, ci_high=low)
+    return replace(pair, first=pair.second, second=pair.first, difference=difference)
+
+
+def _texts(values: Any) -> list[str]:
+    """Values as a table shows them: numbers with three decimals, nothing for None."""
+    return [_text(value) for value in values]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,123 @@
+"""What an evaluation works with: configuration first, then a session, a lake and a context."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.settings import Platform, Settings, load_settings
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.helm.imported import is_imported
+from medhelm_spark.helm.site import load_site
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.place import Place
+from medhelm_spark.lake.progress import CLEAR_LINE
+from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.lake.session import open_session
+from medhelm_spark.lake.spark_reader import SparkReader
+from medhelm_spark.lake.views import CURRENT_IMPORTS
+from medhelm_spark.stages.context import Context
+
+# What Spark and Databricks call the number of executors.
+EXECUTORS = ("spark.executor.instances", "spark.databricks.clusterUsageTags.clusterTargetWorkers")
+
+
+def say(line: str) -> None:
+    """Progress goes to standard error, so that a board can be piped."""
+    clear = CLEAR_LINE if sys.stderr.isatty() else ""  # progress may stand there
+    sys.stderr.write(f"{clear}{line}\n")
+    sys.stderr.flush()
+
+
+class Workspace:
+    """Settings, registry and lake of an invocation; Spark only once something needs it.
+
+    `spark` is a session that is already there; `deployments` are known beside the site's own.
+    """
+
+    def __init__(
+        self,
+        location: str,
+        site: Path | None,
+        *,
+        deployments: Iterable[Deployment] = (),
+        spark: SparkSession | None = None,
+        tell: Callable[[str], None] = say,
+    ) -> None:
+        self.settings: Settings = load_settings(site)
+        self.registry: Registry = load_site(site, deployments=deployments)
+        self.location, self.site, self.say = location, site, tell
+        self._spark = spark
+
+    def with_deployments(self, deployments: Iterable[Deployment]) -> "Workspace":
+        """The same with more deployments; a session that was opened is kept."""
+        spark = self.lake.spark if "lake" in self.__dict__ else self._spark
+        return Workspace(
+            self.location, self.site, deployments=deployments, spark=spark, tell=self.say
+        )
+
+    @property
+    def coverage_floor(self) -> float:
+        """The policy's share of answers that need a score, from 0 to 1."""
+        return self.registry.policy.comparison.coverage_floor
+
+    @cached_property
+    def lake(self) -> Lake:
+        """The lake, through the platform's session or one started for it."""
+        if self.settings.jars:
+            os.environ.setdefault("MEDHELM_SPARK_JARS", self.settings.jars)
+        return Lake(open_session(self.settings.spark, spark=self._spark), self.location)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """Delta files are read without a JVM; a catalog's tables through its Spark session."""
+        place = Place.of(self.location)
+        if place.is_catalog:
+            return SparkReader(self.lake)
+        return open_reader(place.location)
+
+    def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
+        """The registry; with the lake's imported scenarios where an entry names one."""
+        is_asked = any(is_imported(entry.name) for entry in entries)
+        return replace(self.registry, imported=self.imported()) if is_asked else self.registry
+
+    def imported(self) -> tuple[ImportedScenario, ...]:
+        """The scenarios that were imported into the lake; none where there is no lake."""
+        if not Place.of(self.location).may_exist:
+            return ()
+        return tuple(self.reader.rows(CURRENT_IMPORTS, ImportedScenario))
+
+    def context(self, suite: str) -> Context:
+        """What the stages of one suite need."""
+        cores = _cores(self.settings, self.lake)
+        return Context(
+            lake=self.lake,
+            suite=suite,
+            say=self.say,
+            wave_seconds=self.settings.wave_minutes * 60,
+            slots=self.settings.slots or _executors(self.settings, self.lake),
+            cores=cores,
+            terminal=sys.stderr if sys.stderr.isatty() else None,
+        )
+
+
+def _cores(settings: Settings, lake: Lake) -> int:
+    if settings.platform is Platform.LOCAL:
+        return os.cpu_count() or 1
+    per_executor = int(lake.spark.conf.get("spark.executor.cores", None) or 1)
+    return _executors(settings, lake) * per_executor
+
+
+def _executors(settings: Settings, lake: Lake) -> int:
+    """How many executors the session asked for: a slot each, unless `slots` is set."""
+    if settings.platform is Platform.LOCAL:
+        return 1
+    found = (lake.spark.conf.get(key, None) for key in EXECUTORS)
+    return next((int(value) for value in found if value), 1)

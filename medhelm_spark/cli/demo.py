@@ -1,0 +1,67 @@
+"""`demo`: the shipped benchmarks, the embedded model, and a constant baseline, in one session."""
+
+from argparse import Namespace
+
+from medhelm_spark.api import Entries, Evaluation, OwnData
+from medhelm_spark.api.workspace import say
+from medhelm_spark.cli.incomplete import exit_code
+from medhelm_spark.cli.printing import write_out
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.deployment import Deployment, Locality
+
+SUITE = "demo"
+MODEL = "huggingface/smollm2-135m-instruct"
+BASELINE = "baseline/constant"
+# What it answers, by a phrase of the prompt; "A" to all others.
+BASELINE_ANSWERS = {
+    "A caller describes a health problem.": "routine",
+    "Rewrite this visit summary for the patient": "Please follow the advice you were given at your "
+    "visit, take your medicine as told, and come back if you feel worse.",
+}
+CONFIGURABLE = "medhelm_configurable_benchmark:config_path"
+
+# A model of this size reads some 200 tokens a second on two cores: a demo takes a minute, not ten.
+ENTRIES = (
+    f"{CONFIGURABLE}=triage_choice/benchmark.yaml,max_eval_instances=12",
+    f"{CONFIGURABLE}=discharge_note/benchmark.yaml,max_eval_instances=4",
+    "pubmed_qa:max_eval_instances=10",
+)
+
+
+def demo(args: Namespace) -> int:
+    """Three small benchmarks for a real model and for a baseline that always answers alike."""
+    site = Evaluation(
+        args.output_path,
+        site=args.local_path,
+        tracking=False if args.no_tracking else args.tracking_uri or True,
+        deployments=[_baseline()],
+    )
+    pubmed = OwnData(paths=[str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))])
+    entries = [f"{entry},model={model}" for model in (MODEL, BASELINE) for entry in ENTRIES]
+    done = site.run(
+        Entries(run_entries=entries, base_dir=conf_path("demos")),
+        suite=SUITE,
+        source={"pubmed_qa": pubmed},
+    )
+    say(counted(done.model_calls, "model call"))
+    if done.board:
+        write_out(done.board.render())
+    code = exit_code(done, args)
+    uri = site.tracking_uri
+    server = f"mlflow server --backend-store-uri {uri} --workers 1"
+    say(f"\nlake       {site.location}")
+    say(f"compare    {server if uri else 'on the page of the tracking server'}")
+    say(f"dashboard  medhelm-spark serve --suite {SUITE} --output-path {args.output_path}")
+    return code
+
+
+def _baseline() -> Deployment:
+    return Deployment(
+        name=BASELINE,
+        model=BASELINE,
+        engine="canned",
+        locality=Locality.LOCAL,
+        args={"mode": "script", "replies": BASELINE_ANSWERS, "text": "A"},
+        origin="demo",
+    )

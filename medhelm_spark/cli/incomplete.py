@@ -1,0 +1,77 @@
+"""What a person is told of missing scores and of models left behind, and the exit code for it."""
+
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+
+from medhelm_spark.api.coverage import Missing
+from medhelm_spark.api.results import Evaluated
+from medhelm_spark.api.suite_models import Other
+from medhelm_spark.api.workspace import say
+from medhelm_spark.cli.exit_codes import INCOMPLETE, RETRY, again, for_models
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.stages.infer.outage import by_kind, without_answer
+from medhelm_spark.stages.infer.pending import Tally
+
+MAX_NAMES = 3
+
+
+def exit_code(done: Evaluated, args: Namespace) -> int:
+    """0, or INCOMPLETE where too much is missing; says what, and what to type."""
+    for other in done.others:
+        _tell_other(other, args)
+    if done.missing is None:
+        return 0
+    say(sentence(done.missing, args.typed))
+    return INCOMPLETE if done.missing.is_asked else 0
+
+
+def sentence(missing: Missing, typed: Sequence[str]) -> str:
+    """What is missing, why, and the command that mends it, in one line."""
+    short = [
+        f"{run.name} has {run.count:,} of {run.total:,} answers scored" for run in missing.runs
+    ] or [
+        f"{one.name} answered {one.count:,} of {one.total:,} requests" for one in missing.requests
+    ]
+    floor = f"the policy's coverage_floor is {missing.coverage_floor:.0%}"
+    return f"incomplete: {_some(short)} ({floor}); {_repair(missing.tallies.items(), typed)}"
+
+
+def _repair(tallies: Iterable[tuple[str, Tally]], typed: Sequence[str]) -> str:
+    """What is without an answer, by deployment and kind, and what asks it again."""
+    missing = {name: tally for name, tally in tallies if tally.answered < tally.requests}
+    if not missing:
+        return "nothing is left to ask, so asking again changes nothing"
+    causes = "; ".join(f"{name} {by_kind(without_answer([missing[name]]))}" for name in missing)
+    is_open = any(tally.failed or tally.not_asked for tally in missing.values())
+    settled = {kind for tally in missing.values() for kind in tally.settled}
+    words = [f"without an answer: {causes}"]
+    if is_open or settled - {FailureKind.TOO_LONG}:
+        flags = (RETRY,) if settled - {FailureKind.TOO_LONG} else ()
+        words.append(f"to ask again: {again(typed, *flags)}")
+    if FailureKind.TOO_LONG in settled:
+        words.append(
+            "too_long needs a longer window, or `on_failure: {too_long: truncate}` of the "
+            f"deployment and {RETRY}"
+        )
+    return "; ".join(words)
+
+
+def _tell_other(other: Other, args: Namespace) -> None:
+    """Say how many models keep another definition of a scenario, and what mends it."""
+    models = (*other.asked, *other.imported)
+    say(
+        f"score: {other.scenario_name}: an earlier definition still holds for "
+        f"{counted(len(models), 'other model')} of suite {args.suite!r}"
+    )
+    if other.asked:
+        command = for_models(args.typed, other.asked)
+        say(f"score: {other.scenario_name}: to compare, run: {command}")
+    if other.imported:
+        names = ", ".join(other.imported)
+        say(f"score: {other.scenario_name}: to compare, import the answers of {names} again")
+
+
+def _some(parts: Sequence[str]) -> str:
+    more = f", and {len(parts) - MAX_NAMES} more" if len(parts) > MAX_NAMES else ""
+    return ", ".join(parts[:MAX_NAMES]) + more

@@ -1,0 +1,17 @@
+"""What commands print: boards on standard output or in a file, the rest on standard error."""
+
+import sys
+from pathlib import Path
+
+from medhelm_spark.api.workspace import say
+
+
+def write_out(text: str, path: Path | None = None) -> None:
+    """Print, or write to a file and say so."""
+    if path is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    say(f"leaderboard: wrote {path}")
