@@ -8,7 +8,7 @@ from medhelm_spark.render.table import Table, interval_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardPair, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.paired import PairedDifference
-from medhelm_spark.statistics.winrate import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
+from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 
 EMPTY = "The board is empty: no run has a summary."
 PAIRS_HEADER = ("Benchmark", "First", "Second", "First - second", "n", "Dropped", "p (McNemar)")

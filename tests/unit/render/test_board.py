@@ -10,7 +10,7 @@ import pytest
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.render.board import render
 from medhelm_spark.render.table import WIDTH
-from medhelm_spark.statistics.board_notes import DEMO_JUDGE_NOTE
+from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 
 

@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import replace
 
-from medhelm_spark.statistics.board_notes import DEMO_JUDGE_NOTE
+from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, board_of
 
 
