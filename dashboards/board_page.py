@@ -11,7 +11,8 @@ from page_markup import LOCAL_VIEW, chip, note, text
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
-from medhelm_spark.render.board import remarks
+from medhelm_spark.render.board import counts, remarks
+from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 
@@ -185,19 +186,11 @@ def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) 
 
 
 def _numbers(cell: BoardCell) -> str:
-    """As the command line writes a cell: mean, interval, counts, coverage, unreadable share."""
+    """As the command line writes a cell: mean, interval, counts and remarks, a line each."""
     mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
     mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}"
-    interval = ""
-    if cell.ci_low is not None and cell.ci_high is not None:
-        interval = f"<span>[{cell.ci_low:.2f}, {cell.ci_high:.2f}]</span>"
-    total = f"/{cell.count + cell.num_unscored}" if cell.num_unscored else ""
-    partial = cell.jury_coverage is not None and cell.jury_coverage < 1
-    coverage = f" · cov {cell.jury_coverage:.2f}" if partial else ""
-    unread = f"<span>unread {cell.unreadable:.2f}</span>" if cell.unreadable else ""
-    apart = "".join(f"<span>{text(words)}</span>" for words in remarks(cell))
-    counts = f"<span>n={cell.count}{total}{coverage}</span>"
-    return f"<b>{mean}{mark}</b>{interval}{counts}{unread}{apart}"
+    lines = [interval_text(cell.ci_low, cell.ci_high).strip(), *counts(cell), *remarks(cell)]
+    return f"<b>{mean}{mark}</b>{''.join(f'<span>{text(line)}</span>' for line in lines if line)}"
 
 
 def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:

@@ -8,8 +8,7 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
-from medhelm_spark.render.html import html_table
-from medhelm_spark.render.text_table import aligned
+from medhelm_spark.render.table import aligned, html_table
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.estimate import Cost, costs
 from medhelm_spark.stages.infer.pending import Asking

@@ -14,7 +14,7 @@ from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, InstancePage, instance_detail
 from medhelm_spark.render.board import render
-from medhelm_spark.render.html import html_table
+from medhelm_spark.render.table import html_table
 from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.stages.decide import decisions_of
 from medhelm_spark.statistics.board import BoardPair, Leaderboard

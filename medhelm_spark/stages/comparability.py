@@ -24,13 +24,13 @@ from medhelm_spark.domain.comparability import (
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
-from medhelm_spark.domain.stats import Stat
+from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
 from medhelm_spark.metrics import beside, metrics_behind, metrics_for, parts_of
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import Inputs
 
-UNREADABLE = MetricSpec(name="answer_unreadable")
+UNREADABLE = MetricSpec(name=UNREADABLE_STAT)
 
 
 def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.errors import SetupError
-from medhelm_spark.statistics.winrate import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
+from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 from medhelm_spark.tracking.names import allowed_name
 
 if TYPE_CHECKING:
