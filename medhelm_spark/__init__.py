@@ -6,10 +6,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from medhelm_spark.version import VERSION
+
 if TYPE_CHECKING:
     from medhelm_spark.api import Entries, Evaluation, OwnData
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = ["Entries", "Evaluation", "OwnData"]
 
 

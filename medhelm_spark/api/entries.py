@@ -103,6 +103,4 @@ class LoadedEntries:
 
 def _with(run: ResolvedRun, changes: Mapping[str, Any]) -> ResolvedRun:
     on_failure = {**run.deployment.on_failure, **changes.get("on_failure", {})}
-    return replace(
-        run, deployment=replace(run.deployment, **{**changes, "on_failure": on_failure})
-    )
+    return replace(run, deployment=replace(run.deployment, **{**changes, "on_failure": on_failure}))

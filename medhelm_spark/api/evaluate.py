@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.annotators.kinds import kind_of
+from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.own_data import OwnData, check_order, replaced
 from medhelm_spark.api.suite_models import Other, others_left, runs_of
-from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment

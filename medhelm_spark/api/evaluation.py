@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +36,10 @@ from medhelm_spark.api.track import track, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.stages import BY_NAME, INFER, PLAN, SCORE, SUMMARIZE, UPTO, Stage
-from medhelm_spark.errors import ConfigError, LakeError, UnknownNameError
-from medhelm_spark.helm.schema_file import Schema, load_schema
+from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
+from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.run_entries import MODEL_KEYS
+from medhelm_spark.helm.schema_file import Schema, load_schema
 from medhelm_spark.lake.place import Place
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -259,25 +258,23 @@ class Evaluation:
         suite: str | None = None,
         *,
         release: str | None = None,
-        schema: str | Path | None = None,
+        schema: Schema | str | Path | None = None,
     ) -> Board:
         """The board of a suite or release, of the suite planned last where neither is given.
 
         `schema` is a schema file of HELM's: only runs in its run groups are shown.
         """
-        shown = load_schema(Path(schema)) if schema else None
-        return Board(load_shown(self._workspace, shown, suite=suite, release=release))
+        return Board(load_shown(self._workspace, _schema(schema), suite=suite, release=release))
 
     def robustness(
         self,
         suite: str | None = None,
         *,
         release: str | None = None,
-        schema: str | Path | None = None,
+        schema: Schema | str | Path | None = None,
     ) -> Robustness:
         """What perturbed copies, other prompts and repeats do to the numbers of a board."""
-        shown = load_schema(Path(schema)) if schema else None
-        return Robustness(robustness_of(self._runs(suite, release, shown)))
+        return Robustness(robustness_of(self._runs(suite, release, _schema(schema))))
 
     def compare(
         self,
@@ -299,9 +296,7 @@ class Evaluation:
         if scenario:
             _check_known("scenario", scenario, {run.run_spec.scenario_name for run in both})
             both = [run for run in both if run.run_spec.scenario_name == scenario]
-        pairs = paired(
-            self._workspace.reader, both, coverage_floor=self._workspace.coverage_floor
-        )
+        pairs = paired(self._workspace.reader, both, coverage_floor=self._workspace.coverage_floor)
         return Comparison(
             first=names[0],
             second=names[1],
@@ -446,6 +441,10 @@ def _entries(given: str | Sequence[str] | Entries, options: Mapping[str, Any]) -
     return Entries(run_entries=[given] if isinstance(given, str) else list(given), **options)
 
 
+def _schema(given: Schema | str | Path | None) -> Schema | None:
+    return load_schema(Path(given)) if isinstance(given, str | Path) else given
+
+
 def _stage(upto: Stage | str) -> Stage:
     names = {stage.name: stage for stage in UPTO}
     name = upto.name if isinstance(upto, Stage) else upto
@@ -479,10 +478,7 @@ def _unknown_models(
     The file's hash is its revision, so that another file is another run and supersedes it.
     """
     named = {
-        str(entry.args[key])
-        for entry in entries.entries
-        for key in MODEL_KEYS
-        if key in entry.args
+        str(entry.args[key]) for entry in entries.entries for key in MODEL_KEYS if key in entry.args
     }
     known = workspace.registry.deployments
     served = {deployment.model for deployment in known.values()}

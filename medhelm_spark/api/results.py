@@ -1,5 +1,6 @@
 """What an evaluation returns: rows that show themselves in a notebook and turn into pandas."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,8 @@ from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, InstancePage, instance_detail
 from medhelm_spark.render.board import render
-from medhelm_spark.render.table import html_table
 from medhelm_spark.render.robustness import render_robustness
+from medhelm_spark.render.table import html_table
 from medhelm_spark.stages.decide import decisions_of
 from medhelm_spark.statistics.board import BoardPair, Leaderboard
 from medhelm_spark.statistics.robustness import RobustnessRow
@@ -41,12 +42,9 @@ class Board:
         return render(self.leaderboard, form)
 
     def to_pandas(self) -> "pd.DataFrame":
-        """One row per model, scenario and configuration, the columns those of the CSV form."""
-        import io
-
-        import pandas as pd  # only who asks for a DataFrame needs it
-
-        return pd.read_csv(io.StringIO(self.render("csv")))
+        """One row per model, scenario and configuration."""
+        cells = json.loads(self.render("json"))["cells"]
+        return _frame(cells, list(cells[0]) if cells else [])
 
     def __str__(self) -> str:
         return self.render()

@@ -29,7 +29,9 @@ def runs_of(
         own = tuple(one for entry in entries.entries for one in _entries_for(entry, deployment))
         only = replace(entries.options, models_to_run=[name])
         try:
-            resolved = replace(entries, options=only, entries=own).resolve(workspace.registry_for(own))
+            resolved = replace(entries, options=only, entries=own).resolve(
+                workspace.registry_for(own)
+            )
         except ConfigError:  # of a model that the command does not ask for: no reason to end it
             continue
         runs |= {run.name: run for run in resolved if run.name in names}

@@ -19,6 +19,7 @@ from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.run_entries import parse_value
+from medhelm_spark.helm.schema_file import load_schema
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.stages.import_responses import parse_fields
 
@@ -106,9 +107,7 @@ def import_scenario(args: Namespace) -> int:
         done = import_from_file(workspace, args.file, name=args.called, access_level=level)
     else:
         given = dict(map(_pair, args.args))
-        request = export_request(
-            args.from_medhelm, given, args.medhelm_python, args.medhelm_output
-        )
+        request = export_request(args.from_medhelm, given, args.medhelm_python, args.medhelm_output)
         done = import_from_medhelm(workspace, request, name=args.called, access_level=level)
     if done.ingested.bad:
         say("import-scenario: what is quarantined is in MedHELM's numbers, and not in these")
@@ -133,17 +132,18 @@ def summarize(args: Namespace) -> int:
         raise ConfigError("give --suite S, or --suites A B with --release R.")
     if args.name == "publish" and not args.release:
         raise ConfigError("publish makes a release: name it by --release R.")
+    schema = load_schema(args.schema) if args.schema else None
     if args.auto_generate_schema:
         say("--auto-generate-schema: every group is shown; names and directions are the cards'")
     site = evaluation(args)
     if args.release:
         site.publish(args.release, suites)
-        board = site.board(release=args.release, schema=args.schema)
+        board = site.board(release=args.release, schema=schema)
     else:
         site.summarize(suites)
         for suite in suites:
             site.track(suite=suite)
-        board = site.board(suites[-1], schema=args.schema)
+        board = site.board(suites[-1], schema=schema)
     write_out(board.render())
     return 0
 

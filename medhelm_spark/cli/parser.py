@@ -4,12 +4,13 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark import __version__
 from medhelm_spark.cli import board_options, commands, import_options, options
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
 from medhelm_spark.cli.scenarios import scenarios
+from medhelm_spark.domain.stages import SUMMARIZE, UPTO
 from medhelm_spark.helm.flags import without_replaced
+from medhelm_spark.version import VERSION
 
 ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
 FLAG_COLUMNS = 32
@@ -60,30 +61,16 @@ COMMANDS: Mapping[str, Command] = {
             "run -c run_entries.conf --models-to-run ollama/qwen2.5-7b-instruct --suite pilot -d",
         ),
     ),
-    "plan": Command(
-        function=commands.run,
-        about="As run, up to the plan: ingest what is missing, write requests, ask nobody.",
-        options=_STAGES,
-        examples=(f"plan {_QUESTIONS} -m 10",),
-    ),
-    "infer": Command(
-        function=commands.run,
-        about="As run, up to the models' answers.",
-        options=_STAGES,
-        examples=(f"infer {_QUESTIONS} -m 10",),
-    ),
-    "annotate": Command(
-        function=commands.run,
-        about="As run, up to the judges' verdicts.",
-        options=_STAGES,
-        examples=(f"annotate {_QUESTIONS} -m 10",),
-    ),
-    "score": Command(
-        function=commands.run,
-        about="As run, up to the scores of each instance.",
-        options=_STAGES,
-        examples=(f"score {_QUESTIONS} -m 10",),
-    ),
+    **{
+        stage.name: Command(
+            function=commands.run,
+            about=f"As run, up to {stage.name}: {stage.about[0].lower()}{stage.about[1:]}",
+            options=_STAGES,
+            examples=(f"{stage.name} {_QUESTIONS} -m 10",),
+        )
+        for stage in UPTO
+        if stage is not SUMMARIZE
+    },
     "estimate": Command(
         function=commands.estimate,
         about="As plan, and say what asking would cost: tokens, hours, GPU hours, money.",
@@ -187,7 +174,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=_Page,
     )
     parser.add_argument(
-        "--version", action="version", version=__version__, help="print the version and exit"
+        "--version", action="version", version=VERSION, help="print the version and exit"
     )
     found = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():

@@ -5,8 +5,8 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from medhelm_spark.cache import cache_folder
 from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.cache import cache_folder
 from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted

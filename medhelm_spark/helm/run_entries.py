@@ -138,7 +138,5 @@ def without_model(text: str) -> str:
     'pubmed_qa:max_eval_instances=3'
     """
     name, _, rest = text.partition(":")
-    kept = [
-        part for part in rest.split(",") if part.partition("=")[0].strip() not in MODEL_KEYS
-    ]
+    kept = [part for part in rest.split(",") if part.partition("=")[0].strip() not in MODEL_KEYS]
     return f"{name}:{','.join(kept)}" if any(kept) else name

@@ -8,11 +8,11 @@ import inspect
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from medhelm_spark.domain.stages import STAGES, Stage
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID, Table, columns
 
 SCALARS: Mapping[Any, str] = {
@@ -21,60 +21,6 @@ SCALARS: Mapping[Any, str] = {
     float: "number",
     bool: "true or false",
     datetime: "time (UTC)",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """The tables that a step reads and those that it appends to."""
-
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-
-
-# A meta test holds this to what the code of the steps names.
-ACCESS: Mapping[str, Access] = {
-    "ingest": Access(
-        reads=("scenarios", "runs"),
-        writes=("scenarios", "instances", "quarantine", "runs"),
-    ),
-    "plan": Access(
-        reads=("scenarios", "instances", "run_specs", "policy_decisions", "prompts", "runs"),
-        writes=(
-            "scenarios",
-            "instances",
-            "run_specs",
-            "policy_decisions",
-            "prompts",
-            "requests",
-            "runs",
-        ),
-    ),
-    "infer": Access(
-        reads=("prompts", "requests", "request_results", "runs", "leases"),
-        writes=("request_results", "runs", "leases"),
-    ),
-    "annotate": Access(
-        reads=("instances", "prompts", "requests", "request_results", "runs", "leases"),
-        writes=("prompts", "requests", "request_results", "annotations", "runs", "leases"),
-    ),
-    "import-scenario": Access(
-        reads=("runs",),
-        writes=("scenarios", "instances", "quarantine", "imported_scenarios", "runs"),
-    ),
-    "import-responses": Access(
-        reads=("instances", "requests", "request_results", "runs"),
-        writes=("request_results",),
-    ),
-    "score": Access(
-        reads=("instances", "prompts", "requests", "request_results", "annotations", "runs"),
-        writes=("per_instance_stats", "runs"),
-    ),
-    "summarize": Access(
-        reads=("run_specs", "per_instance_stats", "runs"),
-        writes=("stats", "runs"),
-    ),
-    "publish": Access(reads=("run_specs", "runs", "releases"), writes=("releases",)),
 }
 
 
@@ -111,15 +57,15 @@ def _matrix() -> str:
         [
             f"[{name}](#{name})",
             "text" if table.has_text else "",
-            *(_mark(name, access) for access in ACCESS.values()),
+            *(_mark(name, stage) for stage in STAGES),
         ]
         for name, table in TABLES.items()
     ]
-    return _grid(["Table", "", *ACCESS], rows)
+    return _grid(["Table", "", *(stage.name for stage in STAGES)], rows)
 
 
-def _mark(table: str, access: Access) -> str:
-    letters = {"R": access.reads, "W": access.writes}
+def _mark(table: str, stage: Stage) -> str:
+    letters = {"R": stage.reads, "W": stage.writes}
     return " ".join(letter for letter, tables in letters.items() if table in tables)
 
 

@@ -11,7 +11,6 @@ from typing import TextIO
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark import __version__
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.lake import Lake
@@ -19,6 +18,7 @@ from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.progress import Watch, metered
 from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID, refuse_newer
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
+from medhelm_spark.version import VERSION
 
 Say = Callable[[str], None]
 
@@ -117,7 +117,7 @@ class Context:
                 started_at=started_at,
                 finished_at=now,
                 counts=(counts or {}).get(unit, {}),
-                code_version=__version__,
+                code_version=VERSION,
                 spark_version=self.lake.spark.version,
                 schema_version=SCHEMA_VERSION,
                 comparability=(comparability or {}).get(unit),

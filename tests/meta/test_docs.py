@@ -1,37 +1,20 @@
 """The documentation says what the code does: its tables, its commands, its make targets."""
 
-import ast
 import contextlib
 import re
 import shlex
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, parse
-from medhelm_spark.lake.describe import ACCESS, tables_markdown
+from medhelm_spark.domain.stages import STAGES
+from medhelm_spark.lake.describe import tables_markdown
 from medhelm_spark.lake.tables import TABLES
-from tests.meta.tree import PACKAGE, ROOT, checkout_files, dotted, modules, shown, syntax
+from tests.meta.tree import ROOT, checkout_files, shown
 
 PAGES = [path for path in checkout_files() if path.suffix == ".md"]
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-STAGES = "medhelm_spark.stages"
-RESPONSES = "medhelm_spark.stages.import_responses"
-SCENARIOS = "medhelm_spark.stages.import_scenario"
-ENTRIES = {
-    "ingest": [(f"{STAGES}.ingest", "ingest"), (f"{STAGES}.ingest", "ingested")],
-    "plan": [(f"{STAGES}.plan", "plan"), (f"{STAGES}.decide", "decide")],
-    "infer": [(f"{STAGES}.infer", "infer")],
-    "annotate": [(f"{STAGES}.annotate", "annotate")],
-    "import-scenario": [(SCENARIOS, "import_scenario")],
-    "import-responses": [(RESPONSES, "import_responses")],
-    "score": [(f"{STAGES}.score", "score")],
-    "summarize": [(f"{STAGES}.summarize", "summarize"), (f"{STAGES}.summarize", "completed")],
-    "publish": [(f"{STAGES}.publish", "publish"), (f"{STAGES}.publish", "suite_runs")],
-}
-Name = tuple[str, str]
 
 
 def test_the_page_of_tables_is_fresh() -> None:
@@ -49,105 +32,6 @@ def test_the_page_of_tables_names_every_table_column_and_nested_type() -> None:
     assert "| `logprob` | number, or None |" in page
     linked = set(re.findall(r"\]\(#(\w+)\)", page))
     assert linked <= {title.lower() for title in re.findall(r"^##+ (\w+)$", page, re.MULTILINE)}
-
-
-@pytest.mark.parametrize("step", ENTRIES)
-def test_who_reads_and_writes_what_is_what_the_code_names(step: str) -> None:
-    """Follows names from a step's functions to every table that is read or appended to."""
-    reads, writes = set(), set()
-    for node in reachable(ENTRIES[step]):
-        reads |= read_by(node)
-        writes |= written_by(node)
-    assert (reads, writes) == (set(ACCESS[step].reads), set(ACCESS[step].writes))
-
-
-def test_every_step_is_in_the_matrix() -> None:
-    assert set(ACCESS) == set(ENTRIES)
-
-
-def reachable(entries: list[Name]) -> Iterator[ast.AST]:
-    """The functions and constants that the entries use, directly or through others."""
-    left, seen = list(entries), set(entries)
-    while left:
-        module, name = left.pop()
-        node = definitions(module)[name]
-        yield node
-        for found in used_by(module, node):
-            if found not in seen:
-                seen.add(found)
-                left.append(found)
-
-
-def used_by(module: str, node: ast.AST) -> Iterator[Name]:
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            target = origins(module).get(part.id, (module, part.id))
-        elif isinstance(part, ast.Attribute):
-            target = (f"{STAGES}.context", f".{part.attr}")
-        else:
-            continue
-        if target[1] in definitions(target[0]):
-            yield target
-
-
-@cache
-def definitions(module: str) -> dict[str, ast.AST]:
-    """Top-level functions, classes and constants; of Context its methods, as `.name`."""
-    found: dict[str, ast.AST] = {}
-    for node in syntax(paths()[module]).body if module in paths() else ():
-        if isinstance(node, ast.ClassDef) and node.name == "Context":
-            found |= {f".{one.name}": one for one in node.body if isinstance(one, ast.FunctionDef)}
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = node
-        elif isinstance(node, ast.Assign):
-            found |= {name.id: node for name in node.targets if isinstance(name, ast.Name)}
-    return found
-
-
-@cache
-def origins(module: str) -> dict[str, Name]:
-    return {
-        alias.asname or alias.name: (node.module or "", alias.name)
-        for node in syntax(paths()[module]).body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-
-
-@cache
-def paths() -> dict[str, Path]:
-    lake = [PACKAGE / "lake" / name for name in ("views.py", "lease.py")]
-    return {dotted(path): path for path in (*modules("stages"), *lake)}
-
-
-def read_by(node: ast.AST) -> set[str]:
-    found: set[str] = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found |= set(re.findall(r"\{(\w+)\}", part.value))
-        elif isinstance(part, ast.Call) and called(part) in ("read", "current", "output_of"):
-            found |= texts(part)
-    return found & TABLES.keys()
-
-
-def written_by(node: ast.AST) -> set[str]:
-    found: set[str] = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call) and called(part) in ("append", "append_rows", "ensure"):
-            found |= texts(part)
-    return found & TABLES.keys()
-
-
-def called(call: ast.Call) -> str:
-    """The name of what is called; of `pool.submit(lake.append, ...)` the function it runs."""
-    function: ast.expr = call.func
-    if isinstance(function, ast.Attribute) and function.attr == "submit":
-        function = call.args[0]
-    return getattr(function, "attr", getattr(function, "id", ""))
-
-
-def texts(call: ast.Call) -> set[str]:
-    return {arg.value for arg in call.args if isinstance(arg, ast.Constant)}
 
 
 def command_lines() -> list[tuple[str, list[str]]]:
@@ -198,3 +82,9 @@ def test_every_command_has_its_place_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len([page for page, _ in LINES if page == "README.md"]) >= 5
     assert not [name for name in COMMANDS if f"`medhelm-spark {name}`" not in readme]
+
+
+def test_every_stage_command_has_a_job_and_no_job_is_without_a_command() -> None:
+    commands = {stage.name for stage in STAGES} & COMMANDS.keys()
+    jobs = {path.stem for path in (ROOT / "jobs").glob("*.py")}
+    assert jobs == (commands - {"import-scenario", "import-responses"}) | {"evaluate"}

@@ -56,7 +56,7 @@ def test_the_engine_asks_again_just_before_sending(
     log = tmp_path / "calls.log"
     model = site.deploy("vendor/model", locality="external", log_file=str(log))
     entry = site.benchmark("bench", questions(3), access_level="gated")
-    monkeypatch.setattr("medhelm_spark.cli.evaluate.decide", lambda *_: [])
+    monkeypatch.setattr("medhelm_spark.api.evaluate.decide", lambda *_: [])
     assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
     assert not calls(log)
     assert {row["failure"] for row in site.rows("request_results")} == {"denied"}

@@ -14,6 +14,7 @@ from medhelm_spark.domain.annotation import Criterion
 from medhelm_spark.domain.request import Completion, FinishReason, RequestResult, TokenLogprob
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.domain.stages import INGEST, SUMMARIZE
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import codec_of, encode_batch
 from medhelm_spark.lake.reader import Reader, decode, named_tables, open_reader, table_schema
@@ -32,8 +33,8 @@ VIEWS = (
     CURRENT_RESULTS,
     CURRENT_RUN_SPECS,
     CURRENT_RUNS,
-    output_of("stats", "summarize"),
-    output_of("instances", "ingest", "data_version"),
+    output_of("stats", SUMMARIZE),
+    output_of("instances", INGEST, "data_version"),
 )
 
 

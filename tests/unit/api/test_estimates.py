@@ -2,7 +2,7 @@
 
 import pytest
 
-from medhelm_spark.cli.estimate import check_budget, estimated, notes, table
+from medhelm_spark.api.estimates import check_budget, estimated, notes, table
 from medhelm_spark.domain.deployment import Deployment, Locality, Prices
 from medhelm_spark.errors import BudgetError
 from medhelm_spark.stages.estimate import Cost

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from medhelm_spark.cli.evaluate import check_engines
-from medhelm_spark.cli.workspace import Workspace
+from medhelm_spark.api.evaluate import check_engines
+from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.helm.expand import expand
@@ -22,7 +22,7 @@ def site(folder: Path, engine: str, **args: str) -> tuple[Workspace, tuple[Resol
     }
     path = folder / "model_deployments.yaml"
     path.write_text(yaml.safe_dump({"model_deployments": [entry]}))
-    workspace = Workspace(folder, str(folder / "lake"))
+    workspace = Workspace(str(folder / "lake"), folder)
     entries = parse_flags(["pubmed_qa:model=acme/m"])
     return workspace, expand(entries, workspace.registry, base_dir=folder)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.cli.evaluate import OwnData, check_order, own_data, replaced
+from medhelm_spark.api.own_data import OwnData, check_order, own_data, parse_columns, replaced
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.scenarios import required_columns
@@ -18,7 +18,7 @@ CARD = REGISTRY.cards["shc_ent_med"]
 def test_columns_are_read_under_the_names_that_the_source_has(tmp_path: Path) -> None:
     rows = [["label", "ask", "note"], ["B", "Was ENT asked?", "No."], ["", "Dropped?", "Yes."]]
     path = write_csv(tmp_path / "mine.csv", rows)
-    own = own_data([str(path)], "prompt=ask,context=note")
+    own = own_data([str(path)], parse_columns("prompt=ask,context=note"))
     (found,) = instances(replaced(CARD, own))
     assert "Question: Was ENT asked?\n\nText: No.\n" in found.input
     assert [one.text for one in found.references if one.is_correct] == ["B"]
@@ -26,41 +26,41 @@ def test_columns_are_read_under_the_names_that_the_source_has(tmp_path: Path) ->
 
 def test_a_column_that_is_absent_is_named_as_the_source_should_have_it(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "mine.csv", [["label", "ask"], ["A", "q"]])
-    of = replaced(CARD, own_data([str(path)], "prompt=ask,context=note"))
+    of = replaced(CARD, own_data([str(path)], parse_columns("prompt=ask,context=note")))
     with pytest.raises(DataError, match="needs column 'note'; columns present: 'label', 'ask'"):
         instances(of)
 
 
 def test_a_table_has_names_of_its_own_too() -> None:
-    of = replaced(CARD, own_data(["table:clinic.notes"], "label=outcome"))
+    of = replaced(CARD, own_data("table:clinic.notes", {"label": "outcome"}))
     assert (of.source.table, of.source.files) == ("clinic.notes", ())
     assert required_columns(of) == ("outcome", "prompt", "context")
 
 
 def test_a_table_gives_no_order_to_take_instances_in(tmp_path: Path) -> None:
     entry = "shc_ent_med:sampling={},model=huggingface/smollm2-135m-instruct"
-    table = own_data(["table:clinic.notes"], None)
+    table = own_data(["table:clinic.notes"])
     for order in ("medhelm", "source"):
         run = expand_one(REGISTRY, entry.format(order))
         with pytest.raises(ConfigError, match=f"takes the order {order}, and the rows of table"):
             check_order(run, table)
         path = write_csv(tmp_path / "mine.csv", [["label"], ["B"]])
-        check_order(run, own_data([str(path)], None))
+        check_order(run, own_data([str(path)]))
     check_order(expand_one(REGISTRY, entry.format("hash")), table)
 
 
 def test_without_a_source_the_card_stays() -> None:
-    assert own_data([], None) is None
+    assert own_data([]) is None
     assert replaced(CARD, None) is CARD
-    assert own_data(["a.csv"], None) == OwnData(paths=["a.csv"])
+    assert own_data("a.csv") == OwnData(paths=["a.csv"])
 
 
 @pytest.mark.parametrize("columns", ["prompt", "=x", "prompt=", "prompt=a,,", "prompt=''"])
 def test_names_that_are_none(columns: str) -> None:
     with pytest.raises(ConfigError, match="allowed: NAME=COLUMN,NAME=COLUMN"):
-        own_data(["a.csv"], columns)
+        parse_columns(columns)
 
 
 def test_names_without_a_source() -> None:
     with pytest.raises(ConfigError, match="--source, which is not given"):
-        own_data([], "prompt=ask")
+        own_data([], {"prompt": "ask"})

@@ -1,0 +1,71 @@
+"""Every stage touches the tables that it declares, all of them and no others."""
+
+import json
+from collections import defaultdict
+
+import pytest
+
+from medhelm_spark.cli import main
+from medhelm_spark.domain.stages import STAGES, Stage
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.tables import TABLES
+from tests.exports import instance, write_export
+from tests.spark.conftest import Site, questions
+
+RUBRIC = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
+JURY = {
+    "name": "jury_score",
+    "prompt_file": "judge.txt",
+    "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
+}
+
+
+KINDS = ("reads", "writes")
+
+
+def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    touched: dict[tuple[str, str], set[str]] = defaultdict(set)
+    refuse = Lake._refuse_undeclared
+
+    def noted(lake: Lake, table: str, does: str, declared: str) -> None:
+        if lake._stage:
+            touched[lake._stage.name, declared].add(table)
+        refuse(lake, table, does, declared)
+
+    monkeypatch.setattr(Lake, "_refuse_undeclared", noted)
+    site.deploy("acme/judge", mode="judge", score=4)
+    model = site.deploy("acme/yes", text="yes")
+    rows = [*questions(4), {"id": "", "question": "Bad?", "correct_answer": "yes"}]
+    bench = site.benchmark(
+        "bench", rows, metrics=["exact_match", "general", JURY], judge_prompt=RUBRIC
+    )
+    assert site.run("-r", f"{bench},model={model},data_augmentation=misspelling_mild") in (0, 3)
+    answers = site.folder / "answers.jsonl"
+    answers.write_text(json.dumps({"source_id": "q1", "completion": "yes"}) + "\n")
+    site.run("-r", f"{bench},model=team/m", "--file", str(answers), command="import-responses")
+    export = write_export(site.folder / "ward.jsonl", [instance(0)])
+    flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    assert main(["import-scenario", "--file", str(export), *flags]) == 0
+    release = ["publish", "--suites", "s", "--release", "r", "--no-tracking", *flags]
+    assert main(release) == 0
+    declared = {(stage.name, kind): set(getattr(stage, kind)) for stage in STAGES for kind in KINDS}
+    # The ledger of all stages is read from `runs` once, before any of them.
+    for name, kind in declared:
+        if kind == "reads" and "runs" in declared[name, kind]:
+            touched[name, kind].add("runs")
+    assert {key: touched[key] for key in declared} == declared
+
+
+def test_a_table_that_is_not_declared_is_refused(site: Site) -> None:
+    stage = Stage(name="probe", version="1", about="Reads runs.", reads=("runs",), writes=())
+    lake = site.lake.within(stage)
+    assert lake.read("runs").isEmpty()
+    with pytest.raises(LakeError, match="stage 'probe' reads 'instances' and does not declare it"):
+        lake.read("instances")
+    with pytest.raises(LakeError, match="stage 'probe' writes 'runs'"):
+        lake.append_rows("runs", [], "w")
+
+
+def test_stages_name_tables_that_there_are() -> None:
+    assert {table for stage in STAGES for table in (*stage.reads, *stage.writes)} <= set(TABLES)
