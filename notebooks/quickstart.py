@@ -1,0 +1,60 @@
+# Databricks notebook source
+# %% [markdown]
+# # Quickstart
+#
+# Evaluate a small model on a benchmark that ships with the package, and look at its board. It takes
+# a minute without a GPU. How to open this file in Jupyter or on Databricks: `notebooks/README.md`.
+
+# %%
+from medhelm_spark import Evaluation
+from medhelm_spark.cli import main
+from medhelm_spark.config.resources import conf_path
+
+LAKE = "benchmark_output"  # where the tables are; on Databricks a catalog.schema: "main.medhelm"
+MODEL = "huggingface/smollm2-135m-instruct"
+BENCHMARK = conf_path("demos", "triage_choice", "run_entries.conf")
+
+# COMMAND ----------
+
+# %% [markdown]
+# The small model is downloaded once; it is too small for medicine, and runs anywhere. An
+# `Evaluation` is a lake and a site's configuration. Databricks gives its own `spark`; elsewhere a
+# session is started when one is needed.
+
+# %%
+main(["fetch-model"])
+evaluation = Evaluation(LAKE, spark=globals().get("spark"), tracking=False)
+
+# COMMAND ----------
+
+# %% [markdown]
+# What would run, and where the policy allows the text to go. Nothing is written or sent.
+
+# %%
+plan = evaluation.dry_run(
+    conf_paths=[BENCHMARK], models_to_run=[MODEL], suite="quickstart", max_eval_instances=8
+)
+print(plan.to_pandas().to_string(index=False))
+
+# COMMAND ----------
+
+# %% [markdown]
+# All stages, from the data to the board. Every mean stands with its 95 % interval and the number of
+# answers.
+
+# %%
+done = evaluation.run(
+    conf_paths=[BENCHMARK], models_to_run=[MODEL], suite="quickstart", max_eval_instances=8
+)
+print(done.board)
+
+# COMMAND ----------
+
+# %% [markdown]
+# The same again asks nobody: the answers are in the lake.
+
+# %%
+again = evaluation.run(
+    conf_paths=[BENCHMARK], models_to_run=[MODEL], suite="quickstart", max_eval_instances=8
+)
+print(again.model_calls, "model calls")
