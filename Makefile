@@ -75,9 +75,10 @@ bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 bes
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt sentence
 answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
 	$(BIN)/python -m benchmarks.answer_corpus.report
-docs: setup ## Write docs/tables.md from the dataclasses and docs/scenarios.md from the cards
+docs: setup ## Write docs/tables.md, docs/scenarios.md and docs/api.md from dataclasses, cards and docstrings
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
+	$(BIN)/python -m medhelm_spark.api.describe > docs/api.md
 clean: ## Remove what make made; lakes stay
 	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 

@@ -4,7 +4,9 @@ It decides what the command line and a notebook have in common: checks, policy, 
 the order of stages. It prints nothing but progress.
 """
 
+from medhelm_spark.api.coverage import Missing, Shortfall
 from medhelm_spark.api.entries import Entries
+from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
@@ -21,11 +23,15 @@ __all__ = [
     "Board",
     "Comparison",
     "Entries",
+    "Estimate",
+    "Estimates",
     "Evaluated",
     "Evaluation",
     "Instances",
+    "Missing",
     "OwnData",
     "Release",
     "Robustness",
     "Runs",
+    "Shortfall",
 ]

@@ -122,9 +122,9 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instances:
-    """A page of the answers behind a number; iterate over it for all that is stored of each.
+    """A page of the answers behind a number.
 
-    The page itself holds no clinical text. `details` reads it, row by row.
+    The page itself holds no clinical text; `details` reads all that is stored, answer by answer.
     """
 
     run_spec: RunSpec

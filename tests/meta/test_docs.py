@@ -1,12 +1,15 @@
-"""The documentation says what the code does: its tables, its commands, its make targets."""
+"""The documentation says what the code does: tables, API, commands, make targets."""
 
 import contextlib
+import inspect
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
+from medhelm_spark import api
+from medhelm_spark.api.describe import api_markdown, docstring_of, methods_of
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, parse
 from medhelm_spark.domain.stages import STAGES
 from medhelm_spark.lake.describe import tables_markdown
@@ -32,6 +35,36 @@ def test_the_page_of_tables_names_every_table_column_and_nested_type() -> None:
     assert "| `logprob` | number, or None |" in page
     linked = set(re.findall(r"\]\(#(\w+)\)", page))
     assert linked <= {title.lower() for title in re.findall(r"^##+ (\w+)$", page, re.MULTILINE)}
+
+
+def test_the_page_of_the_api_is_fresh() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert page == api_markdown(), "run `make docs`"
+
+
+def test_the_page_of_the_api_has_every_class_and_method_and_is_the_same_everywhere() -> None:
+    page = api_markdown()
+    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == set(api.__all__)
+    assert (
+        "### Evaluation.run\n\n```python\nrun(\n    entries: str | Sequence[str] | Entries = (),\n"
+        in page
+    )
+    assert "    upto: Stage | str = 'summarize',\n" in page
+    assert " at 0x" not in page
+
+
+@pytest.mark.parametrize("name", api.__all__)
+def test_docstrings_of_the_api_name_the_arguments_that_there_are(name: str) -> None:
+    kind = getattr(api, name)
+    documented = [(name, kind), *methods_of(kind)]
+    assert not [method for method, member in documented if not docstring_of(member).text]
+    for method, member in documented:
+        if arguments := docstring_of(member).arguments:
+            assert list(arguments) == [
+                parameter
+                for parameter in inspect.signature(member).parameters
+                if parameter != "self"
+            ], method
 
 
 def command_lines() -> list[tuple[str, list[str]]]:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
 from tests.meta.tree import ROOT, checkout_files, modules, shown, syntax
 
@@ -67,6 +68,17 @@ def foreign_imports(module: Path) -> Iterator[str]:
             is_ours = name == "medhelm_spark" or (module.parent / f"{name}.py").is_file()
             if not is_ours and name not in {*sys.stdlib_module_names, "_typeshed"}:
                 yield name
+
+
+def test_the_wheel_holds_the_package_with_its_types_and_configuration_and_no_more() -> None:
+    wheel = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    assert {
+        "medhelm_spark/py.typed",
+        "medhelm_spark/_resources/conf/policy.yaml",
+        "medhelm_spark/_resources/dashboards/app.py",
+    } <= wheel
+    assert {path.split("/")[0] for path in wheel} == {"medhelm_spark"}
+    assert not [path for path in wheel if "notebooks" in path]
 
 
 def test_constraints_are_pins_without_addresses() -> None:

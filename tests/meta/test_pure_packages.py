@@ -55,6 +55,11 @@ def test_the_dashboard_reads_the_lake_without_spark() -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
 
 
+def test_the_package_is_imported_without_spark() -> None:
+    done = import_blocked((*HEAVY, *CONFIG_ONLY), ["medhelm_spark"])
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+
+
 def test_blocking_works() -> None:
     done = import_blocked(("pyspark",), ["pyspark.sql"])
     assert "ModuleNotFoundError" in done.stderr
