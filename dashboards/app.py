@@ -6,7 +6,8 @@ of suites and releases, filters and ids, never text.
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import answers_page
@@ -30,7 +31,24 @@ from medhelm_spark.leaderboard import (
 from medhelm_spark.plugins import activate
 
 REFRESH_SECONDS = 15
-BOARD, ROBUSTNESS, ANSWERS = VIEWS = ("Board", "Robustness", "Answers")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a page shows: the runs of one suite or release; `coverage_floor` is the policy's."""
+
+    reader: Reader
+    source: BoardSource
+    runs: tuple[BoardRun, ...]
+    coverage_floor: float
+
+
+PAGES: Mapping[str, Callable[[Shown], None]] = {
+    "Board": lambda shown: board_page.show(shown.source, shown.runs, shown.coverage_floor),
+    "Robustness": lambda shown: robustness_page.show(shown.runs),
+    "Answers": lambda shown: answers_page.show(shown.reader, shown.source, shown.runs),
+}
+"""By the name in the picker and in the address; the first is shown where none is named."""
 
 
 def arguments() -> argparse.Namespace:
@@ -120,17 +138,12 @@ def page() -> None:
         source = pick_source(reader, given)
     with views:
         view = st.segmented_control(
-            "View", VIEWS, default=BOARD, key="view", bind="query-params", required=True
+            "View", PAGES, default=next(iter(PAGES)), key="view", bind="query-params", required=True
         )
     title.html(heading(source_text(source)))
     st.html(note(NOT_APPROVED, "warning"))
     runs = runs_of(reader.location, source.kind.value, source.name)
-    if view == ANSWERS:
-        answers_page.show(reader, source, runs)
-    elif view == ROBUSTNESS:
-        robustness_page.show(runs)
-    else:
-        board_page.show(source, runs, given.coverage_floor)
+    PAGES[view](Shown(reader=reader, source=source, runs=runs, coverage_floor=given.coverage_floor))
 
 
 HERE = Path(__file__).parent

@@ -1,0 +1,1 @@
+"""Each addition of CONTRIBUTING's table that no page of documentation makes."""
