@@ -13,11 +13,11 @@ from medhelm_spark.api.entries import Entries, LoadedEntries
 from medhelm_spark.api.estimates import Estimates, estimates_of
 from medhelm_spark.api.evaluate import (
     Prepared,
-    asking_of,
     check,
     check_engines,
     evaluate,
     judging_of,
+    models_of,
     prepare,
 )
 from medhelm_spark.api.own_data import OwnData, Source, by_scenario, own_data, replaced
@@ -178,7 +178,7 @@ class Evaluation:
         return estimates_of(
             begun.ctx,
             specs,
-            asking_of(self._workspace, begun.runs),
+            models_of(self._workspace, begun.runs),
             judging_of(self._workspace, begun.runs, specs),
         )
 

@@ -34,9 +34,11 @@ def scenarios(args: Namespace) -> int:
 
 def _list(registry: Registry, imported: Iterable[ImportedScenario]) -> int:
     cache = cache_folder() / "data"
-    found = {name: _row(name, card, presence(card, cache)) for name, card in registry.cards.items()}
-    found |= {one.scenario_name: _imported_row(one) for one in imported}
-    rows = [HEADER, *(found[name] for name in sorted(found))]
+    rows_by_name = {
+        name: _row(name, card, presence(card, cache)) for name, card in registry.cards.items()
+    }
+    rows_by_name |= {one.scenario_name: _imported_row(one) for one in imported}
+    rows = [HEADER, *(rows_by_name[name] for name in sorted(rows_by_name))]
     for line in aligned(list(zip(*rows, strict=True)), 0):
         sys.stdout.write(f"{line}\n")
     for one in NOT_RUN:

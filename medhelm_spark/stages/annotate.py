@@ -30,7 +30,7 @@ from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import ANNOTATE, PLAN, PLAN_JUDGES
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.infer.pending import Asking
+from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.judges import (
     JudgeCall,
@@ -105,7 +105,7 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
     if not judged:
         return 0
     answers = _plan_judges(ctx, judged, judging)
-    asked = infer(ctx, list(judged), asking_judges(judging))
+    asked = infer(ctx, list(judged), judges_of(judging))
     _read_verdicts(ctx, judging, judged, answers)
     return asked
 
@@ -138,9 +138,9 @@ def _plan_judges(ctx: Context, judged: Mapping[str, RunSpec], judging: Judging) 
     return answers
 
 
-def asking_judges(judging: Judging) -> Asking:
+def judges_of(judging: Judging) -> Recipients:
     """The judges, as infer asks them."""
-    return Asking(
+    return Recipients(
         deployments=judging.deployments,
         policy=judging.policy,
         purpose=Purpose.JUDGE,
@@ -152,7 +152,13 @@ def asking_judges(judging: Judging) -> Asking:
 
 def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
-        (one.spec.name, version_of(one.rubric), one.jury.name, _call_ids(one)) for one in annotators
+        (
+            annotator.spec.name,
+            version_of(annotator.rubric),
+            annotator.jury.name,
+            _call_ids(annotator),
+        )
+        for annotator in annotators
     ]
     return ANNOTATE.fingerprint(EXTRACTION_VERSION, juries, answers)
 
@@ -161,12 +167,12 @@ def jury_text(annotators: Sequence[ResolvedAnnotator]) -> str:
     """The jury's part of what stats rest on; how answers are read decides what judges see."""
     return "; ".join(
         jury_part(
-            one.rubric.name,
-            version_of(one.rubric),
-            [judge.name for judge in one.jury.judges],
-            (_call_ids(one), EXTRACTION_VERSION),
+            annotator.rubric.name,
+            version_of(annotator.rubric),
+            [judge.name for judge in annotator.jury.judges],
+            (_call_ids(annotator), EXTRACTION_VERSION),
         )
-        for one in annotators
+        for annotator in annotators
     )
 
 

@@ -191,10 +191,10 @@ def import_responses(
             f"--fields says which column holds source_id."
         )
     if count:
-        made = map_rows(matched, _results, Matched, RequestResult)
+        results = map_rows(matched, _results, Matched, RequestResult)
         shas = sorted(file_id(path) for path in files.values())
         name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), shas, names)
-        ctx.lake.append("request_results", made, new_write_id(), txn=(name, 1))
+        ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
     ctx.say(f"import-responses: {counted(count, 'new answer')}")
     return count
 
@@ -215,8 +215,8 @@ def _refuse(responses: DataFrame) -> None:
     )
     bad = keys.where("problem IS NOT NULL OR lines > 1").orderBy("path", "first").limit(1)
     with plain_errors():
-        found = bad.collect()
-    for row in found:
+        rows = bad.collect()
+    for row in rows:
         if row["problem"]:
             raise DataError(f"{row['path']}: line {row['first']}: {row['problem']}.")
         raise DataError(
@@ -232,14 +232,14 @@ def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Da
     by_source = responses.where("source_id != ''").drop("instance_id")
     by_source = by_source.join(keys.distinct(), ["data_version", "source_id"])
     by_instance = responses.where("source_id = ''")
-    found = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
+    answers = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
     planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
     results = ctx.results({spec.model_deployment for spec in specs})
     answered = results.where("failure IS NULL").select("request_id")
     return (
         planned.where("trial_index = 0 AND perturbation = ''")
         .select("instance_id", "request_id", "model_deployment", "access_level")
-        .join(found, "instance_id")
+        .join(answers, "instance_id")
         .join(answered, "request_id", "left_anti")
         .dropDuplicates(["request_id"])
         .select(*Matched.__dataclass_fields__)

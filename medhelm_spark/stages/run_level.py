@@ -1,6 +1,6 @@
 """Run-level metrics over Spark: columns of per-instance stats in, stats of whole runs out.
 
-Equal rows are counted in SQL; what is left of a RunSpec is dealt to one partition and streams into
+Equal rows are counted in SQL; what is left of a RunSpec goes to one partition and streams into
 numpy columns there (8 bytes a value), so that neither the driver nor one Spark row holds a run.
 """
 
@@ -91,9 +91,9 @@ def run_stats(
         return None
     rows = F.broadcast(ctx.lake.frame(wanted, Wanted))
     observed = ctx.lake.query(OBSERVED, scored=scored, wanted=rows)
-    dealt = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
+    partitioned = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
-    return map_rows(dealt, RunSummarizer(metrics, seed, keys), Observed, Stat).repartition(1)
+    return map_rows(partitioned, RunSummarizer(metrics, seed, keys), Observed, Stat).repartition(1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How a wave is dealt: equal shares of the estimated tokens, what belongs together whole."""
+"""How a wave is assign_slots: equal shares of the estimated tokens, what belongs together whole."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.lake.partitions import spark_hash
-from medhelm_spark.stages.infer.slots import SLOT, dealt
+from medhelm_spark.stages.infer.slots import SLOT, assign_slots
 from tests.spark.conftest import Site
 
 COLUMNS = "model_deployment STRING, together STRING, request_id STRING, estimated_tokens BIGINT"
@@ -17,7 +17,7 @@ Row = tuple[str, str, str, int]
 
 def tokens(site: Site, wave: Sequence[Row], slots: int) -> list[dict[str, int]]:
     """Per partition: the tokens of each deployment."""
-    rows = dealt(site.lake, site.spark.createDataFrame(wave, COLUMNS), slots)
+    rows = assign_slots(site.lake, site.spark.createDataFrame(wave, COLUMNS), slots)
     placed = rows.repartition(slots, SLOT).withColumn("partition", F.spark_partition_id())
     found = [Counter[str]() for _ in range(slots)]
     for row in placed.collect():
