@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.own_data import OwnData, check_order, replaced
-from medhelm_spark.api.suite_models import Other, others_left, runs_of
+from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
@@ -90,15 +90,9 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
 
 
 def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
-    deployments = [run.deployment for run in runs]
-    deployments += [
-        deployment for run in runs for judged in run.annotators for deployment in judged.deployments
-    ]
-    return {
-        deployment.name: deployment
-        for deployment in deployments
-        if deployment.engine != NEVER_ASKED
-    }
+    models = [run.deployment for run in runs]
+    judges = [judge for run in runs for judged in run.annotators for judge in judged.deployments]
+    return {one.name: one for one in (*models, *judges) if one.engine != NEVER_ASKED}
 
 
 def prepare(
@@ -191,7 +185,7 @@ def score_suite(
     if is_summarized:
         summarize(ctx, [*specs, *kept])
     enter_rescored(ctx, moved)
-    return others_left(left)
+    return others_left(left, on_other_data(current, prepared.specs, prepared.versions))
 
 
 def models_of(

@@ -26,6 +26,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.states import requests_of
 
 ENGINE = "imported"
+NOT_PLANNED = "named no instance that is evaluated"
 FIELDS = (
     "source_id",
     "instance_id",
@@ -182,9 +183,10 @@ def import_responses(
     ]
     responses = map_rows(ctx.lake.frame(rows, File), ReadResponses(dict(names)), File, Response)
     _refuse(responses)
-    matched = _matched(ctx, specs, responses)
+    known = _known(ctx, specs, responses)
+    matched = _unanswered(ctx, specs, known)
     with plain_errors():
-        count = matched.count()
+        count, unknown = matched.count(), responses.count() - known.count()
     if not count and not _answered(ctx, specs):
         raise DataError(
             f"{rows[0].path}: no line's id is one of scenario {specs[0].scenario_name!r}'s; "
@@ -195,7 +197,8 @@ def import_responses(
         shas = sorted(file_id(path) for path in files.values())
         name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), shas, names)
         ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
-    ctx.say(f"import-responses: {counted(count, 'new answer')}")
+    unused = f"; {counted(unknown, 'line')} of the file {NOT_PLANNED}" if unknown else ""
+    ctx.say(f"import-responses: {counted(count, 'new answer')}{unused}")
     return count
 
 
@@ -224,7 +227,8 @@ def _refuse(responses: DataFrame) -> None:
         )
 
 
-def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
+def _known(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
+    """The responses whose id is a planned instance's, each with its request."""
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
     instances = ctx.current("instances", INGEST, versions, "data_version")
@@ -234,16 +238,19 @@ def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Da
     by_instance = responses.where("source_id = ''")
     answers = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
     planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-    results = ctx.results({spec.model_deployment for spec in specs})
-    answered = results.where("failure IS NULL").select("request_id")
     return (
         planned.where("trial_index = 0 AND perturbation = ''")
         .select("instance_id", "request_id", "model_deployment", "access_level")
         .join(answers, "instance_id")
-        .join(answered, "request_id", "left_anti")
         .dropDuplicates(["request_id"])
         .select(*Matched.__dataclass_fields__)
     )
+
+
+def _unanswered(ctx: Context, specs: Sequence[RunSpec], known: DataFrame) -> DataFrame:
+    results = ctx.results({spec.model_deployment for spec in specs})
+    answered = results.where("failure IS NULL").select("request_id")
+    return known.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
 
 
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:

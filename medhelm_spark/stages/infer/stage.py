@@ -177,7 +177,7 @@ class _Waves:
     def _wave(self, wave: DataFrame, work: Sequence[Work]) -> set[str]:
         """Ask a wave and commit it; returns the deployments that it stopped asking."""
         write_id = new_write_id()
-        outcomes = _ask(self._ctx, wave, self._recipients, work, (write_id, self._watch))
+        outcomes = _ask(self._ctx, wave, self._recipients, work, write_id, self._watch)
         self._writes.append(write_id)
         self._in_a_row = failures_in_a_row(self._in_a_row, outcomes)
         known = self._recipients.deployments
@@ -209,9 +209,9 @@ def _ask(
     wave: DataFrame,
     recipients: Recipients,
     work: Sequence[Work],
-    write: tuple[str, Watch],
+    write_id: str,
+    watch: Watch,
 ) -> list[Outcome]:
-    write_id, watch = write
     deployments = {
         part.model_deployment: recipients.deployments[part.model_deployment] for part in work
     }
