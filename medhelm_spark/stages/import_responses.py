@@ -242,7 +242,6 @@ def _known(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Data
         planned.where("trial_index = 0 AND perturbation = ''")
         .select("instance_id", "request_id", "model_deployment", "access_level")
         .join(answers, "instance_id")
-        .dropDuplicates(["request_id"])
         .select(*Matched.__dataclass_fields__)
     )
 
@@ -250,7 +249,8 @@ def _known(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Data
 def _unanswered(ctx: Context, specs: Sequence[RunSpec], known: DataFrame) -> DataFrame:
     results = ctx.results({spec.model_deployment for spec in specs})
     answered = results.where("failure IS NULL").select("request_id")
-    return known.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
+    once = known.dropDuplicates(["request_id"])
+    return once.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
 
 
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
