@@ -18,7 +18,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import ConfigError, SetupError
 
 GROUP = "medhelm_spark"
-KINDS = ("ANNOTATORS", "METRICS", "PARSERS", "PERTURBATIONS", "RUN_METRICS")
+KINDS = ("ANNOTATORS", "ENGINES", "METRICS", "PARSERS", "PERTURBATIONS", "RUN_METRICS")
 """The registries that a plug-in may add to."""
 
 SHOWN = 8
@@ -50,7 +50,7 @@ class Registry(Mapping[str, T]):
     """The package's own things of one kind by name, and after them those of loaded plug-ins.
 
     A plug-in's thing carries the plug-in's hash in its `version`, so that what it shaped is made
-    anew when the plug-in changes.
+    anew when the plug-in changes. Engines have no version: nobody is asked again.
     """
 
     def __init__(self, kind: str, of: type[T], own: Mapping[str, T]) -> None:
@@ -96,8 +96,12 @@ class Registry(Mapping[str, T]):
                 f"plug-in {plugin}: {self._kind}[{name!r}] is a {type(thing).__name__}; "
                 f"allowed: {self._of.__name__}."
             )
-        version = f"{getattr(thing, 'version', '')}+{plugin.version}"
-        stamped: T = dataclasses.replace(thing, version=version)  # type: ignore[type-var]
+        version = getattr(thing, "version", None)
+        if version is None:
+            return thing
+        stamped: T = dataclasses.replace(  # type: ignore[type-var]
+            thing, version=f"{version}+{plugin.version}"
+        )
         return stamped
 
 

@@ -24,9 +24,8 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, read_settings
 from medhelm_spark.engines.outcome import answered, completion, denied, failed
-from medhelm_spark.engines.settings import read_settings
 
 CHARACTERS_PER_TOKEN = 4
 LOGPROB = -0.1
@@ -189,3 +188,21 @@ def check(deployment: Deployment) -> None:
 def build(deployment: Deployment, max_in_flight: int) -> CannedEngine:
     """The engine; it answers at once, so it needs nothing in flight."""
     return CannedEngine(read_settings(CannedSettings, deployment))
+
+
+ENGINE = EngineFactory(
+    build=build,
+    check=check,
+    locality=in_this_job,
+    serving=frozenset(
+        {
+            "delay",
+            "die_after",
+            "die_marker",
+            "fail_attempts",
+            "fail_every",
+            "failure",
+            "log_file",
+        }
+    ),
+)

@@ -21,10 +21,9 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import Completion, FailureKind, Request, RequestResult
 from medhelm_spark.engines import slots, wire
-from medhelm_spark.engines.assets import file_sha256, model_file
-from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, read_settings
+from medhelm_spark.engines.model_files import file_sha256, model_file
 from medhelm_spark.engines.outcome import answered, failed
-from medhelm_spark.engines.settings import read_settings
 from medhelm_spark.engines.stream import stream
 from medhelm_spark.errors import EngineError, SetupError
 
@@ -231,3 +230,12 @@ def check(deployment: Deployment) -> None:
 def build(deployment: Deployment, max_in_flight: int) -> LlamaCppEngine:
     """Loads the model; how much is in flight follows from `n_parallel` instead."""
     return LlamaCppEngine(deployment, read_settings(LlamaCppSettings, deployment))
+
+
+ENGINE = EngineFactory(
+    build=build,
+    check=check,
+    exclusive=True,
+    locality=in_this_job,
+    serving=frozenset({"n_parallel", "n_threads"}),
+)

@@ -11,7 +11,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines.slots import this_executor
+from medhelm_spark.engines.worker import this_executor
 
 FINISH_REASONS = {
     "stop": FinishReason.STOP,

@@ -4,13 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
-from platform import node
-from typing import Any
 
-from medhelm_spark.domain.ids import digest
+from medhelm_spark.engines.worker import task_context
 from medhelm_spark.errors import SetupError
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -84,34 +81,6 @@ def too_few(assigned: Sequence[str], visible: str | None, listed: str, size: int
     whose = "Spark gave the task" if assigned else "this machine shows"
     shown = "" if assigned or visible is None else f" ({VISIBLE} is {visible!r})"
     return f"needs {size or 1} GPU{'s' * ((size or 1) > 1)}, but {whose} {has or 'none'}{shown}"
-
-
-def executor_folder(environ: Mapping[str, str]) -> str:
-    """The folder that Spark gives the Python workers of one executor; empty outside Spark.
-
-    It names the executor: its workers share it, no other process does, and Spark removes it.
-    """
-    folder = environ.get("SPARK_LOCAL_DIRS", "").split(",")[0].rstrip("/")
-    return folder if folder and Path(folder).is_dir() else ""
-
-
-@lru_cache(maxsize=1)
-def this_executor() -> str:
-    """A name for the executor whose worker this process is: its machine and its own folder's hash.
-
-    Outside Spark it is the machine's name.
-    """
-    folder = executor_folder(os.environ)
-    return f"{node()}-{digest(folder)[:6]}" if folder else node()
-
-
-def task_context() -> Any:
-    """Spark's context of the running task; None outside a task.
-
-    Spark is not imported for it: a task's process has it loaded, and engines run without it too.
-    """
-    module = sys.modules.get("pyspark.taskcontext")
-    return module.TaskContext.get() if module else None
 
 
 def assigned_gpus() -> Group:

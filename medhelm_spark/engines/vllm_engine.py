@@ -23,13 +23,13 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines import slots, vllm_args, vllm_cpu, wire
-from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines import slots, vllm_args, wire
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job
+from medhelm_spark.engines.model_files import folder_sha256
 from medhelm_spark.engines.outcome import answered, completion, failed
+from medhelm_spark.engines.stream import RefusedError, feed, in_flight
 from medhelm_spark.engines.vllm_args import VllmPlan
-from medhelm_spark.engines.vllm_feed import RefusedError, feed, in_flight
-from medhelm_spark.engines.weights import folder_sha256
-from medhelm_spark.engines.worker_exit import end_process
+from medhelm_spark.engines.worker import end_process, task_context
 from medhelm_spark.errors import EngineError, SetupError
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ class VllmEngine:
             outputs = self._llm.llm_engine.step()
         except Exception as error:
             sentence = f"vLLM died while it computed ({type(error).__name__})."
-            if slots.task_context():
+            if task_context():
                 end_process(sentence)
             raise EngineError(sentence) from None
         return [(output.request_id, output) for output in outputs if output.finished]
@@ -188,9 +188,9 @@ def _load(deployment: Deployment, plan: VllmPlan) -> Any:
     os.environ.update(plan.env)
     try:
         if threads := plan.env.get(vllm_args.THREADS):
-            vllm_cpu.use_threads(int(threads))
+            vllm_args.use_threads(int(threads))
         if vllm_args.is_cpu_build():
-            vllm_cpu.keep_memory()
+            vllm_args.keep_memory()
         from vllm import LLM
 
         return LLM(**plan.engine)
@@ -272,3 +272,13 @@ def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
     devices = 0 if vllm_args.is_cpu_build() else len(slots.bound() or ()) or 1
     plan = vllm_args.plan(deployment, known, devices, cpus=slots.usable_cpus())
     return VllmEngine(deployment, plan)
+
+
+ENGINE = EngineFactory(
+    build=build,
+    check=check,
+    exclusive=True,
+    gpus=gpus,
+    locality=in_this_job,
+    serving=vllm_args.SERVING,
+)
