@@ -113,9 +113,9 @@ def activate(modules: Iterable[str] = ()) -> tuple[Plugin, ...]:
         ConfigError: a module adds nothing.
     """
     announced = (entry.module for entry in metadata.entry_points(group=GROUP))
-    found = [_load(name) for name in dict.fromkeys([*announced, *modules])]
+    loaded = [_load(name) for name in dict.fromkeys([*announced, *modules])]
     _ACTIVE.clear()
-    _ACTIVE.update({plugin.module: plugin for plugin in found})
+    _ACTIVE.update({plugin.module: plugin for plugin in loaded})
     return active()
 
 
@@ -138,10 +138,10 @@ def ensure(plugins: Iterable[Plugin]) -> None:
     """
     for plugin in plugins:
         if _ACTIVE.get(plugin.module) != plugin:
-            found = _load(plugin.module)
-            if found.version != plugin.version:
+            loaded = _load(plugin.module)
+            if loaded.version != plugin.version:
                 raise SetupError(
-                    f"plug-in {plugin} of the driver is {found} on an executor; install the same "
+                    f"plug-in {plugin} of the driver is {loaded} on an executor; install the same "
                     "on every machine, and restart the executors."
                 )
             _ACTIVE[plugin.module] = plugin
@@ -176,9 +176,9 @@ def _hash(top: str) -> str:
 
 def _files(folder: Traversable, place: str) -> Iterator[tuple[str, str]]:
     """Each file's place and hash; what Python compiled from them is left out."""
-    for one in folder.iterdir():
-        if one.is_dir():
-            if one.name != "__pycache__":
-                yield from _files(one, f"{place}{one.name}/")
-        elif not one.name.endswith(".pyc"):
-            yield f"{place}{one.name}", sha256(one.read_bytes()).hexdigest()
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _files(entry, f"{place}{entry.name}/")
+        elif not entry.name.endswith(".pyc"):
+            yield f"{place}{entry.name}", sha256(entry.read_bytes()).hexdigest()

@@ -62,13 +62,13 @@ def _options(
     output_mapping: Mapping[str, str], references: Sequence[str], question: str, *, is_yes_no: bool
 ) -> Options:
     if output_mapping:
-        found = options_of(output_mapping)
+        options = options_of(output_mapping)
     else:
-        found = options_among(references)
-        shown = shown_in(question, tuple(found.labels)) if found.labels and question else {}
+        options = options_among(references)
+        shown = shown_in(question, tuple(options.labels)) if options.labels and question else {}
         if shown:
-            found = options_of(shown, {label: found.labels[label] for label in shown})
-    return _with_words(found, is_yes_no=is_yes_no)
+            options = options_of(shown, {label: options.labels[label] for label in shown})
+    return _with_words(options, is_yes_no=is_yes_no)
 
 
 def _with_words(options: Options, *, is_yes_no: bool) -> Options:

@@ -63,7 +63,7 @@ def split_thinking(text: str) -> tuple[str, str | None]:
         return text, None
     answer: list[str] = []
     thinking: list[str] = []
-    start, opened, found, end = 0, None, False, len(text.rstrip())
+    start, opened, ended, end = 0, None, False, len(text.rstrip())
     for tag in _TAG.finditer(text):
         piece, closes = text[start : tag.start()], any(tag.groupdict().values())
         if closes and not opened and tag.end() < end:  # what looked like an answer was thinking
@@ -71,13 +71,13 @@ def split_thinking(text: str) -> tuple[str, str | None]:
             answer.clear()
         else:
             (thinking if opened else answer).append(piece)
-        found = found or closes
+        ended = ended or closes
         opened, start = None if closes else opened or tag, tag.end()
     if opened and _begins_line(text, opened.start()):
         thinking.append(text[start:])
     else:
         answer.append(text[opened.start() if opened else start :])
-        if not found:
+        if not ended:
             return text, None
     return _FRAME.sub("", "".join(answer)).strip(), "".join(thinking).strip()
 

@@ -151,10 +151,10 @@ class CannedEngine:
     def _reply(self, request: Request) -> RequestResult:
         text = MODES[self._settings.mode](self._settings, request)
         length = len(request.text) + sum(len(turn.content) for turn in request.messages)
-        one = self._completion(text, request.decoding.logprobs)
+        reply = self._completion(text, request.decoding.logprobs)
         return answered(
             request,
-            (one,) * request.decoding.num_completions,
+            (reply,) * request.decoding.num_completions,
             self.fingerprint,
             prompt_tokens=length // CHARACTERS_PER_TOKEN + 1,
             completion_tokens=len(text) // CHARACTERS_PER_TOKEN + 1,

@@ -37,7 +37,7 @@ class _Resident:
 
 
 class _Host:
-    """The engines of one process, by configuration; `resident` is the big one, `held` its slot."""
+    """The engines of one process, by configuration; `resident` is the exclusive one, in `held`."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()

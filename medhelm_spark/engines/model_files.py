@@ -38,9 +38,9 @@ def model_file(name: str = "smollm2") -> Path:
     """
     if name != "smollm2":
         return _existing(Path(name), f"args.path names the model file {name}", "give a GGUF file")
-    own = os.environ.get(OWN_FILE)
-    if own:
-        return _existing(Path(own), f"{OWN_FILE} names {own}", "give a GGUF file")
+    copy = os.environ.get(OWN_FILE)
+    if copy:
+        return _existing(Path(copy), f"{OWN_FILE} names {copy}", "give a GGUF file")
     path = cache_folder() / MODELS / MEMBER.name
     return _existing(path, "the embedded model SmolLM2 is not on this machine", FETCH)
 

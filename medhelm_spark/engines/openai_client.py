@@ -31,7 +31,7 @@ PATHS = {wire.CHAT: "/chat/completions", wire.COMPLETIONS: "/completions"}
 UNSENDABLE = Trouble(
     action=Action.GIVE_UP, label="unsendable text", kind=FailureKind.INVALID_REQUEST
 )
-TALKATIVE = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
+BODY_LOGGERS = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class Connection:
     def __init__(self, deployment: Deployment, settings: OpenAISettings) -> None:
         import openai
 
-        for name in TALKATIVE:
+        for name in BODY_LOGGERS:
             logging.getLogger(name).setLevel(logging.WARNING)
         self._openai = openai
         self._timeout = settings.timeout

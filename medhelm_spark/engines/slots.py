@@ -24,7 +24,7 @@ def gpu_groups(
     """The groups of GPUs that one engine of `size` devices could take.
 
     `assigned` is what Spark gave the running task, one group whatever part of it is used; without
-    it (a platform that does no GPU scheduling) the visible devices are dealt in groups of `size`,
+    it (a platform that does no GPU scheduling) the visible devices are cut into groups of `size`,
     1 for None. `visible` is the value of CUDA_VISIBLE_DEVICES, `listed` the driver's list as lines
     of "index, uuid".
 
@@ -36,9 +36,9 @@ def gpu_groups(
     wanted = size or 1
     if assigned:
         return (tuple(assigned),) if len(assigned) >= wanted else ()
-    found = visible_gpus(visible, listed)
-    whole = len(found) - len(found) % wanted
-    return tuple(found[start : start + wanted] for start in range(0, whole, wanted))
+    gpus = visible_gpus(visible, listed)
+    whole = len(gpus) - len(gpus) % wanted
+    return tuple(gpus[start : start + wanted] for start in range(0, whole, wanted))
 
 
 def visible_gpus(visible: str | None, listed: str) -> Group:
@@ -48,12 +48,12 @@ def visible_gpus(visible: str | None, listed: str) -> Group:
     """
     if visible is None:
         return tuple(_uuids(listed))
-    found: list[str] = []
+    addresses: list[str] = []
     for entry in visible.split(","):
         if entry.strip() in ("", "-1"):
             break
-        found.append(entry.strip())
-    return tuple(found)
+        addresses.append(entry.strip())
+    return tuple(addresses)
 
 
 def _uuids(listed: str) -> dict[str, str]:
@@ -86,8 +86,8 @@ def too_few(assigned: Sequence[str], visible: str | None, listed: str, size: int
 def assigned_gpus() -> Group:
     """The addresses that Spark gave the running task; none outside a task."""
     context = task_context()
-    found = context.resources().get("gpu") if context else None
-    return tuple(found.addresses) if found else ()
+    gpus = context.resources().get("gpu") if context else None
+    return tuple(gpus.addresses) if gpus else ()
 
 
 def usable_cpus() -> int:

@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
@@ -108,14 +109,14 @@ class VllmEngine:
 
     def result(self, request: Request, output: Any, seconds: float) -> RequestResult:
         """See Stepped."""
-        if any(one.finish_reason in NO_ANSWER for one in output.outputs):
+        if any(sequence.finish_reason in NO_ANSWER for sequence in output.outputs):
             return failed(request, FailureKind.ENGINE_ERROR, self.fingerprint)
         return answered(
             request,
-            [_completion(one) for one in sorted(output.outputs, key=lambda one: one.index)],
+            [_completion(sequence) for sequence in sorted(output.outputs, key=attrgetter("index"))],
             self.fingerprint,
             prompt_tokens=len(output.prompt_token_ids or ()),
-            completion_tokens=sum(len(one.token_ids) for one in output.outputs),
+            completion_tokens=sum(len(sequence.token_ids) for sequence in output.outputs),
             cached_tokens=output.num_cached_tokens,
             request_time=seconds,
         )
@@ -166,8 +167,8 @@ def _schema(text: str) -> Any:
 
 def _completion(output: Any) -> Completion:
     tokens = [
-        TokenLogprob(text=found[token].decoded_token or "", logprob=found[token].logprob)
-        for token, found in zip(output.token_ids, output.logprobs or (), strict=False)
+        TokenLogprob(text=logprobs[token].decoded_token or "", logprob=logprobs[token].logprob)
+        for token, logprobs in zip(output.token_ids, output.logprobs or (), strict=False)
     ]
     return completion(output.text, output.finish_reason, tokens=tokens)
 
@@ -175,13 +176,13 @@ def _completion(output: Any) -> Completion:
 def _checked_weights(deployment: Deployment, plan: VllmPlan) -> str:
     if plan.folder is None:
         return ""
-    found = folder_sha256(plan.folder)
-    if plan.weights_sha256 and plan.weights_sha256 != found:
+    sha256 = folder_sha256(plan.folder)
+    if plan.weights_sha256 and plan.weights_sha256 != sha256:
         raise EngineError(
-            f"deployment {deployment.name!r}: the model folder {plan.folder} has sha256 {found}; "
+            f"deployment {deployment.name!r}: the model folder {plan.folder} has sha256 {sha256}; "
             f"args.weights_sha256 promises {plan.weights_sha256}."
         )
-    return found
+    return sha256
 
 
 def _load(deployment: Deployment, plan: VllmPlan) -> Any:

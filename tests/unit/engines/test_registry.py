@@ -14,6 +14,7 @@ from medhelm_spark.engines.host import close_engines, engine_for
 from medhelm_spark.engines.llama_cpp import LlamaCppSettings
 from medhelm_spark.engines.openai_client import OpenAISettings
 from medhelm_spark.errors import ConfigError, EngineError, SetupError, UnknownNameError
+from medhelm_spark.helm.clients import CLIENTS
 from medhelm_spark.helm.site import load_site
 from tests.spark.pages import page, write_files
 from tests.unit.engines.nouns import REFUSED, allow, deployment, request
@@ -78,6 +79,10 @@ def test_an_engine_of_a_plug_in_checks_its_arguments(site, args, words):
     path.write_text(path.read_text().replace("\n        closing: Kind regards", f" {args}"))
     with pytest.raises(ConfigError, match=words):
         preflight(load_site(site).deployments["hospital/rewriter"])
+
+
+def test_medhelms_clients_become_engines_that_exist():
+    assert {client.engine for client in CLIENTS.values()} <= set(ENGINES)
 
 
 def test_an_unknown_engine_is_refused_with_a_suggestion():
