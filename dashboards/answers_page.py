@@ -10,6 +10,7 @@ from medhelm_spark.domain.annotation import RubricItem, rubric_items
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -223,7 +224,7 @@ def _answer(run: BoardRun, result: RequestResult | None) -> str:
         kind = result.failure.value.replace("_", " ")
         return section("Answer", f'<p class="ms-empty">no answer: {text(kind)}</p>', aside=model)
     parts = []
-    for completion in result.completions:
+    for completion in map(without_thinking, result.completions):
         if completion.thinking:
             thought = passage(completion.thinking)
             parts.append(f"<details><summary>Thinking</summary>{thought}</details>")

@@ -1,36 +1,28 @@
 """The answer in what a model wrote: declared in the card, applied before any metric or judge.
 
-Thinking between tags is cut off under every method. `strict` then leaves the text as it is, which
-is MedHELM's rule; the other methods give the option, word or value that the text holds, or None
-where it cannot be read. No method guesses. The rules are told in `docs/answer-extraction.md`.
+The text is without thinking under every method (`domain.thinking`). `strict` leaves it as it is,
+which is MedHELM's rule; the other methods give the option, word or value that the text holds, or
+None where it cannot be read. No method guesses. The rules are in `docs/answer-extraction.md`.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from medhelm_spark.adaptation.choice import read_choice, read_value
 from medhelm_spark.adaptation.json_fields import field
 from medhelm_spark.adaptation.options import Options, options_among, options_of
 from medhelm_spark.adaptation.shown_options import shown_in
-from medhelm_spark.domain.request import Completion
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
-from medhelm_spark.domain.thinking import split_thinking
 
-EXTRACTION_VERSION = "2"
-"""Part of every fingerprint of scores and judgements; raised whenever an answer is read anew."""
+EXTRACTION_VERSION = "3"
+"""Part of every fingerprint of scores and judgements, so that stored answers are read again.
+
+Raised whenever an answer is read in another way: by a method here, or by `domain.thinking`.
+"""
 
 WORDS = {"yes": "yes", "no": "no", "maybe": "maybe"}
 _TRUTH = {"true": "yes", "false": "no"}
-
-
-def spoken(completion: Completion) -> Completion:
-    """The completion without the thinking that stands in its text; what it thought is kept."""
-    text, thinking = split_thinking(completion.text)
-    if thinking is None:
-        return completion
-    return replace(completion, text=text, thinking=completion.thinking or thinking)
 
 
 def read_answer(
@@ -70,13 +62,13 @@ def _options(
     output_mapping: Mapping[str, str], references: Sequence[str], question: str, *, is_yes_no: bool
 ) -> Options:
     if output_mapping:
-        found = options_of(output_mapping)
+        options = options_of(output_mapping)
     else:
-        found = options_among(references)
-        shown = shown_in(question, tuple(found.labels)) if found.labels and question else {}
+        options = options_among(references)
+        shown = shown_in(question, tuple(options.labels)) if options.labels and question else {}
         if shown:
-            found = options_of(shown, {label: found.labels[label] for label in shown})
-    return _with_words(found, is_yes_no=is_yes_no)
+            options = options_of(shown, {label: options.labels[label] for label in shown})
+    return _with_words(options, is_yes_no=is_yes_no)
 
 
 def _with_words(options: Options, *, is_yes_no: bool) -> Options:

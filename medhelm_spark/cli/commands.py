@@ -176,7 +176,7 @@ def explain_config(args: Namespace) -> int:
 
 def fetch_model(_: Namespace) -> int:
     """`fetch-model`: the small model's file, verified, into the cache."""
-    from medhelm_spark.engines.assets import fetch_model as fetch
+    from medhelm_spark.engines.model_files import fetch_model as fetch
 
     say(f"model file: {fetch()}")
     return 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medhelm_spark.config.augmentation import word_list_files
-from medhelm_spark.config.deployments import Refusal, Translate, load_deployments
+from medhelm_spark.config.deployments import Engines, Refusal, Translate, load_deployments
 from medhelm_spark.config.extraction import check_extraction
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
 from medhelm_spark.config.layers import LayeredFiles, Load, Origin
@@ -71,12 +71,14 @@ class Registry:
 def load_registry(
     local_path: Path | None = None,
     *,
+    engines: Engines,
     translator: Callable[[Path], Translate],
     deployments: Iterable[Deployment] = (),
 ) -> Registry:
     """Reads the shipped files and a site's folder; an absent folder is an empty one.
 
-    `translator` makes, of a site's folder, what reads deployments with a foreign client class.
+    `engines` are those that deployments may name. `translator` makes, of a site's folder, what
+    reads deployments with a foreign client class.
     `deployments` are added last, for what a command defines itself (imported answers).
 
     Raises:
@@ -87,6 +89,7 @@ def load_registry(
     usable, refused = _deployments(
         layers,
         translator(local_path or conf_path()),  # no client class in what ships
+        engines,
     )
     word_lists = word_list_files(layers)
     read_card, read_rubric = _card_reader(taxonomy), lambda path: [load_rubric(path)]
@@ -105,10 +108,12 @@ def load_registry(
 
 
 def _deployments(
-    layers: LayeredFiles, translate: Translate
+    layers: LayeredFiles, translate: Translate, engines: Engines
 ) -> tuple[dict[str, Deployment], dict[str, Refusal]]:
     files = layers.files("model_deployments.yaml")
-    found = layers.read("deployment", files, lambda path: load_deployments(path, translate))
+    found = layers.read(
+        "deployment", files, lambda path: load_deployments(path, translate, engines)
+    )
     usable = {name: one for name, one in found.items() if isinstance(one, Deployment)}
     return usable, {name: one for name, one in found.items() if isinstance(one, Refusal)}
 

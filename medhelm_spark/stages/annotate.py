@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import call_id
-from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION, spoken
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.annotation import Rubric
@@ -28,6 +28,7 @@ from medhelm_spark.domain.request import (
 from medhelm_spark.domain.run import RunSpec, Unreadable
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import ANNOTATE, PLAN, PLAN_JUDGES
+from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.pending import Recipients
@@ -83,13 +84,13 @@ class ReadVerdicts:
                 rubric,
                 access_level=task.access_level
                 or AccessLevel(self.specs[key.run_spec_id].access_level),
-                completions=task.completions,
+                completions=tuple(map(without_thinking, task.completions or ())),
                 failure=task.failure,
                 skipped=self._skipped(task, rubric),
             )
 
     def _skipped(self, task: VerdictTask, rubric: Rubric) -> VerdictStatus | None:
-        skipped = needs_judging(rubric, tuple(map(spoken, task.answer or ())))
+        skipped = needs_judging(rubric, tuple(map(without_thinking, task.answer or ())))
         how = self.specs[task.key.run_spec_id].answer_extraction
         if skipped or task.key.request_id or how is None:
             return skipped

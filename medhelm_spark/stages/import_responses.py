@@ -262,14 +262,13 @@ def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
 
 def _results(rows: Iterable[Matched]) -> Iterator[RequestResult]:
     for row in rows:
-        reason = FinishReason.UNKNOWN if row.completion.strip() else FinishReason.EMPTY
         yield RequestResult(
             request_id=row.request_id,
             model_deployment=row.model_deployment,
             access_level=row.access_level,
             completed_at=now(),
             engine_fingerprint=ENGINE,
-            completions=(Completion(text=row.completion, finish_reason=reason),),
+            completions=(Completion(text=row.completion, finish_reason=FinishReason.UNKNOWN),),
             prompt_tokens=row.prompt_tokens,
             completion_tokens=row.completion_tokens,
             request_time=row.request_time,

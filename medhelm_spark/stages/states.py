@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.extraction import read_answer, spoken
+from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.adaptation.render import output_mapping
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
@@ -19,6 +19,7 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, Stage
+from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
@@ -179,7 +180,7 @@ def read_answers(
     shown = output_mapping(adapter or spec.adapter_spec, references)
     if not completions:
         return AnswersRead(completions=None, output_mapping=shown)
-    told, how = tuple(map(spoken, completions)), spec.answer_extraction or STRICT
+    told, how = tuple(map(without_thinking, completions)), spec.answer_extraction or STRICT
     if how.method is ExtractionMethod.STRICT:
         unread = told[0].text.strip() not in shown if shown else None
         same = completions if told == completions else told

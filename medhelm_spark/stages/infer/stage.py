@@ -20,7 +20,7 @@ from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
-from medhelm_spark.engines.outage import until_outage
+from medhelm_spark.engines.retry import until_outage
 from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
 from medhelm_spark.governance.policy import gate_for
 from medhelm_spark.lake.lake import new_write_id

