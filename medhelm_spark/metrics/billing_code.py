@@ -22,14 +22,16 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.metrics.metric import (
     MEDHELM,
+    Columns,
     Metric,
     Params,
+    RunMetric,
     ScoreRow,
+    Weights,
     first_text,
     scored,
     unscored,
 )
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
 
 _CODE = re.compile(
     r"(?<![A-Za-z0-9])"

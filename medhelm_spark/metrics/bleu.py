@@ -22,7 +22,7 @@ from medhelm_spark.metrics.metric import (
     scored,
     unscored,
 )
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 
 _LONGEST = 4
 

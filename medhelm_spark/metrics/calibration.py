@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.domain.stats import MetricInfo
-from medhelm_spark.metrics.metric import MEDHELM, Params
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
+from medhelm_spark.metrics.metric import MEDHELM, Columns, Params, RunMetric, Weights
 
 _TENTH = 10
 Floats = NDArray[np.float64]

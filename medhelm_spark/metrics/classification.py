@@ -27,15 +27,17 @@ from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import (
+    Columns,
     Metric,
     Params,
+    RunMetric,
     ScoreRow,
+    Weights,
     likeliest_text,
     scored,
     unscored,
 )
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
-from medhelm_spark.metrics.text_match import normalise
+from medhelm_spark.metrics.text import normalise
 
 MAX_CLASSES = 53
 """Bits of a whole number that a float holds exactly."""

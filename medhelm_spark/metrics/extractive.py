@@ -19,7 +19,7 @@ from itertools import pairwise
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, first_text, scored, unscored
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 
 _COPIED_RUN = 4
 

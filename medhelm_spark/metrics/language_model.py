@@ -16,8 +16,16 @@ from collections.abc import Sequence
 
 from medhelm_spark.domain.request import Completion, RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
-from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, scored, unscored
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
+from medhelm_spark.metrics.metric import (
+    Columns,
+    Metric,
+    Params,
+    RunMetric,
+    ScoreRow,
+    Weights,
+    scored,
+    unscored,
+)
 
 
 def _max_prob(completions: Sequence[Completion]) -> float:

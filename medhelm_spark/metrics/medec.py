@@ -35,7 +35,7 @@ from medhelm_spark.metrics.metric import (
     unscored,
 )
 from medhelm_spark.metrics.rouge import rouge_1
-from medhelm_spark.metrics.text_match import normalise
+from medhelm_spark.metrics.text import normalise
 
 _DECORATION = " \t\r\n*_`\"'“”.:"
 _NUMBERED = re.compile(

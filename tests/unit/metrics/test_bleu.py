@@ -13,7 +13,7 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.metrics.bleu import bleu
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 from tests.unit.metrics.states import correct, state
 
 ONE, FOUR = (1, 0, 0, 0), (0, 0, 0, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.metrics.extractive import fragments
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 from tests.unit.metrics.states import state
 
 NOTE = "The patient has a cough. She denies fever, chills and chest pain."  # 15 words and marks
