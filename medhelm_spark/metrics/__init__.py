@@ -27,6 +27,7 @@ from medhelm_spark.metrics.rouge import ROUGE
 from medhelm_spark.metrics.sct import SCT
 from medhelm_spark.metrics.style import WRITING_STYLE
 from medhelm_spark.metrics.text_match import (
+    EXACT,
     EXACT_MATCH,
     F1_SCORE,
     QUASI_LEAVE_ARTICLES_EXACT_MATCH,
@@ -34,7 +35,7 @@ from medhelm_spark.metrics.text_match import (
 from medhelm_spark.plugins import Registry
 
 _OWN: Mapping[str, Metric] = {
-    "exact_match": EXACT_MATCH,
+    EXACT: EXACT_MATCH,
     "quasi_leave_articles_exact_match": QUASI_LEAVE_ARTICLES_EXACT_MATCH,
     "f1_score": F1_SCORE,
     "rouge": ROUGE,

@@ -27,9 +27,9 @@ _COPIED_RUN = 4
 def _longest(
     source: Sequence[str], answer: Sequence[str], start: int, places: Sequence[int]
 ) -> int:
-    """Length of the run at `start`, by the paper's scan: it goes on behind each run it tried.
+    """Length of the run at `start`, by the paper's scan, which continues after each run it tried.
 
-    `places` are those in the source where the run's first two words stand.
+    `places` are the positions in the source of the run's first two words.
     """
     best = after = 0
     for place in places:

@@ -1,4 +1,4 @@
-"""What the log-probabilities of an answer's tokens say: per instance, and of a whole run.
+"""Stats of the log-probabilities of an answer's tokens: per instance, and of a whole run.
 
 Per instance, of the first completion: `logprob` (natural logarithm, summed over its tokens),
 `num_perplexity_tokens` and `num_bytes` (UTF-8). `max_prob` is exp(logprob) of the likeliest
@@ -27,9 +27,12 @@ from medhelm_spark.metrics.metric import (
     unscored,
 )
 
+MAX_PROB = "max_prob"
+"""The stat that calibration takes for the model's confidence."""
+
 
 def _max_prob(completions: Sequence[Completion]) -> float:
-    known = [one.logprob for one in completions if one.logprob is not None]
+    known = [c.logprob for c in completions if c.logprob is not None]
     return min(1.0, math.exp(max(known)))
 
 
@@ -85,7 +88,7 @@ LANGUAGE_MODEL = Metric(
             description="UTF-8 bytes of those tokens.",
         ),
         MetricInfo(
-            name="max_prob",
+            name=MAX_PROB,
             display_name="Confidence",
             lower_is_better=None,
             description="Probability of the likeliest completion.",

@@ -1,4 +1,4 @@
-"""MEDEC: does the note hold an error, in which sentence, and how is it put right? And MedHELM's.
+"""MEDEC: does the note have an error, in which sentence, and what is the correction? And MedHELM's.
 
 The reference is the word CORRECT, or the number of the wrong sentence followed by the corrected
 one; the answer should look the same. By the rules of the authors' evaluation (Ben Abacha et al.

@@ -34,6 +34,8 @@ from medhelm_spark.metrics.metric import (
 )
 from medhelm_spark.metrics.text import normalise
 
+EXACT = "exact_match"
+
 Normalise = Callable[[str], str]
 Values = tuple[float, ...]
 Compare = Callable[[str, str, Normalise], Values]
@@ -150,7 +152,7 @@ def _as_medhelm(info: MetricInfo) -> MetricInfo:
 EXACT_MATCH = _metric(
     _four,
     MetricInfo(
-        name="exact_match",
+        name=EXACT,
         display_name="Exact match",
         description="Share of answers equal to a correct reference, outer whitespace aside.",
     ),
