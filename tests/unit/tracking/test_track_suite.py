@@ -13,7 +13,7 @@ import pytest
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
 from medhelm_spark.errors import SetupError
 from medhelm_spark.tracking import TrackedSuite, default_uri, track_release, track_suite
-from medhelm_spark.tracking.names import metrics_of, original_name, params_of
+from medhelm_spark.tracking.records import metrics_of, original_name, params_of
 from tests.unit.tracking.rows import MODEL, run, spec, stat, suite
 
 LAKE = {"stats": ("/lake/stats", 0), "instances": ("main.med.instances", 3)}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from medhelm_spark.domain.ids import digest
 from medhelm_spark.domain.run import AnnotatorSpec, MetricSpec
-from medhelm_spark.tracking.names import (
+from medhelm_spark.tracking.records import (
     allowed_name,
     fitting,
     flatten,
