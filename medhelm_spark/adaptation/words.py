@@ -18,7 +18,7 @@ class _Words(NamedTuple):
     because: str = ""
     deny: str = ""  # before what is denied
     wrong: str = ""  # after `be`, of what is denied
-    but: str = ""  # before what holds instead of what was denied
+    but: str = ""  # before what is true instead of what was denied
     would: str = ""  # a form of the verb for what is not so
     condition: str = ""  # before or after what holds under a condition only
     either: str = ""  # "and", "or" between options

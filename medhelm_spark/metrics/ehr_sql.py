@@ -6,7 +6,7 @@ those of the authors (Lee et al. 2022; EHRSQL-2024 shared task): results are equ
 rows in any order, an empty one equals an empty one, and numbers are equal to nine significant
 digits (the authors round to one decimal). An unanswerable question (extra_data["is_impossible"],
 or gold text `null`) is answered rightly by no query: an empty answer or `null`. `current_time` is
-params["current_time"]; `ehr_sql_text` tells what else of the benchmark's notation is replaced.
+params["current_time"]; `ehr_sql_text` replaces the rest of the benchmark's notation.
 
 - `ehr_sql_execution_accuracy`, which is also their reliability score RS(0): no value where the gold
   query gives no result within the limits (params `max_steps`, `max_seconds`, `max_rows`).

@@ -6,7 +6,7 @@ The rules and numbers are those of the authors' scoring programs (EHRSQL 2022 an
 import re
 
 NO_QUERY = frozenset({"", "null"})
-"""What stands for "this question cannot be answered from the database"."""
+"""Answers that mean: this question cannot be answered from the database."""
 
 _TAGGED = re.compile(r"<\s*sql\s*>(.*?)</?\s*sql\s*>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"```(?:[a-z0-9]*[ \t]*\n|sql(?:ite)?\b)?(.*?)```", re.DOTALL | re.IGNORECASE)

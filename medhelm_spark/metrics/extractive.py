@@ -1,7 +1,7 @@
 """How much of an answer is taken from its input: coverage, density, compression, copied share.
 
 Grusky, Naaman and Artzi 2018: the answer is cut greedily, from its start, into the longest runs of
-words that also stand in the input (`fragments`). With fragments f of an answer of n words
+words that are also in the input (`fragments`). With fragments f of an answer of n words
 
     coverage = sum |f| / n        density = sum |f|^2 / n        compression = words of input / n
 

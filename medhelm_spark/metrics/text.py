@@ -22,7 +22,7 @@ def normalise(text: str, *, keep_articles: bool = False) -> str:
     >>> normalise("The patient's  BMI: 31.5, a risk.")
     'patients bmi 315 risk'
     """
-    # Bytes, because deleting from a str costs five times as much; ASCII stands for itself in UTF-8.
+    # Bytes, because deleting from a str takes five times as long; in UTF-8 ASCII is one byte each.
     encoded = text.lower().encode("utf-8", "surrogatepass").translate(None, _PUNCTUATION)
     text = encoded.decode("utf-8", "surrogatepass")
     if keep_articles:

@@ -212,7 +212,7 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Whether MLflow, the network or its database says no, rather than our own code failing."""
+    """Whether the error is from MLflow, the network or its database, and not from our code."""
     from mlflow.exceptions import MlflowException
 
     # The database's package is not there where MLflow is only a client.
