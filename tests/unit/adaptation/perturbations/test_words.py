@@ -13,8 +13,8 @@ from medhelm_spark.domain.plan import WordList
 
 
 def swapped(text: str, words: WordList, *, exact: bool = False) -> str:
-    made = indexed(words, exact=exact)
-    return replace_words(text, made, lambda word: made.others[word][0])
+    index = indexed(words, exact=exact)
+    return replace_words(text, index, lambda word: index.others[word][0])
 
 
 @pytest.mark.parametrize(
