@@ -46,7 +46,7 @@ class BoardRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WrittenStat(Stat):
-    """A Stat and the write that holds it."""
+    """A Stat and the id of its write."""
 
     write_id: str
 
