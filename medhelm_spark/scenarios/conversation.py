@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, RubricItem, items_text
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.scenario import Message, ScenarioCard
-from medhelm_spark.scenarios.compose import correct
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
@@ -22,10 +21,8 @@ from medhelm_spark.scenarios.records import (
     optional_value,
     texts,
 )
+from medhelm_spark.scenarios.template import correct
 
-REQUIRED = ("messages",)
-OPTIONAL = ("rubric", "tags", "reference")
-OPTIONS = ("criterion",)
 ROLES = frozenset({"system", "user", "assistant"})
 
 

@@ -12,11 +12,9 @@ from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, items_text
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.scenario import DataSource, Reference, ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios.archives import open_data
-from medhelm_spark.scenarios.compose import correct
 from medhelm_spark.scenarios.conversation import messages_of, rubric_of
-from medhelm_spark.scenarios.delimited import text_lines
 from medhelm_spark.scenarios.json_files import loads
+from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, open_data
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
@@ -26,9 +24,9 @@ from medhelm_spark.scenarios.records import (
     texts,
 )
 from medhelm_spark.scenarios.sources import OpenFile, open_source
-from medhelm_spark.scenarios.tables import CheckColumns, RawFile
+from medhelm_spark.scenarios.template import correct
+from medhelm_spark.scenarios.text_files import text_lines
 
-OPTIONS = ("criterion",)
 RUBRICS, EXAMPLE_TAGS, PHYSICIAN = "rubrics", "example_tags", "physician_response"
 """Where MedHELM's HealthBench keeps an instance's rubric, what it is about, and an answer."""
 

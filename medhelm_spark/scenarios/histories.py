@@ -20,7 +20,6 @@ from typing import Any, cast
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.scenarios.archives import shown
 from medhelm_spark.scenarios.history_lines import (
     UNITS,
     Fields,
@@ -32,6 +31,7 @@ from medhelm_spark.scenarios.history_lines import (
     moment,
 )
 from medhelm_spark.scenarios.json_files import loads
+from medhelm_spark.scenarios.raw_files import shown
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,

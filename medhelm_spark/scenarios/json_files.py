@@ -6,9 +6,9 @@ from itertools import filterfalse
 from typing import Any
 
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios.delimited import text_lines
+from medhelm_spark.scenarios.raw_files import ELSEWHERE, CheckColumns, RawFile
 from medhelm_spark.scenarios.records import BadReason
-from medhelm_spark.scenarios.tables import ELSEWHERE, CheckColumns, RawFile
+from medhelm_spark.scenarios.text_files import text_lines
 
 
 class _RepeatedKey(ValueError):

@@ -1,12 +1,15 @@
-"""Multiple choice: a question, its options in order, and which of them is right."""
+"""Multiple choice: a question, its options in order, and which of them is right.
 
+A patient's notes with a question over them are a multiple choice with a template of their own.
+"""
+
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from medhelm_spark.domain.scenario import Reference, ScenarioCard
-from medhelm_spark.scenarios.compose import TEMPLATE, correct, filled, passage_question
-from medhelm_spark.scenarios.embedded import choices_inside
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.records import (
     BadReason,
@@ -19,12 +22,11 @@ from medhelm_spark.scenarios.records import (
     required_text,
     texts,
 )
+from medhelm_spark.scenarios.template import TEMPLATE, correct, filled, passage_question
 
-REQUIRED = ("answer",)
-OPTIONAL = ("question", "context", "labels", "options")
 OPTION = "option."
 EMBEDDED = "embedded"
-OPTIONS = (
+CHOICE_OPTIONS = (
     "choices",
     "answer_form",
     "answers",
@@ -173,3 +175,58 @@ ANSWER_FORMS: Mapping[str, AnswerForm] = {
     "index": _counted(0),
     "number": _counted(1),
 }
+
+
+EMBEDDED_START = re.compile(r"\n\s*\{?\s*(?='[A-Z]'\s*:)")
+EMBEDDED_CHOICE = re.compile(
+    r"'(?P<letter>[A-Z])'\s*:\s*(?P<quote>['\"])(?P<text>.*?)(?P=quote)"
+    r"(?=\s*,?\s*'[A-Z]'\s*:|\s*,?\s*\}?\s*\Z)",
+    re.DOTALL,
+)
+
+
+def choices_inside(question: str) -> tuple[str, Sequence[str], tuple[str, ...]]:
+    """The stem, the letters and the options' texts; an apostrophe inside an option is text.
+
+    Raises:
+        BadRecord: no option follows the stem.
+    """
+    start = EMBEDDED_START.search(question)
+    found = list(EMBEDDED_CHOICE.finditer(question, start.end())) if start else []
+    if start is None or not found:
+        raise BadRecord(BadReason.NOT_A_LIST)
+    stem = question[: start.start()]
+    if not stem.strip():
+        raise BadRecord(BadReason.EMPTY_INPUT)
+    return stem, tuple(one["letter"] for one in found), tuple(one["text"] for one in found)
+
+
+NOTES_COLUMNS = ("notes", "note_count", "current_date")
+"""Columns that this shape makes, for the template."""
+BORDER = re.compile(r"^[ \t]*\*{100}[ \t]*$", re.MULTILINE)
+DATE = re.compile(r"Record date:\s*(\d{4}-\d{2}-\d{2})")
+BETWEEN = f"\n{'*' * 50}\n"
+
+
+def parse_patient_notes(record: Record, card: ScenarioCard) -> ParsedInput:
+    """A choice whose template knows `{notes}`, `{note_count}` and `{current_date}`.
+
+    The notes stand between lines of 100 asterisks. Each gets its number and its date; the current
+    date is that of the last note that has one.
+    """
+    text = required_text(record, card, "notes", BadReason.EMPTY_INPUT).replace("\n\n\n", "\n")
+    notes = [part.strip() for part in BORDER.split(text) if part.strip()]
+    if not notes:
+        raise BadRecord(BadReason.EMPTY_INPUT)
+    dates = [match[1] if (match := DATE.search(note)) else None for note in notes]
+    known = [date for date in dates if date]
+    numbered = [
+        f"Note {number}\nRecord date: {date or 'unknown'}\n{DATE.sub('', note, count=1).strip()}"
+        for number, (note, date) in enumerate(zip(notes, dates, strict=True), 1)
+    ]
+    made = {
+        "notes": BETWEEN.join(numbered),
+        "note_count": str(len(notes)),
+        "current_date": known[-1] if known else "unknown",
+    }
+    return parse_multiple_choice(replace(record, fields={**record.fields, **made}), card)

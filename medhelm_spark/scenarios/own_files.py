@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
 from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.scenarios.archives import is_archive
-from medhelm_spark.scenarios.patterns import STAR
+from medhelm_spark.scenarios.files import STAR
+from medhelm_spark.scenarios.raw_files import is_archive
 from medhelm_spark.scenarios.sources import is_uri, split_of_name, split_of_path
 
 FORMATS = {

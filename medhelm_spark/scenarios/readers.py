@@ -1,21 +1,21 @@
 """From a source to records: the registry of file formats and the one way to read them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.scenarios.archives import open_data, shown
-from medhelm_spark.scenarios.delimited import read_csv, read_tsv, text_lines
 from medhelm_spark.scenarios.exported import read_exported
+from medhelm_spark.scenarios.files import STAR, spread
 from medhelm_spark.scenarios.histories import (
     ORDER,
     event_columns,
@@ -25,18 +25,63 @@ from medhelm_spark.scenarios.histories import (
     used_columns,
 )
 from medhelm_spark.scenarios.hub import as_files, read_hub
-from medhelm_spark.scenarios.joins import Row, joined, own_columns
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
-from medhelm_spark.scenarios.parquet_files import read_feather, read_parquet, read_stripe
 from medhelm_spark.scenarios.parsers import check_card, required_columns
-from medhelm_spark.scenarios.patterns import STAR, spread
-from medhelm_spark.scenarios.records import BadReason, Record
-from medhelm_spark.scenarios.sheets import read_xlsx
+from medhelm_spark.scenarios.raw_files import RawFile, Reader, check_columns, open_data, shown
+from medhelm_spark.scenarios.records import BadReason, Record, as_text
 from medhelm_spark.scenarios.sources import OpenFile, is_uri, open_source, verify
-from medhelm_spark.scenarios.tables import RawFile, Reader, check_columns
-from medhelm_spark.scenarios.text_files import read_lines, read_text
-from medhelm_spark.scenarios.word_files import read_docx
-from medhelm_spark.scenarios.xml_files import read_xml
+from medhelm_spark.scenarios.table_files import read_feather, read_parquet, read_stripe, read_xlsx
+from medhelm_spark.scenarios.text_files import read_csv, read_lines, read_text, read_tsv, text_lines
+from medhelm_spark.scenarios.xml_files import read_docx, read_xml
+
+Row = Mapping[str, Any] | BadReason
+ReadFile = Callable[[str, Sequence[str]], Iterator[Row]]
+ReadText = Callable[[str], str]
+
+
+def own_columns(source: DataSource, required: Sequence[str]) -> list[str]:
+    """Those of the required columns that the source's own files must have."""
+    starts = tuple(f"{one.name}." for one in source.lookups)
+    keys = [one.key for one in source.lookups]
+    made = set(source.texts)
+    if source.history and source.history.files:
+        made.add(source.history.column)
+        used = (source.history.patient, source.history.until, *source.history.keep)
+        required = [*required, *(name for name in used if name)]
+    own = [name for name in required if name not in made and not name.startswith(starts)]
+    return list(dict.fromkeys([*own, *keys]))
+
+
+def joined(
+    rows: Iterator[Row], source: DataSource, read_file: ReadFile, read_text: ReadText
+) -> Iterator[Row]:
+    """The rows with the columns of the source's lookups and texts.
+
+    A lookup is held in memory, its columns alone. A row without a partner lacks those columns.
+    """
+    if not source.lookups and not source.texts:
+        yield from rows
+        return
+    texts = {column: read_text(path) for column, path in source.texts.items()}
+    tables = [(one.key, _table(one, read_file)) for one in source.lookups]
+    for row in rows:
+        if isinstance(row, BadReason):
+            yield row
+            continue
+        found = dict(row)
+        for key, table in tables:
+            found |= table.get(as_text(row.get(key)) or "", {})
+        yield found | texts
+
+
+def _table(lookup: Lookup, read_file: ReadFile) -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = {}
+    for row in read_file(lookup.path, (lookup.key, *lookup.columns)):
+        key = None if isinstance(row, BadReason) else as_text(row.get(lookup.key))
+        if key and key not in table and not isinstance(row, BadReason):
+            table[key] = {f"{lookup.name}.{name}": row.get(name) for name in lookup.columns}
+    return table
+
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
@@ -75,11 +120,13 @@ def read_records(
             `error` set.
         UnknownNameError: no reader has the source's format.
     """
-    read_file = partial(_read_other, source, open_file)
+    read_file = partial(_read_joined, source, open_file)
     needed = own_columns(source, required) if required else ()
     rows = _read(file, source, open_file, needed, (stripe, stripes))
     name = shown(file)
-    for number, row in enumerate(joined(rows, source, read_file, partial(_text, open_file)), 1):
+    for number, row in enumerate(
+        joined(rows, source, read_file, partial(_read_text, open_file)), 1
+    ):
         if number % stripes != stripe:
             continue
         if isinstance(row, BadReason):
@@ -147,13 +194,13 @@ def _read(
         yield from READERS[source.format](raw, partial(check_columns, raw.path, required))
 
 
-def _read_other(
+def _read_joined(
     source: DataSource, open_file: OpenFile, path: str, required: Sequence[str]
 ) -> Iterator[Row]:
     return _read(SourceFile(path=path), source, open_file, required)
 
 
-def _text(open_file: OpenFile, path: str) -> str:
+def _read_text(open_file: OpenFile, path: str) -> str:
     with open_data(SourceFile(path=path), open_file) as stream:
         return "".join(text_lines(RawFile(path=path, stream=stream, source=DataSource())))
 

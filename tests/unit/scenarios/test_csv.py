@@ -70,7 +70,7 @@ def test_cells_far_over_the_default_limit(tmp_path: Path) -> None:
 
 
 def test_cell_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medhelm_spark.scenarios.delimited.MAX_CELL_CHARACTERS", 200_000)
+    monkeypatch.setattr("medhelm_spark.scenarios.text_files.MAX_CELL_CHARACTERS", 200_000)
     before = csv.field_size_limit(131_072)
     try:
         write_csv(tmp_path / "a.csv", [["id", "note"], ["1", "x"], ["2", "secret" * 40_000]])

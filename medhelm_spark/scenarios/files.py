@@ -1,18 +1,61 @@
-"""Downloads of pinned files into a cache folder: whole and verified, or not at all."""
+"""The files of a scenario: patterns of paths, downloads, and whether the data is at hand.
+
+A download is pinned by its hash and kept in a cache folder, whole and verified, or not at all.
+"""
 
 import hashlib
 import os
+import re
 import tempfile
 import urllib.error
 import urllib.request
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.scenarios.patterns import advice
 from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
+
+STAR = "*"
+
+
+def spread(source: DataSource) -> DataSource:
+    """The source with every path that has a `*` replaced by the files it matches, in name order.
+
+    Raises:
+        DataError: no file matches.
+        ConfigError: the pattern lies in an object store, whose files are not listed.
+    """
+    history = source.history
+    if history is not None:
+        paths = (one for path in history.files for one in _matches(path, source))
+        history = replace(history, files=tuple(paths))
+    files = tuple(
+        replace(file, path=path) for file in source.files for path in _matches(file.path, source)
+    )
+    return replace(source, files=files, history=history)
+
+
+def _matches(pattern: str, source: DataSource) -> list[str]:
+    if STAR not in pattern:
+        return [pattern]
+    if "://" in pattern:
+        raise ConfigError(f"{pattern}: a pattern is for local folders; copy the folder here.")
+    path = Path(pattern).expanduser()
+    first = next(place for place, part in enumerate(path.parts) if STAR in part)
+    found = sorted(map(str, Path(*path.parts[:first]).glob("/".join(path.parts[first:]))))
+    if not found:
+        raise DataError(f"{pattern}: no such file; {advice(source)}.")
+    return found
+
+
+def advice(source: DataSource) -> str:
+    """What a person can do who lacks the data."""
+    come_from = f"it comes from {source.origin}; " if source.origin else ""
+    return f"{come_from}give the data with --source"
+
 
 TIMEOUT_SECONDS = 60.0
 
@@ -106,3 +149,48 @@ def _copy(url: str, out: IO[bytes]) -> str:
             f"{url}: cannot be downloaded ({type(reason).__name__}); give the data with --source."
         ) from None
     return found.hexdigest()
+
+
+ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
+
+
+class Presence(StrEnum):
+    """What a run would find."""
+
+    HERE = "here"
+    PART = "part"
+    DOWNLOAD = "download"
+    HUB = "hub"
+    TABLE = "table"
+    ABSENT = "absent"
+
+
+def presence(card: ScenarioCard, cache: Path) -> Presence:
+    """Where the card's data is, seen from the working directory and the cache of downloads.
+
+    PART is some of the files, DOWNLOAD a pinned address that has not been fetched, HUB a data set
+    of the Hugging Face hub. A path that waits for an argument is found by any value of it.
+    """
+    source = card.source
+    if source.table is not None:
+        return Presence.TABLE
+    if source.dataset is not None:
+        folder = Path(ARGUMENT.sub(STAR, source.dataset)).expanduser()
+        return Presence.HERE if folder.is_dir() else Presence.HUB
+    files = [*source.files, *(SourceFile(path=path) for path in beside(source))]
+    here = [_is_here(file, cache) for file in files]
+    if all(here):
+        return Presence.HERE
+    if all(found or file.url for found, file in zip(here, files, strict=True)):
+        return Presence.DOWNLOAD
+    return Presence.PART if any(here) else Presence.ABSENT
+
+
+def _is_here(file: SourceFile, cache: Path) -> bool:
+    path = Path(ARGUMENT.sub(STAR, file.path)).expanduser()
+    if "://" in file.path:
+        return True
+    if STAR not in str(path):
+        return path.is_file() or cached(file, cache)
+    first = next(place for place, part in enumerate(path.parts) if STAR in part)
+    return any(Path(*path.parts[:first]).glob("/".join(path.parts[first:])))
