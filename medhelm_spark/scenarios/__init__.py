@@ -25,7 +25,6 @@ from medhelm_spark.scenarios.readers import (
     read_records,
 )
 from medhelm_spark.scenarios.records import (
-    EXPLANATIONS,
     BadReason,
     BadRecord,
     ParsedInput,
@@ -34,7 +33,6 @@ from medhelm_spark.scenarios.records import (
 from medhelm_spark.scenarios.sources import open_source, stamp, verify
 
 __all__ = [
-    "EXPLANATIONS",
     "ORDER",
     "PARSERS",
     "READERS",

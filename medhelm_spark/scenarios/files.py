@@ -9,6 +9,7 @@ import re
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -19,6 +20,9 @@ from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
 
 STAR = "*"
+TIMEOUT_SECONDS = 60.0
+ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
+"""A path's argument that has no value yet."""
 
 
 def spread(source: DataSource) -> DataSource:
@@ -30,7 +34,7 @@ def spread(source: DataSource) -> DataSource:
     """
     history = source.history
     if history is not None:
-        paths = (one for path in history.files for one in _matches(path, source))
+        paths = (path for pattern in history.files for path in _matches(pattern, source))
         history = replace(history, files=tuple(paths))
     files = tuple(
         replace(file, path=path) for file in source.files for path in _matches(file.path, source)
@@ -43,21 +47,23 @@ def _matches(pattern: str, source: DataSource) -> list[str]:
         return [pattern]
     if "://" in pattern:
         raise ConfigError(f"{pattern}: a pattern is for local folders; copy the folder here.")
+    paths = sorted(map(str, _glob(pattern)))
+    if not paths:
+        raise DataError(f"{pattern}: no such file; {advice(source)}.")
+    return paths
+
+
+def _glob(pattern: str) -> Iterator[Path]:
+    """The local files that a path with `*` matches."""
     path = Path(pattern).expanduser()
     first = next(place for place, part in enumerate(path.parts) if STAR in part)
-    found = sorted(map(str, Path(*path.parts[:first]).glob("/".join(path.parts[first:]))))
-    if not found:
-        raise DataError(f"{pattern}: no such file; {advice(source)}.")
-    return found
+    return iter(Path(*path.parts[:first]).glob("/".join(path.parts[first:])))
 
 
 def advice(source: DataSource) -> str:
     """What a person can do who lacks the data."""
     come_from = f"it comes from {source.origin}; " if source.origin else ""
     return f"{come_from}give the data with --source"
-
-
-TIMEOUT_SECONDS = 60.0
 
 
 def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
@@ -78,7 +84,7 @@ def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
 def beside(source: DataSource) -> tuple[str, ...]:
     """The paths of what is read beside the records' own files."""
     events = source.history.files if source.history else ()
-    return (*(one.path for one in source.lookups), *source.texts.values(), *events)
+    return (*(lookup.path for lookup in source.lookups), *source.texts.values(), *events)
 
 
 def _local(file: SourceFile, source: DataSource, cache: Path) -> SourceFile:
@@ -133,11 +139,11 @@ def _download(url: str, sha256: str, target: Path) -> None:
 
 
 def _copy(url: str, out: IO[bytes]) -> str:
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
             while block := answer.read(BLOCK):
-                found.update(block)
+                sha256.update(block)
                 out.write(block)
     except urllib.error.HTTPError as error:
         raise DataError(
@@ -148,10 +154,7 @@ def _copy(url: str, out: IO[bytes]) -> str:
         raise DataError(
             f"{url}: cannot be downloaded ({type(reason).__name__}); give the data with --source."
         ) from None
-    return found.hexdigest()
-
-
-ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
+    return sha256.hexdigest()
 
 
 class Presence(StrEnum):
@@ -181,16 +184,15 @@ def presence(card: ScenarioCard, cache: Path) -> Presence:
     here = [_is_here(file, cache) for file in files]
     if all(here):
         return Presence.HERE
-    if all(found or file.url for found, file in zip(here, files, strict=True)):
+    if all(is_here or file.url for is_here, file in zip(here, files, strict=True)):
         return Presence.DOWNLOAD
     return Presence.PART if any(here) else Presence.ABSENT
 
 
 def _is_here(file: SourceFile, cache: Path) -> bool:
-    path = Path(ARGUMENT.sub(STAR, file.path)).expanduser()
     if "://" in file.path:
         return True
-    if STAR not in str(path):
-        return path.is_file() or cached(file, cache)
-    first = next(place for place, part in enumerate(path.parts) if STAR in part)
-    return any(Path(*path.parts[:first]).glob("/".join(path.parts[first:])))
+    pattern = ARGUMENT.sub(STAR, file.path)
+    if STAR not in pattern:
+        return Path(pattern).expanduser().is_file() or cached(file, cache)
+    return any(_glob(pattern))

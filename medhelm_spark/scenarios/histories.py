@@ -120,19 +120,19 @@ def event_entries(records: Iterable[Record], history: History, file: int) -> Ite
     line, heading = line_maker(history), heading_maker(history)
 
     def make(fields: Fields, place: int) -> Entry | None:
-        found = None
+        when = None
         if history.time:
             value = value_of(fields, history.time)
             if value is None or value == "":
                 return None
-            found = moment(value, is_last=True)
+            when = moment(value, is_last=True)
         return Entry(
             patient=_patient(fields, patient),
-            time=microseconds(found) if found else 0,
+            time=microseconds(when) if when else 0,
             is_record=False,
             place=place,
             text=line(fields),
-            heading=heading(fields, found),
+            heading=heading(fields, when),
         )
 
     yield from _entries(records, file, make, is_record=False)
@@ -216,16 +216,15 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
         if entry.patient != patient:
             lines, patient = Lines(history), entry.patient
         if entry.is_record:
-            found = _with_text(entry, row, source.files[file], lines, history.column)
-            yield file, found
+            yield file, _with_text(entry, row, source.files[file], lines, history.column)
         else:
             lines.add(entry.heading, entry.text)
 
 
 def _with_text(entry: Entry, row: int, file: SourceFile, lines: Lines, column: str) -> Record:
-    found = Record(source_file=shown(file), row=row, split=file.split)
+    record = Record(source_file=shown(file), row=row, split=file.split)
     try:
         text = lines.text()
     except BadRecord as bad:
-        return replace(found, error=bad.reason)
-    return replace(found, fields={**cast(dict[str, Any], loads(entry.text)), column: text})
+        return replace(record, error=bad.reason)
+    return replace(record, fields={**cast(dict[str, Any], loads(entry.text)), column: text})

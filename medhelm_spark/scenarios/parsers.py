@@ -160,11 +160,11 @@ def required_columns(
     """
     parser = parser_of(card, parsers)
     named = [*card.keep, *card.drop]
-    for one in [varied(card, variant) for variant in card.variants] or [card]:
-        made = [column for column in parser.columns(one) if column not in parser.made]
-        named = [*one.fields.values(), *made, *named]
-    own = card.source.columns
-    return tuple(dict.fromkeys(own.get(name, name) for name in named))
+    for variant in [varied(card, variant) for variant in card.variants] or [card]:
+        columns = [column for column in parser.columns(variant) if column not in parser.made]
+        named = [*variant.fields.values(), *columns, *named]
+    source_names = card.source.columns
+    return tuple(dict.fromkeys(source_names.get(name, name) for name in named))
 
 
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:
@@ -178,11 +178,11 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
     if card.source.history:
         check_history(card.source.history)
         _refuse_hub(card, where)
-    for one in [varied(card, variant) for variant in card.variants] or [card]:
-        _check_roles(one, parser, where)
-        _check_options(one, parser, where)
-        parser.columns(one)
-        _check_choice(one, where)
+    for variant in [varied(card, variant) for variant in card.variants] or [card]:
+        _check_roles(variant, parser, where)
+        _check_options(variant, parser, where)
+        parser.columns(variant)
+        _check_choice(variant, where)
 
 
 def _refuse_hub(card: ScenarioCard, where: str) -> None:

@@ -64,11 +64,11 @@ def _open_remote(path: str) -> BinaryIO:
 
 def sha256_of(path: str, open_file: OpenFile = open_source) -> str:
     """The SHA-256 of a file's bytes, as hexadecimal text."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     with open_file(path) as stream:
         while block := stream.read(BLOCK):
-            found.update(block)
-    return found.hexdigest()
+            sha256.update(block)
+    return sha256.hexdigest()
 
 
 def verify(file: SourceFile, open_file: OpenFile = open_source) -> None:
@@ -93,8 +93,8 @@ def stamp(path: str) -> tuple[int, int] | None:
     """
     try:
         if not is_uri(path):
-            found = Path(path).stat()
-            return found.st_size, found.st_mtime_ns
+            status = Path(path).stat()
+            return status.st_size, status.st_mtime_ns
         from pyarrow import fs
 
         system, inner = fs.FileSystem.from_uri(path)
@@ -142,7 +142,7 @@ def split_of_path(path: str, splits: Mapping[str, Split]) -> Split | None:
     <Split.TRAIN: 'train'>
     """
     for name in path.split("/")[:-3:-1]:
-        found = splits.get(re.split(r"[-.]", name)[0]) or split_of_name(name)
-        if found is not None:
-            return found
+        split = splits.get(re.split(r"[-.]", name)[0]) or split_of_name(name)
+        if split is not None:
+            return split
     return None

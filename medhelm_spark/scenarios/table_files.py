@@ -34,10 +34,12 @@ def read_parquet(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, An
             yield from batch.to_pylist()
 
 
-def read_stripe(
-    file: RawFile, check: CheckColumns, wanted: Sequence[str], *, stripe: int, stripes: int
+def read_row_groups(
+    file: RawFile, check: CheckColumns, wanted: Sequence[str], *, partition: int, partitions: int
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Every so many of a Parquet file's row groups: the rows' numbers from 1, and some columns.
+    """The `wanted` columns of every `partitions`-th row group of a Parquet file.
+
+    Yields each row with its number in the file, from 1.
 
     Raises:
         DataError: as `read_parquet`.
@@ -47,10 +49,10 @@ def read_stripe(
         names = table.schema_arrow.names
         check_names(file.path, names)
         check(names)
-        columns = sorted({name for each in wanted if (name := column_of(names, each))})
+        columns = sorted({column for name in wanted if (column := column_of(names, name))})
         first = 1
         for group in range(table.num_row_groups):
-            if group % stripes == stripe:
+            if group % partitions == partition:
                 batches = table.iter_batches(
                     _batch_rows(table), row_groups=[group], columns=columns
                 )
@@ -80,10 +82,10 @@ def check_names(path: str, names: Sequence[str]) -> None:
     Raises:
         DataError: a name stands twice.
     """
-    places = [place for place, name in enumerate(names, 1) if name in names[: place - 1]]
-    if places:
+    numbers = [number for number, name in enumerate(names, 1) if name in names[: number - 1]]
+    if numbers:
         raise DataError(
-            f"{path}: a column name stands twice (column {', '.join(map(str, places))})."
+            f"{path}: a column name stands twice (column {', '.join(map(str, numbers))})."
         )
 
 
@@ -95,8 +97,9 @@ def _parquet(file: RawFile) -> Any:
 
 def _batch_rows(table: Any) -> int:
     """Fewer rows at a time where they are long: a record may be a megabyte."""
-    groups = [table.metadata.row_group(place) for place in range(table.num_row_groups)]
-    rows, size = sum(one.num_rows for one in groups), sum(one.total_byte_size for one in groups)
+    groups = [table.metadata.row_group(number) for number in range(table.num_row_groups)]
+    rows = sum(group.num_rows for group in groups)
+    size = sum(group.total_byte_size for group in groups)
     fitting: int = BATCH_BYTES * rows // (size + 1)
     return max(1, min(BATCH_ROWS, fitting))
 

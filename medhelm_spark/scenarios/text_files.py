@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios.raw_files import ELSEWHERE, CheckColumns, RawFile
+from medhelm_spark.scenarios.raw_files import UNREAD, CheckColumns, RawFile
 from medhelm_spark.scenarios.records import BadReason
 from medhelm_spark.scenarios.sources import CountedStream
 
@@ -75,8 +75,8 @@ def read_delimited(
     check(header)
     width = len(header)
     for row, cells in enumerate(rows, 1):
-        if not file.holds(row):
-            yield ELSEWHERE
+        if not file.is_wanted(row):
+            yield UNREAD
         elif len(cells) == width or (len(cells) > width and not any(cells[width:])):
             yield dict(zip(header, cells, strict=False))
         else:

@@ -1,4 +1,7 @@
-"""Shapes whose record gives one input text and one right answer as text."""
+"""Shapes whose record gives one input text and one right answer, by the name of the shape.
+
+`tabular` is the shape of MedHELM's configurable benchmark, which may list wrong answers too.
+"""
 
 import json
 import math
@@ -54,10 +57,10 @@ def _reference(record: Record, card: ScenarioCard) -> str | None:
     value = optional_value(record, card, "reference")
     if "reference_join" not in card.options or isinstance(value, str):
         return required_text(record, card, "reference", BadReason.EMPTY_ANSWER)
-    found = card.options["reference_join"].join(texts(value))
-    if not found:
+    joined = card.options["reference_join"].join(texts(value))
+    if not joined:
         raise BadRecord(BadReason.EMPTY_ANSWER)
-    return found
+    return joined
 
 
 def _without(reference: str | None, record: Record, card: ScenarioCard) -> Record:

@@ -32,9 +32,9 @@ def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] |
     check((*paths, "file"))
     try:
         for element in _elements(file):
-            found = {column: _text_at(element, *path) for column, path in paths.items()}
+            texts = {column: _text_at(element, *path) for column, path in paths.items()}
             yield {
-                **{column: text for column, text in found.items() if text is not None},
+                **{column: text for column, text in texts.items() if text is not None},
                 "file": stem(file.path),
             }
             element.clear()
@@ -69,12 +69,12 @@ def _split_path(path: str) -> tuple[str, str | None]:
 
 def _text_at(element: ET.Element, path: str, attribute: str | None) -> str | None:
     try:
-        found = element.find(path)
+        match = element.find(path)
     except BAD_PATH:
         raise ConfigError(f"{path!r} is no path of XML; see ElementTree's XPath support.") from None
-    if found is None:
+    if match is None:
         return None
-    return "".join(found.itertext()) if attribute is None else found.get(attribute)
+    return "".join(match.itertext()) if attribute is None else match.get(attribute)
 
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
