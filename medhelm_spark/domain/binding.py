@@ -1,4 +1,7 @@
-"""bind: a card with its arguments put in, so that what reads it sees plain paths and texts."""
+"""bind: a card with its arguments put in, so that what reads it sees plain paths and texts.
+
+A run's card is bound once, where its entry is expanded.
+"""
 
 import re
 from collections.abc import Callable, Mapping

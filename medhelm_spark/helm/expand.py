@@ -41,6 +41,7 @@ from medhelm_spark.helm.scenario_args import (
     whole_of,
     with_args,
 )
+from medhelm_spark.scenarios import check_card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +85,8 @@ def expand(
     what lies beside that file. The same entry given twice is one run.
 
     Raises:
-        ConfigError: If an entry cannot be resolved, two different runs have one name, or nothing
-            is left to run.
+        ConfigError: If an entry cannot be resolved, its card does not fit its shape, two different
+            runs have one name, or nothing is left to run.
     """
     entries = [one for entry in entries for one in spread(entry)]
     for name in selection.models_to_run:
@@ -138,6 +139,7 @@ def _expand_entry(
     else:
         scenario = find_scenario(entry, registry.cards, folders, where)
     card = sampled(with_args(scenario.card, entry, where), entry.args, selection.sampling, where)
+    check_card(card)
     groups = (*(card.groups or (scenario.card.name,)), *entry.groups)
     if selection.groups_to_run and not set(groups) & set(selection.groups_to_run):
         return

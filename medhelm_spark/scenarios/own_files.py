@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.files import STAR
@@ -38,7 +37,6 @@ def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
         ConfigError: an ending is unknown or the endings differ.
         DataError: a folder holds none of the card's files and no Parquet file.
     """
-    card = bind(card)
     expanded = [file for path in paths for file in _expand(card.source, path)]
     files = tuple(file if file.split else _split(card, file) for file in expanded)
     formats = {_format_of(card.source, file) for file in files}

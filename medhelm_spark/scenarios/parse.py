@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
 from medhelm_spark.scenarios.parsers import (
@@ -14,7 +13,6 @@ from medhelm_spark.scenarios.parsers import (
     ID_PART,
     PARSERS,
     Parser,
-    check_card,
     parser_of,
     varied,
 )
@@ -116,8 +114,6 @@ def _parse_function(
 
     A record that cannot be read at all is one bad record, however many variants there are.
     """
-    card = bind(card)
-    check_card(card, parsers)
     variants = [_parse_variant(variant, card, parsers) for variant in card.variants or (None,)]
     has_rules, names = bool(card.keep or card.drop), card.source.columns
 

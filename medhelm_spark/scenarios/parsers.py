@@ -170,6 +170,8 @@ def required_columns(
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:
     """Refuse a card whose roles or options its shape does not understand.
 
+    A run's card is checked once, where its entry is expanded; what reads and parses relies on it.
+
     Raises:
         ConfigError: a role or option is missing or unknown.
     """

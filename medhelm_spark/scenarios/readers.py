@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
@@ -26,7 +25,7 @@ from medhelm_spark.scenarios.histories import (
 )
 from medhelm_spark.scenarios.hub import as_files, read_hub
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
-from medhelm_spark.scenarios.parsers import check_card, required_columns
+from medhelm_spark.scenarios.parsers import required_columns
 from medhelm_spark.scenarios.raw_files import RawFile, Reader, check_columns, open_data, shown
 from medhelm_spark.scenarios.records import BadReason, Record, as_text
 from medhelm_spark.scenarios.sources import OpenFile, is_uri, open_source, verify
@@ -180,8 +179,6 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
     Raises:
         ConfigError: the card's source is a table, which only Spark reads, or is empty.
     """
-    card = bind(card)
-    check_card(card)
     source, required = spread(needed_history(as_files(card.source))), required_columns(card)
     if source.dataset is not None:
         yield from read_hub(source, required)
