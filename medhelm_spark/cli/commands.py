@@ -21,8 +21,7 @@ from medhelm_spark.cli.evaluate import (
 from medhelm_spark.cli.schema import load_shown, shown_runs
 from medhelm_spark.cli.track import track
 from medhelm_spark.cli.workspace import Entries, Workspace, say
-from medhelm_spark.config.explain import explain
-from medhelm_spark.config.registry import policy_of
+from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Locality

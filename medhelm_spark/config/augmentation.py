@@ -111,7 +111,7 @@ AUGMENTATIONS: Mapping[str, Mapping[str, Perturbations]] = {
             *_one("typos", prob=0.01),
         )
     },
-    "medical": {"medical": tuple(one for name in CLINICAL for one in _one(name))},
+    "medical": {"medical": tuple(spec for name in CLINICAL for spec in _one(name))},
     **{name: {name: _one(name)} for name in CLINICAL},
 }
 
@@ -130,8 +130,8 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
     Raises:
         ConfigError: A plug-in's name stands for something else, or cannot stand in a run name.
     """
-    own = plugins.added("PERTURBATIONS")
-    for name in own:
+    added = plugins.added("PERTURBATIONS")
+    for name in added:
         if not PLUGIN_NAME.fullmatch(name):
             raise ConfigError(
                 f"a plug-in's PERTURBATIONS has {name!r}; allowed: a letter, then letters, digits "
@@ -142,7 +142,7 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
                 f"a plug-in's PERTURBATIONS has {name!r}, which is taken; give it a name of its "
                 "own."
             )
-    return {**AUGMENTATIONS, **{name: {name: _one(name)} for name in own}}
+    return {**AUGMENTATIONS, **{name: {name: _one(name)} for name in added}}
 
 
 def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbations]]:
@@ -166,10 +166,10 @@ def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbat
 
 def word_list_files(layers: LayeredFiles) -> dict[str, Path]:
     """The file of every word list: a site's own in place of the shipped one of its name."""
-    found = {path.stem: path for path in layers.folder(FOLDER, "*.yaml")}
-    for name, path in found.items():
+    files = {path.stem: path for path in layers.folder(FOLDER, "*.yaml")}
+    for name, path in files.items():
         layers.note("word list", name, path)
-    return found
+    return files
 
 
 def load_word_lists(files: Mapping[str, Path]) -> WordLists:
@@ -187,8 +187,8 @@ class _WordListFile:
 
 
 def _load(path: Path) -> WordList:
-    found = load_yaml(path, _WordListFile)
-    for key, words in found.words.items():
+    word_list = load_yaml(path, _WordListFile).words
+    for key, words in word_list.items():
         if not words or not all(map(str.strip, (key, *words))):
             raise ConfigError(f"{path}: words.{key} has no word, or an empty one.")
-    return found.words
+    return word_list

@@ -25,17 +25,17 @@ MAX_SEED = 2**32 - 1
 ORDERS = tuple(order.value for order in SamplingOrder)
 
 
-def spelled_out(data: Any) -> Any:
+def expand_short_forms(data: Any) -> Any:
     """A parsed document with `sampling: medhelm` written as `{order: medhelm}`.
 
     In its filter `sub_split: a` and `sub_split: [a, b]` stand for `{values: [...]}`.
     """
     if not isinstance(data, dict) or KEY not in data:
         return data
-    return {**data, KEY: _one_spelled_out(data[KEY])}
+    return {**data, KEY: _expand_sampling(data[KEY])}
 
 
-def _one_spelled_out(sampling: Any) -> Any:
+def _expand_sampling(sampling: Any) -> Any:
     if isinstance(sampling, str):
         return {"order": sampling}
     if isinstance(sampling, dict) and isinstance(sampling.get("filter"), dict):
@@ -113,7 +113,7 @@ def load_sampling(text: str) -> Sampling:
             f"{FLAG} is {text!r}; allowed: {', '.join(ORDERS)}, or a YAML file that says order, "
             "seed, count and filter."
         )
-    sampling = load_yaml(Path(text), Sampling, _one_spelled_out)
+    sampling = load_yaml(Path(text), Sampling, _expand_sampling)
     check_sampling(sampling, text)
     return sampling
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from medhelm_spark.config.augmentation import augmented, load_word_lists
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.extraction import with_unreadable
-from medhelm_spark.config.judged import with_jury
-from medhelm_spark.config.juries import load_jury
+from medhelm_spark.config.juries import load_jury, with_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.sampling import sampled, with_count
 from medhelm_spark.domain.annotation import Rubric

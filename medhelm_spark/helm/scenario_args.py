@@ -5,16 +5,15 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from medhelm_spark.config.benchmark import Benchmark, load_benchmark
+from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.extraction import check_extraction, extraction_named
-from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.config.sampling import KEY as SAMPLING
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard, inside
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.adapter_args import ADAPTER_ARGS, with_adapter_arg
-from medhelm_spark.helm.expanders import EXPANDERS, UNSUPPORTED
+from medhelm_spark.helm.expanders import ADAPTER_ARGS, EXPANDERS, UNSUPPORTED, with_adapter_arg
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
 MODEL, DEPLOYMENT = "model", "model_deployment"
@@ -31,7 +30,7 @@ ALIASES = {"medhelm_med_qa": "med_qa", "medhelm_med_mcqa": "med_mcqa"}
 """Run entries that MedHELM calls otherwise than the scenarios that they run."""
 
 REFUSED = {
-    **{one.name: one.reason for one in NOT_RUN},
+    **{one.name: one.reason for one in UNSUPPORTED_SCENARIOS},
     "dspy": "DSPy's optimised prompts are fetched as programs, which this project does not run",
 }
 

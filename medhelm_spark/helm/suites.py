@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from medhelm_spark.config.cards import expand_short_forms
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.sampling import check_sampling
-from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.sampling import Sampling
@@ -49,7 +49,7 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
         ConfigError: If there is no such file, or it is broken or names nothing to run.
     """
     path = _find(name, local_path)
-    suite = load_yaml(path, SuiteFile, spelled_out)
+    suite = load_yaml(path, SuiteFile, expand_short_forms)
     if suite.sampling:
         check_sampling(suite.sampling, str(path))
     _check_numbers(suite, path)

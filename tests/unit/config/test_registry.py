@@ -2,8 +2,7 @@
 
 import pytest
 
-from medhelm_spark.config.explain import explain
-from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.registry import Registry, explain
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.errors import ConfigError, UnknownNameError

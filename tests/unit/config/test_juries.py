@@ -1,7 +1,7 @@
 """What a run's judged metrics are told: the scale of the rubric, the rule of the policy."""
 
 from benchmarks.incomplete_jury import false_wins
-from medhelm_spark.config.judged import JUDGED, with_jury
+from medhelm_spark.config.juries import JUDGED, with_jury
 from medhelm_spark.domain.annotation import Criterion, Rubric
 from medhelm_spark.domain.deployment import Jury
 from medhelm_spark.domain.plan import ResolvedAnnotator
