@@ -59,7 +59,7 @@ def run(
         track(workspace, ctx, SUITE, tracking_uri)
     print_board(workspace, suite=SUITE)
     code = check_scores(workspace, ctx, runs, prepared.specs, typed)
-    say(f"\nlake       {ctx.lake.place.location}")
+    say(f"\nlake       {ctx.lake.location}")
     say(f"compare    {tracking_command(workspace, tracking_uri)}")
     say(f"dashboard  medhelm-spark serve --suite {SUITE} --output-path {location}")
     return code

@@ -213,7 +213,7 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     if all(one.access_level == AccessLevel.PUBLIC for one in seen):
         level = max((card.access_level for card in held), key=lambda one: one.strictness)
         names = ", ".join(sorted(card.name for card in held))
-        say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.place.location))
+        say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.location))
 
 
 def evaluate(

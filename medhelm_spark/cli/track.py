@@ -7,7 +7,7 @@ from medhelm_spark.cli.boards import load
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stats import Stat
-from medhelm_spark.lake.ledger import ReleaseMember
+from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.views import CURRENT_RELEASES, output_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_specs import current_runs
@@ -160,7 +160,7 @@ def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[s
 def _versions(ctx: Context) -> dict[str, tuple[str, int]]:
     found = {table: ctx.lake.version(table) for table in DATA}
     return {
-        table: (ctx.lake.place.table(table), version)
+        table: (ctx.lake.location.table(table), version)
         for table, version in found.items()
         if version is not None
     }

@@ -25,7 +25,7 @@ from medhelm_spark.helm.run_entries import load_confs, parse_flags, up_to_priori
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.helm.suites import SuiteFile, load_suite
 from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.place import Place
+from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.session import open_session
@@ -61,12 +61,12 @@ class Workspace:
     @cached_property
     def reader(self) -> Reader:
         """Delta files are read without a JVM; a catalog's tables through its Spark session."""
-        place = Place.of(self.location)
-        if place.is_catalog:
-            from medhelm_spark.lake.spark_reader import SparkReader
+        location = Location.of(self.location)
+        if location.is_catalog:
+            from medhelm_spark.lake.lake import SparkReader
 
             return SparkReader(self.lake)
-        return open_reader(place.location)
+        return open_reader(location.name)
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""
@@ -75,7 +75,7 @@ class Workspace:
 
     def imported(self) -> tuple[ImportedScenario, ...]:
         """The scenarios that were imported into the lake; none where there is no lake."""
-        if not Place.of(self.location).may_exist:
+        if not Location.of(self.location).may_exist:
             return ()
         return tuple(self.reader.rows(CURRENT_IMPORTS, ImportedScenario))
 
