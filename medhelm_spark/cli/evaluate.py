@@ -9,11 +9,12 @@ from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.cli.suite_models import runs_of, tell_left
 from medhelm_spark.cli.workspace import Workspace, say
 from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.sampling import SamplingOrder
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.engines import factory_of, preflight
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.session import expect_rows

@@ -19,6 +19,7 @@ from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
 from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
 from medhelm_spark.domain.run import (
@@ -30,14 +31,7 @@ from medhelm_spark.domain.run import (
     PromptVariant,
 )
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
-from medhelm_spark.domain.scenario import (
-    AccessLevel,
-    DataSource,
-    ScenarioCard,
-    SourceFile,
-    Split,
-    Verified,
-)
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split, Verified
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 BERTSCORE = ("BERTScore-P", "BERTScore-R", "BERTScore-F")

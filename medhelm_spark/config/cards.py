@@ -10,7 +10,8 @@ from medhelm_spark.config.extraction import check_extraction
 from medhelm_spark.config.layers import Load
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.sampling import check_sampling
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.policy import Comparison, Policy
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError
 
 

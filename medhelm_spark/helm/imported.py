@@ -7,6 +7,7 @@ from typing import Any
 
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.loader import validate
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import (
     EXPORT_FIELDS,
@@ -17,7 +18,6 @@ from medhelm_spark.domain.imported import (
 from medhelm_spark.domain.run import STRICT, AdapterSpec, AnnotatorSpec, MetricSpec, RunEntry
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import (
-    AccessLevel,
     DataSource,
     Parts,
     ScenarioCard,

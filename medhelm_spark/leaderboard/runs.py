@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioVersion
+from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stats import MetricInfo, Stat
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES, ReleaseMember

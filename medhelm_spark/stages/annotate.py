@@ -12,6 +12,7 @@ from medhelm_spark.adaptation.decoding import call_id
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION, spoken
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.annotators.kinds import version_of
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.comparability import JURY, jury_part
 from medhelm_spark.domain.counting import counted
@@ -26,7 +27,6 @@ from medhelm_spark.domain.request import (
     VerdictStatus,
 )
 from medhelm_spark.domain.run import RunSpec, Unreadable
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.comparability import ANNOTATE

@@ -44,7 +44,7 @@ def run_spec_of(
         "metrics": run.metrics,
         "annotators": tuple(annotator.spec for annotator in run.annotators),
         "groups": run.groups,
-        "access_level": run.card.access_level.value,
+        "access_level": run.card.access_level,
         "main_metric": run.card.main_metric,
         "main_split": run.card.main_split.value,
     }

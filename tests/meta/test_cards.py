@@ -4,8 +4,9 @@ import pytest
 
 from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.engines import ENGINES
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.metrics import info, stats_of

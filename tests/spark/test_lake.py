@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, RequestResult
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.rows import rows_of

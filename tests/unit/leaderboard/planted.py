@@ -20,6 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import write_deltalake
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import (
     Annotation,
     Completion,
@@ -42,7 +43,6 @@ from medhelm_spark.domain.run import (
     SuiteRun,
 )
 from medhelm_spark.domain.scenario import (
-    AccessLevel,
     Instance,
     Message,
     Reference,
