@@ -9,7 +9,7 @@ from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.juries import load_jury, with_jury
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.config.sampling import sampled, with_count
+from medhelm_spark.config.sampling import sampled, with_max_eval_instances
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Jury
@@ -192,7 +192,7 @@ def _adapter_spec(
     card: ScenarioCard, entry: RunEntry, selection: Selection, where: str
 ) -> AdapterSpec:
     """The card's adapter, then the command line's values, then the entry's own."""
-    spec = with_count(card.adapter_spec, card.sampling)
+    spec = with_max_eval_instances(card.adapter_spec, card.sampling)
     flags = {
         "max_eval_instances": selection.max_eval_instances,
         "num_train_trials": selection.num_train_trials,

@@ -50,7 +50,7 @@ def run_spec_of(
     }
     # What a run has none of stays out of its id, which older lakes know.
     how = run.card.answer_extraction
-    sampling = replace(run.card.sampling, count=None)  # the adapter has it
+    sampling = replace(run.card.sampling, max_eval_instances=None)  # the adapter has it
     more: dict[str, Any] = {
         "perturbations": tuple(perturbations),
         "prompt_variants": run.card.prompt_variants,
