@@ -61,7 +61,7 @@ def prompt_part(spec: RunSpec, *, is_changed: bool = False) -> str:
     """How the instances are asked; with `is_changed` also how their copies were changed.
 
     How many are asked is the data's part. What HELM changes for a model whose interface refuses
-    a setting (`config.expanders.MODEL_TAGS`) is left out: it asks the same.
+    a setting (`helm.expanders.MODEL_TAGS`) is left out: it asks the same.
     """
     adapter = spec.adapter_spec
     asked = replace(
@@ -73,7 +73,7 @@ def prompt_part(spec: RunSpec, *, is_changed: bool = False) -> str:
     )
     if not is_changed:
         return _short(asked)
-    perturbations = [one.identity for one in spec.perturbations or ()]
+    perturbations = [perturbation.identity for perturbation in spec.perturbations or ()]
     return _short(asked, perturbations, spec.prompt_variants or ())
 
 

@@ -87,7 +87,7 @@ def expand(
         ConfigError: If an entry cannot be resolved, its card does not fit its shape, two different
             runs have one name, or nothing is left to run.
     """
-    entries = [one for entry in entries for one in spread(entry)]
+    entries = [each for entry in entries for each in spread(entry)]
     for name in selection.models_to_run:
         _resolve(registry, name, None, "--models-to-run")
     wanted = [pair for entry in entries for pair in augmented(entry, _where(entry))]
@@ -96,8 +96,8 @@ def expand(
     runs: dict[str, ResolvedRun] = {}
     for entry, perturbations in wanted:
         for run in _expand_entry(entry, registry, base_dir, selection):
-            own = lists if perturbations else {}
-            _add(runs, replace(run, perturbations=perturbations, word_lists=own))
+            word_lists = lists if perturbations else {}
+            _add(runs, replace(run, perturbations=perturbations, word_lists=word_lists))
     if entries and not runs:
         raise ConfigError(
             f"of {counted(len(entries), 'run entry')} none is left to run: "
@@ -214,16 +214,17 @@ def _models(
     wanted = selection.models_to_run
     given = {key: str(entry.args[key]) for key in (MODEL, DEPLOYMENT) if key in entry.args}
     if given:
-        found = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
-        if not wanted or {found.name, found.model} & set(wanted):
-            yield found, {MODEL: found.model, **given}
+        deployment = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
+        if not wanted or {deployment.name, deployment.model} & set(wanted):
+            yield deployment, {MODEL: deployment.model, **given}
         return
     if not wanted:
         raise ConfigError(f"{where} names no model; add model=NAME to it, or give --models-to-run.")
     for name in wanted:
-        found = _resolve(registry, name, None, "--models-to-run")
-        is_default = registry.resolve_model(found.model) == found
-        yield found, {MODEL: found.model, **({} if is_default else {DEPLOYMENT: found.name})}
+        deployment = _resolve(registry, name, None, "--models-to-run")
+        is_default = registry.resolve_model(deployment.model) == deployment
+        keys = {} if is_default else {DEPLOYMENT: deployment.name}
+        yield deployment, {MODEL: deployment.model, **keys}
 
 
 def _resolve(

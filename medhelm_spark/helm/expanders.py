@@ -176,8 +176,8 @@ def _output_format(spec: AdapterSpec, value: Value) -> AdapterSpec:
         wording += f" Leave out '{spec.output_prefix.strip()}'."
     if str(value).endswith("_suffix"):
         return replace(spec, global_suffix=f"{spec.global_suffix}\n\n{wording}")
-    rest = f"\n\n{spec.instructions}" if spec.instructions else "\n"
-    return replace(spec, instructions=f"{wording}{rest}")
+    after = f"\n\n{spec.instructions}" if spec.instructions else "\n"
+    return replace(spec, instructions=f"{wording}{after}")
 
 
 EXPANDERS: Mapping[str, Expander] = {

@@ -54,7 +54,7 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
         check_sampling(suite.sampling, str(path))
     _check_numbers(suite, path)
     entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
-    entries += load_confs(_beside(path, each, "conf_paths") for each in suite.conf_paths)
+    entries += load_confs(_beside(path, name, "conf_paths") for name in suite.conf_paths)
     if not entries:
         raise ConfigError(f"{path}: names no run entry; give run_entries or conf_paths.")
     if suite.jury_config_path:
