@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from medhelm_spark.config.augmentation import word_list_files
 from medhelm_spark.config.cards import Taxonomy, card_reader, load_taxonomy
 from medhelm_spark.config.deployments import Refusal, Translate, load_deployments
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
@@ -18,6 +17,7 @@ from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.config.settings import Settings
+from medhelm_spark.config.word_lists import word_list_files
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment, Jury, Model
 from medhelm_spark.domain.imported import ImportedScenario

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from medhelm_spark.config.augmentation import augmented, load_word_lists
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.juries import load_jury, with_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.sampling import sampled, with_max_eval_instances
+from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Jury
@@ -18,6 +18,7 @@ from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
 from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.helm.augmentation import augmented
 from medhelm_spark.helm.expanders import (
     EXPANDERS,
     FOLLOW_FORMAT_KEY,

@@ -9,17 +9,13 @@ import pytest
 
 from medhelm_spark import plugins
 from medhelm_spark.adaptation.perturbations import PERTURBATIONS, change_of
-from medhelm_spark.config.augmentation import (
-    AUGMENTATIONS,
-    NOT_SHIPPED,
-    load_word_lists,
-    word_list_files,
-)
 from medhelm_spark.config.benchmark import load_benchmark
 from medhelm_spark.config.layers import LayeredFiles
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.word_lists import load_word_lists, word_list_files
 from medhelm_spark.domain.run import PerturbationSpec, PromptVariant
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.augmentation import AUGMENTATIONS, NOT_SHIPPED
 from medhelm_spark.helm.site import load_site
 from tests.unit.conftest import Write
 from tests.unit.runs import SMALL, expand_one, expand_texts
