@@ -2,8 +2,8 @@
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
 user's own may hold patients), `id_column`, `answer_extraction` and `sampling`. Paths are looked for
-beside the YAML, then in the working directory. Everything that can be wrong is refused here, before
-a model is loaded.
+beside the YAML, then in the working directory. All mistakes that the files show are refused here,
+before a model is loaded.
 """
 
 import re

@@ -1,11 +1,11 @@
-"""Sampling: a written rule that makes the same instances of a scenario anywhere."""
+"""Sampling: a written rule that takes the same instances of a scenario on every machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 SPLIT, SUB_SPLIT, CHARACTERS, EXTRA = "split", "sub_split", "characters", "extra."
-"""What a filter may speak of; `extra.NAME` is a key of `extra_data`."""
+"""The columns that a filter may name; `extra.NAME` is a key of `extra_data`."""
 
 
 class SamplingOrder(StrEnum):

@@ -61,7 +61,7 @@ def _glob(pattern: str) -> Iterator[Path]:
 
 
 def advice(source: DataSource) -> str:
-    """What a person can do who lacks the data."""
+    """The end of a message: where the data comes from, and how to give it."""
     come_from = f"it comes from {source.origin}; " if source.origin else ""
     return f"{come_from}give the data with --source"
 
@@ -158,7 +158,7 @@ def _copy(url: str, out: IO[bytes]) -> str:
 
 
 class Presence(StrEnum):
-    """What a run would find."""
+    """Where a scenario's data is, as far as file names tell."""
 
     HERE = "here"
     PART = "part"

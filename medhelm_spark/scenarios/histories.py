@@ -1,11 +1,11 @@
-"""Long records: every record gets the events of its patient as text, up to its own moment.
+"""Long records: every record gets the events of its patient as text, up to the record's time.
 
-The pure part of what Spark does (`stages.histories`). Events and records become entries; sorted by
-`ORDER`, one pass over them is enough, and an event after a record's moment stands behind the
-record, so that it cannot get into its text.
+The pure part of what Spark does (`stages.histories`). Events and records become entries. They are
+sorted by `ORDER` and read in one pass; an event after a record's time is sorted after the record,
+so that it cannot get into the record's text.
 
-Memory: of a patient no more is held than the longest text allowed and one line, or without a limit
-the patient's lines. It grows neither with the number of patients nor with that of records or files.
+Memory: of one patient at most the longest text allowed and one line, or without a limit the
+patient's lines. It does not grow with the number of patients, records or files.
 """
 
 import json
@@ -50,7 +50,7 @@ LENGTH = re.compile(r"[1-9][0-9]{0,17}|\{\w+\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An event of a patient, or a record that wants the patient's events up to its time.
+    """An event of a patient, or a record that gets the patient's events up to its time.
 
     `time` is in microseconds; `place` is the number of the file and of the row in it. `text` is an
     event's line, or a record's fields as JSON; an entry with an `error` has neither.
@@ -97,14 +97,14 @@ def used_columns(history: History) -> tuple[str, ...]:
 
 
 def most_records(path: str, history: History) -> int | None:
-    """How many records of a file count at most, by the first pattern that its path matches."""
+    """The most records that are used of a file, by the first pattern that its path matches."""
     return next((most for like, most in history.samples.items() if fnmatch(path, like)), None)
 
 
 def drawn(total: int, most: int) -> frozenset[int] | None:
-    """The rows, from 1, that are drawn of so many; None for all.
+    """The `most` rows, from 1, that are drawn of `total`; None for all.
 
-    They are those that pandas' `sample(n=most, random_state=1)` draws, which is MedHELM's draw.
+    They are the rows of pandas' `sample(n=most, random_state=1)`, which is MedHELM's draw.
     """
     if total <= most:
         return None
@@ -194,7 +194,7 @@ def _patient(fields: Fields, name: str) -> str:
 
 
 def _plain(value: Any) -> object:
-    """What JSON does not know: as text where a record's text may be made of it, else no text."""
+    """A value that JSON has no type for: as text if a record's text may contain it, else `{}`."""
     return str(value) if isinstance(value, (date, time, Decimal)) else {}
 
 

@@ -29,9 +29,9 @@ SAME_ENDING = {("json", "jsonl"), ("text", "lines")}
 def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
     """The card with its files replaced by a person's own: files, a folder or an archive of them.
 
-    A file has the split of the card's file of the same name, else the one its own name speaks of,
-    else the main split; the format follows the ending. Pinned hashes are dropped: the person
-    vouches for the files. What the card joins to its files is looked for beside them.
+    A file has the split of the card's file of the same name, else the one in its own name, else the
+    main split; the format follows the ending. Pinned hashes are dropped: the person answers for the
+    files. Lookups and texts of the card are looked for beside the files.
 
     Raises:
         ConfigError: an ending is unknown or the endings differ.
