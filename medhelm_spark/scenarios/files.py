@@ -1,4 +1,4 @@
-"""The files of a scenario: patterns of paths, downloads, and whether the data is at hand.
+"""The files of a scenario: patterns of paths, downloads, and whether the data is there.
 
 A download is pinned by its hash and kept in a cache folder, whole and verified, or not at all.
 """
