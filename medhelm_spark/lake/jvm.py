@@ -20,8 +20,31 @@ from medhelm_spark.errors import SetupError
 
 MINIMUM_JAVA = 17
 
-# Neither a damaged archive nor a missing one is worth a line: Java starts without it.
 QUIET = "-Xlog:disable -Xlog:all=error:stderr"
+"""Java reports no damaged or missing archive: it starts without one."""
+
+DELTA_VERSION = "4.4.0"
+SPARKS_OWN = (
+    "com.fasterxml.jackson.core:*",
+    "com.fasterxml.jackson.datatype:*",
+    "com.fasterxml.jackson.module:*",
+    "com.github.luben:*",
+    "com.google.code.findbugs:*",
+    "commons-pool:*",
+    "io.airlift:*",
+    "io.delta:delta-kernel-*",
+    "io.unitycatalog:*",
+    "javax.annotation:*",
+    "org.antlr:*",
+    "org.apache.hadoop:*",
+    "org.apache.logging.log4j:*",
+    "org.apache.parquet:*",
+    "org.locationtech.jts:*",
+    "org.roaringbitmap:*",
+    "org.slf4j:*",
+    "org.xerial.snappy:*",
+)
+"""Packages that Spark ships itself; the resolver would fetch a second copy of each."""
 
 
 def check_java() -> str:
@@ -60,31 +83,6 @@ def _adopt(archive: Path, written: list[Path]) -> None:
     for part in written:
         if not Path("/proc", part.suffixes[-2].lstrip(".")).exists():
             part.replace(archive)
-
-
-DELTA_VERSION = "4.4.0"
-
-# Spark carries these itself; the resolver would fetch a second copy of each.
-SPARKS_OWN = (
-    "com.fasterxml.jackson.core:*",
-    "com.fasterxml.jackson.datatype:*",
-    "com.fasterxml.jackson.module:*",
-    "com.github.luben:*",
-    "com.google.code.findbugs:*",
-    "commons-pool:*",
-    "io.airlift:*",
-    "io.delta:delta-kernel-*",
-    "io.unitycatalog:*",
-    "javax.annotation:*",
-    "org.antlr:*",
-    "org.apache.hadoop:*",
-    "org.apache.logging.log4j:*",
-    "org.apache.parquet:*",
-    "org.locationtech.jts:*",
-    "org.roaringbitmap:*",
-    "org.slf4j:*",
-    "org.xerial.snappy:*",
-)
 
 
 def delta_conf(spark_version: str) -> dict[str, str]:

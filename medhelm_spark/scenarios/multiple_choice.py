@@ -39,6 +39,17 @@ CHOICE_OPTIONS = (
     "question_prefix",
 )
 Choices = tuple[Sequence[str], tuple[str, ...]]
+EMBEDDED_START = re.compile(r"\n\s*\{?\s*(?='[A-Z]'\s*:)")
+EMBEDDED_CHOICE = re.compile(
+    r"'(?P<letter>[A-Z])'\s*:\s*(?P<quote>['\"])(?P<text>.*?)(?P=quote)"
+    r"(?=\s*,?\s*'[A-Z]'\s*:|\s*,?\s*\}?\s*\Z)",
+    re.DOTALL,
+)
+NOTES_COLUMNS = ("notes", "note_count", "current_date")
+"""Columns that this shape makes, for the template."""
+BORDER = re.compile(r"^[ \t]*\*{100}[ \t]*$", re.MULTILINE)
+DATE = re.compile(r"Record date:\s*(\d{4}-\d{2}-\d{2})")
+BETWEEN = f"\n{'*' * 50}\n"
 
 
 def parse_multiple_choice(record: Record, card: ScenarioCard) -> ParsedInput:
@@ -178,14 +189,6 @@ ANSWER_FORMS: Mapping[str, AnswerForm] = {
 }
 
 
-EMBEDDED_START = re.compile(r"\n\s*\{?\s*(?='[A-Z]'\s*:)")
-EMBEDDED_CHOICE = re.compile(
-    r"'(?P<letter>[A-Z])'\s*:\s*(?P<quote>['\"])(?P<text>.*?)(?P=quote)"
-    r"(?=\s*,?\s*'[A-Z]'\s*:|\s*,?\s*\}?\s*\Z)",
-    re.DOTALL,
-)
-
-
 def choices_inside(question: str) -> tuple[str, Sequence[str], tuple[str, ...]]:
     """The stem, the letters and texts of options written at the question's end.
 
@@ -204,13 +207,6 @@ def choices_inside(question: str) -> tuple[str, Sequence[str], tuple[str, ...]]:
         raise BadRecord(BadReason.EMPTY_INPUT)
     letters = tuple(option["letter"] for option in options)
     return stem, letters, tuple(option["text"] for option in options)
-
-
-NOTES_COLUMNS = ("notes", "note_count", "current_date")
-"""Columns that this shape makes, for the template."""
-BORDER = re.compile(r"^[ \t]*\*{100}[ \t]*$", re.MULTILINE)
-DATE = re.compile(r"Record date:\s*(\d{4}-\d{2}-\d{2})")
-BETWEEN = f"\n{'*' * 50}\n"
 
 
 def parse_patient_notes(record: Record, card: ScenarioCard) -> ParsedInput:

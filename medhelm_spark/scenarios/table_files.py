@@ -17,6 +17,16 @@ from medhelm_spark.scenarios.records import BadReason, column_of
 
 BATCH_ROWS = 1024
 BATCH_BYTES = 16 << 20
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    SyntaxError,  # which broken XML is
+    LookupError,
+    ValueError,
+    EOFError,
+    OSError,
+)
+"""What openpyxl raises for a workbook that is cut off or damaged."""
 
 
 def read_parquet(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
@@ -116,18 +126,6 @@ def _readable_arrow(file: RawFile, kind: str) -> Iterator[None]:
         raise DataError(
             f"{file.path}: not a readable {kind} file ({type(error).__name__}); is it cut off?"
         ) from None
-
-
-UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    SyntaxError,  # which broken XML is
-    LookupError,
-    ValueError,
-    EOFError,
-    OSError,
-)
-"""What openpyxl raises for a workbook that is cut off or damaged."""
 
 
 def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:

@@ -15,6 +15,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.scenarios.records import BadReason, BadRecord, Record, as_lines, value_of
 
 Piece = tuple[str, str | None]
+TEMPLATE = "template"
 
 
 @lru_cache(maxsize=64)
@@ -67,9 +68,6 @@ def render(template: str, fields: Mapping[str, Any]) -> str:
                 raise BadRecord(BadReason.MISSING_FIELD)
             parts.append(text)
     return "".join(parts)
-
-
-TEMPLATE = "template"
 
 
 def passage_question(passage: str | None, question: str, card: ScenarioCard) -> str:

@@ -32,6 +32,13 @@ from medhelm_spark.scenarios.template import (
     template_columns,
 )
 
+RIGHT = "CORRECT"
+CREATE = re.compile(r"CREATE\s+TABLE\b[^;]*;", re.IGNORECASE)
+TRUE = ("true", "1")
+WEIGHT = "weight."
+DISTRIBUTION = "expert_distribution"
+JURY_METRIC = "jury_score"
+
 
 def parse_free_text(record: Record, card: ScenarioCard) -> ParsedInput:
     """The text under the card's `heading`, or its template; and its reference where there is one.
@@ -107,9 +114,6 @@ def _headings(headings: str) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, headings.split("|"))))
 
 
-RIGHT = "CORRECT"
-
-
 def parse_error_correction(record: Record, card: ScenarioCard) -> ParsedInput:
     """The sentences, stripped; the reference is CORRECT or `<sentence id> <corrected sentence>`."""
     text = required_text(record, card, "input", BadReason.EMPTY_INPUT).strip()
@@ -123,10 +127,6 @@ def parse_error_correction(record: Record, card: ScenarioCard) -> ParsedInput:
         raise BadRecord(BadReason.UNKNOWN_ANSWER)
     mended = required_text(record, card, "correction", BadReason.EMPTY_ANSWER)
     return ParsedInput(input=text, references=(correct(f"{place} {mended}"),))
-
-
-CREATE = re.compile(r"CREATE\s+TABLE\b[^;]*;", re.IGNORECASE)
-TRUE = ("true", "1")
 
 
 def parse_text_to_sql(record: Record, card: ScenarioCard) -> ParsedInput:
@@ -151,10 +151,6 @@ def parse_text_to_sql(record: Record, card: ScenarioCard) -> ParsedInput:
 @lru_cache(maxsize=4)
 def _create_statements(schema: str) -> str:
     return "\n\n".join(CREATE.findall(schema))
-
-
-WEIGHT = "weight."
-DISTRIBUTION = "expert_distribution"
 
 
 def parse_panel(record: Record, card: ScenarioCard) -> ParsedInput:
@@ -186,9 +182,6 @@ def _weight(text: str | None) -> float:
     if not math.isfinite(weight) or weight < 0:
         raise BadRecord(BadReason.UNKNOWN_ANSWER)
     return weight
-
-
-JURY_METRIC = "jury_score"
 
 
 def needs_reference(card: ScenarioCard) -> bool:

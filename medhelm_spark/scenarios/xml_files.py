@@ -15,6 +15,10 @@ from medhelm_spark.scenarios.text_files import stem
 
 BAD_PATH = (SyntaxError, TypeError, KeyError)
 """What ElementTree raises for paths it cannot read, by its version."""
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+BODY = "word/document.xml"
+RED = "FF0000"
+QUESTION, RESPONSE, IS_RED = COLUMNS = ("Question", "Response", "True/False")
 
 
 def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
@@ -75,12 +79,6 @@ def _text_at(element: ET.Element, path: str, attribute: str | None) -> str | Non
     if match is None:
         return None
     return "".join(match.itertext()) if attribute is None else match.get(attribute)
-
-
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-BODY = "word/document.xml"
-RED = "FF0000"
-QUESTION, RESPONSE, IS_RED = COLUMNS = ("Question", "Response", "True/False")
 
 
 def read_docx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
