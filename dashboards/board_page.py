@@ -8,8 +8,8 @@ import heat
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, text
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
 from medhelm_spark.render.board import counts, remarks
 from medhelm_spark.render.table import interval_text

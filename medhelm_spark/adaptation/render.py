@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
-from medhelm_spark.domain.scenario import AccessLevel, Instance, Reference, strictest
+from medhelm_spark.domain.scenario import Instance, Reference
 from medhelm_spark.errors import ConfigError, DataError
 
 NO_CORRECT_REFERENCE = "n/a"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from medhelm_spark.annotators.kinds import Shown, kind_of
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
@@ -20,7 +21,7 @@ from medhelm_spark.domain.request import (
     Prompt,
     VerdictStatus,
 )
-from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.domain.scenario import Message
 
 
 def judge_prompts(

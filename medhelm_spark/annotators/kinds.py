@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from medhelm_spark.annotators.enclosed import enclosed
 from medhelm_spark.annotators.verdict import met_schema, parse_met, parse_verdict, verdict_schema
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import JURY, PER_ITEM, Rubric, rubric_items
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import CriterionScore
-from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.domain.scenario import Message
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.plugins import Registry
 

@@ -9,10 +9,11 @@ from medhelm_spark.api.own_data import OwnData, check_order, replaced
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import factory_of, preflight
 from medhelm_spark.errors import UnknownNameError
@@ -132,7 +133,7 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     if all(version.access_level == AccessLevel.PUBLIC for version in seen):
         level = max((card.access_level for card in held), key=lambda version: version.strictness)
         names = ", ".join(sorted(card.name for card in held))
-        ctx.say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.place.location))
+        ctx.say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.location))
 
 
 def evaluate(

@@ -40,7 +40,7 @@ from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.run_entries import MODEL_KEYS
 from medhelm_spark.helm.schema_file import Schema, load_schema
-from medhelm_spark.lake.place import Place
+from medhelm_spark.lake.location import Location
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
@@ -343,7 +343,7 @@ class Evaluation:
     @property
     def location(self) -> str:
         """The lake: an absolute path, a URI or `catalog.schema`."""
-        return Place.of(self._workspace.location).location
+        return str(Location.of(self._workspace.location))
 
     @property
     def tracking_uri(self) -> str | None:

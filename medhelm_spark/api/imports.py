@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.export import ExportRequest, export_scenario
 from medhelm_spark.helm.export_file import METHODS, Export, read_export

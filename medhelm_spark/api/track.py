@@ -8,7 +8,7 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import Stat
-from medhelm_spark.lake.ledger import ReleaseMember
+from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.views import CURRENT_RELEASES, output_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
@@ -151,7 +151,7 @@ def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[s
 def _versions(ctx: Context) -> dict[str, tuple[str, int]]:
     versions = {table: ctx.lake.version(table) for table in DATA}
     return {
-        table: (ctx.lake.place.table(table), version)
+        table: (ctx.lake.location.table(table), version)
         for table, version in versions.items()
         if version is not None
     }

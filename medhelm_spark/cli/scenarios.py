@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.imported import ImportedScenario
@@ -41,7 +41,7 @@ def _list(registry: Registry, imported: Iterable[ImportedScenario]) -> int:
     rows = [HEADER, *(rows_by_name[name] for name in sorted(rows_by_name))]
     for line in aligned(list(zip(*rows, strict=True)), 0):
         sys.stdout.write(f"{line}\n")
-    for one in NOT_RUN:
+    for one in UNSUPPORTED_SCENARIOS:
         sys.stdout.write(f"{one.name}  not run: {one.reason}\n")
     return 0
 

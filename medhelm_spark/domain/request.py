@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from medhelm_spark.domain.scenario import AccessLevel, Message, Reference
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.scenario import Message, Reference
 
 
 class Purpose(StrEnum):

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.domain.request import Request
-from medhelm_spark.domain.scenario import AccessLevel
 
 
 def decide(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.scenario import ScenarioCard, Verified
 from medhelm_spark.helm.site import load_site
@@ -96,7 +96,7 @@ def _data(card: ScenarioCard) -> str:
 
 def _not_run() -> Iterator[str]:
     yield "## Described and not run\n"
-    for benchmark in NOT_RUN:
+    for benchmark in UNSUPPORTED_SCENARIOS:
         taxonomy = f"{benchmark.category}, {benchmark.subcategory}"
         access = f"{benchmark.access_level}, {benchmark.size} of its own tasks"
         yield (

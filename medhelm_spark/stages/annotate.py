@@ -13,6 +13,7 @@ from medhelm_spark.adaptation.decoding import call_id
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.annotators.kinds import version_of
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.comparability import JURY, jury_part
 from medhelm_spark.domain.ids import content_id
@@ -26,7 +27,6 @@ from medhelm_spark.domain.request import (
     VerdictStatus,
 )
 from medhelm_spark.domain.run import RunSpec, Unreadable
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import ANNOTATE, PLAN, PLAN_JUDGES
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.rows import map_rows

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.lake.place import is_catalog
+from medhelm_spark.lake.location import is_catalog
 from medhelm_spark.tracking.records import (
     TrackedRun,
     TrackedSuite,

@@ -13,10 +13,10 @@ import pytest
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Request, RequestResult
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.infer.stage import AskEngines

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from medhelm_spark.adaptation.fit import Window, beginning, render_fitting
 from medhelm_spark.adaptation.render import prompt_id, render
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
-from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.domain.scenario import Message
 from tests.unit.adaptation.rows import refs, row
 
 SPEC = AdapterSpec(input_prefix="Q: ", output_prefix="A: ")

@@ -10,8 +10,9 @@ from medhelm_spark.annotators.enclosed import enclosed
 from medhelm_spark.annotators.kinds import Shown, conversation_text, filled
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Criterion, Rubric
-from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.domain.scenario import Message
 from tests.unit.annotators.rubrics import verdict
 
 TAGS = "Grade it.\n<note_to_grade>\n{RESPONSE}\n</note_to_grade>\nGrade the note now."

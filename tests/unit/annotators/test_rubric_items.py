@@ -8,9 +8,10 @@ import pytest
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
 from medhelm_spark.annotators.kinds import Shown, kind_of, version_of
 from medhelm_spark.annotators.verdict import MAX_EXPLANATION, parse_met
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import RubricItem, items_text
 from medhelm_spark.domain.request import CriterionScore, Prompt, VerdictStatus
-from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.domain.scenario import Message
 from medhelm_spark.errors import UnknownNameError
 from tests.unit.annotators.rubrics import PER_ITEM, TWO, completion
 

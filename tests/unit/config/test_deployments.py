@@ -22,8 +22,8 @@ def _helm(class_name: str, args: str = "{}", more: str = "", name: str = "host/x
     )
 
 
-def test_the_shipped_deployments() -> None:
-    deployments = load_site().deployments
+def test_the_shipped_deployments(shipped) -> None:
+    deployments = shipped.deployments
     small = deployments["huggingface/smollm2-135m-instruct"]
     assert (small.engine, small.locality, small.demo) == ("llama_cpp", Locality.LOCAL, True)
     assert small.max_sequence_length == small.args["n_ctx"] == 4096

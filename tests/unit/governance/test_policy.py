@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.domain.request import Decoding, Request
-from medhelm_spark.domain.scenario import AccessLevel, strictest
 from medhelm_spark.governance.policy import decide, gate_for
 
 POLICY = Policy(

@@ -20,6 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import write_deltalake
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import (
     Annotation,
     Completion,
@@ -42,7 +43,6 @@ from medhelm_spark.domain.run import (
     SuiteRun,
 )
 from medhelm_spark.domain.scenario import (
-    AccessLevel,
     Instance,
     Message,
     Reference,
@@ -52,8 +52,7 @@ from medhelm_spark.domain.scenario import (
 )
 from medhelm_spark.domain.stats import SHARE, PerInstanceStats, Score, ScoreStatus, Stat
 from medhelm_spark.lake.columnar import encode_batch
-from medhelm_spark.lake.ledger import ReleaseMember
-from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, ReleaseMember, properties
 from medhelm_spark.statistics.summary import summarize
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (

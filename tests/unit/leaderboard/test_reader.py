@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Criterion
 from medhelm_spark.domain.request import Completion, FinishReason, RequestResult, TokenLogprob
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import INGEST, SUMMARIZE
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import codec_of, encode_batch

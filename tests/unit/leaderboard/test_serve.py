@@ -7,7 +7,7 @@ import pytest
 
 from medhelm_spark.cli import serve as serve_module
 from medhelm_spark.cli.serve import check_host, command, is_loopback, serve
-from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import LakeError, PolicyError
 from medhelm_spark.lake.reader import Reader, open_reader
 from tests.unit.leaderboard.planted import append, prompt_of

@@ -6,18 +6,13 @@ what HELM writes into the run name.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from medhelm_spark import plugins
-from medhelm_spark.config.layers import LayeredFiles
-from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.domain.plan import WordList, WordLists
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, PerturbationSpec, RunEntry
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 KEY = "data_augmentation"
-FOLDER = "perturbations"
 PLUGIN_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 Perturbations = tuple[PerturbationSpec, ...]
@@ -111,7 +106,7 @@ AUGMENTATIONS: Mapping[str, Mapping[str, Perturbations]] = {
             *_one("typos", prob=0.01),
         )
     },
-    "medical": {"medical": tuple(one for name in CLINICAL for one in _one(name))},
+    "medical": {"medical": tuple(spec for name in CLINICAL for spec in _one(name))},
     **{name: {name: _one(name)} for name in CLINICAL},
 }
 
@@ -130,8 +125,8 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
     Raises:
         ConfigError: A plug-in's name stands for something else, or cannot stand in a run name.
     """
-    own = plugins.added("PERTURBATIONS")
-    for name in own:
+    added = plugins.added("PERTURBATIONS")
+    for name in added:
         if not PLUGIN_NAME.fullmatch(name):
             raise ConfigError(
                 f"a plug-in's PERTURBATIONS has {name!r}; allowed: a letter, then letters, digits "
@@ -142,7 +137,7 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
                 f"a plug-in's PERTURBATIONS has {name!r}, which is taken; give it a name of its "
                 "own."
             )
-    return {**AUGMENTATIONS, **{name: {name: _one(name)} for name in own}}
+    return {**AUGMENTATIONS, **{name: {name: _one(name)} for name in added}}
 
 
 def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbations]]:
@@ -162,33 +157,3 @@ def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbat
         raise UnknownNameError(KEY, value, known, where=where)
     for name, perturbations in known[value].items():
         yield replace(entry, args={**entry.args, KEY: name}), perturbations
-
-
-def word_list_files(layers: LayeredFiles) -> dict[str, Path]:
-    """The file of every word list: a site's own in place of the shipped one of its name."""
-    found = {path.stem: path for path in layers.folder(FOLDER, "*.yaml")}
-    for name, path in found.items():
-        layers.note("word list", name, path)
-    return found
-
-
-def load_word_lists(files: Mapping[str, Path]) -> WordLists:
-    """Reads word lists: each a mapping from a word, or a group's name, to a list of words.
-
-    Raises:
-        ConfigError: A file is absent, broken, or has an entry without words.
-    """
-    return {name: _load(path) for name, path in files.items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WordListFile:
-    words: Mapping[str, tuple[str, ...]]
-
-
-def _load(path: Path) -> WordList:
-    found = load_yaml(path, _WordListFile)
-    for key, words in found.words.items():
-        if not words or not all(map(str.strip, (key, *words))):
-            raise ConfigError(f"{path}: words.{key} has no word, or an empty one.")
-    return found.words

@@ -1,4 +1,4 @@
-"""Stripes: what several tasks read of one file is together what one task reads."""
+"""Partitions: what several tasks read of one file is together what one task reads."""
 
 from pathlib import Path
 
@@ -16,31 +16,32 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("kind", CONTENTS)
-@pytest.mark.parametrize("stripes", [1, 2, 3, 11])
-def test_stripes_are_together_the_file(tmp_path: Path, kind: str, stripes: int) -> None:
+def test_partitions_are_together_the_file(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"a.{kind}"
     path.write_text(CONTENTS[kind], encoding="utf-8")
     of = source(path, kind)
     whole = list(read_records(of.files[0], of))
     assert len(whole) == 7
-    parts = [
-        list(read_records(of.files[0], of, stripe=stripe, stripes=stripes))
-        for stripe in range(stripes)
-    ]
-    for stripe, part in enumerate(parts):
-        assert all(record.row % stripes == stripe for record in part)
-    assert sorted((one for part in parts for one in part), key=lambda one: one.row) == whole
+    for partitions in (1, 2, 3, 11):
+        parts = [
+            list(read_records(of.files[0], of, partition=partition, partitions=partitions))
+            for partition in range(partitions)
+        ]
+        for partition, part in enumerate(parts):
+            assert all(record.row % partitions == partition for record in part)
+        records = [record for part in parts for record in part]
+        assert sorted(records, key=lambda record: record.row) == whole
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
-def test_a_row_of_another_stripe_takes_what_is_joined_to_it_nowhere(
+def test_a_row_of_another_partition_takes_what_is_joined_to_it_nowhere(
     tmp_path: Path, kind: str
 ) -> None:
     path, text = tmp_path / f"a.{kind}", tmp_path / "guide.txt"
     path.write_text(CONTENTS[kind], encoding="utf-8")
     text.write_text("All of it.", encoding="utf-8")
     of = source(path, kind, texts={"guide": str(text)})
-    found = list(read_records(of.files[0], of, stripe=0, stripes=2))
+    found = list(read_records(of.files[0], of, partition=0, partitions=2))
     assert [record.row for record in found] == [2, 4, 6]
     good = [record.fields for record in found if record.error is None]
     assert good and all(fields["guide"] == "All of it." and "id" in fields for fields in good)

@@ -1,22 +1,83 @@
-"""The bytes of a data file: plain, compressed by gzip, or a member of a zip or tar archive."""
+"""A data file opened for a reader: plain, compressed by gzip, or a member of a zip or tar archive.
+
+With the check that a table has the columns its card names.
+"""
 
 import gzip
 import io
+import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
-from typing import IO, BinaryIO, cast
+from types import MappingProxyType
+from typing import IO, Any, BinaryIO, cast
 
-from medhelm_spark.domain.scenario import SourceFile
+from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import DataError
+from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.sources import OpenFile, open_source
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
+CheckColumns = Callable[[Sequence[str]], None]
+UNREAD: Mapping[str, Any] = MappingProxyType({})
+"""A row of another partition, left unread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawFile:
+    """An open file, its path for messages, and the source it belongs to.
+
+    Of several partitions this one holds every `partitions`-th row; a reader may yield the rows of
+    the others as `UNREAD`.
+    """
+
+    path: str
+    stream: BinaryIO
+    source: DataSource
+    partition: int = 0
+    partitions: int = 1
+
+    def is_wanted(self, row: int) -> bool:
+        """Whether a row, counted from 1, falls into this partition."""
+        return row % self.partitions == self.partition
+
+
+Reader = Callable[[RawFile, CheckColumns], Iterator[Mapping[str, Any] | BadReason]]
+
+
+def check_columns(
+    path: str, required: Iterable[str], columns: Sequence[str], *, from_schema: bool = False
+) -> None:
+    """Refuse a table that lacks a column its card names.
+
+    The columns present are listed only where a schema gives them or one of the needed ones is among
+    them: otherwise the first line may be data, not a header.
+
+    Raises:
+        DataError: a needed column is absent.
+    """
+    needed = tuple(required)
+    missing = [name for name in needed if column_of(columns, name) is None]
+    if not missing:
+        return
+    lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
+    if len(missing) == len(needed) and not from_schema:
+        raise DataError(
+            f"{path}: needs column {lacks}, but none of its {len(columns)} columns is needed; "
+            "is the header line missing?"
+        )
+    present = ", ".join(_shown_column(number, name) for number, name in enumerate(columns, 1))
+    raise DataError(f"{path}: needs column {lacks}; columns present: {present}.")
+
+
+def _shown_column(number: int, name: str) -> str:
+    return repr(name) if re.fullmatch(r"[\w .:()/-]{1,60}", name) else f"(column {number})"
 
 
 def is_archive(path: str) -> bool:
@@ -50,11 +111,11 @@ def open_data(file: SourceFile, open_file: OpenFile = open_source) -> Iterator[B
 def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
     if file.member is not None and file.path.lower().endswith(".zip"):
         zipped = stack.enter_context(zipfile.ZipFile(stream))
-        name = _member(file, [one.filename for one in zipped.infolist() if not one.is_dir()])
+        name = _member(file, [info.filename for info in zipped.infolist() if not info.is_dir()])
         return stack.enter_context(_zip_member(file, zipped, name))
     if file.member is not None:
         tarred = stack.enter_context(tarfile.TarFile.open(fileobj=stream, mode="r:*"))
-        name = _member(file, [one.name for one in tarred.getmembers() if one.isfile()])
+        name = _member(file, [info.name for info in tarred.getmembers() if info.isfile()])
         return stack.enter_context(cast(BinaryIO, tarred.extractfile(name)))
     if file.path.lower().endswith(".gz"):
         return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
@@ -77,11 +138,11 @@ def _member(file: SourceFile, names: Sequence[str]) -> str:
     if wanted in names:
         return wanted
     for ending in (wanted, PurePosixPath(wanted).name):
-        found = [name for name in names if fnmatch(name, f"*/{ending}") or name == ending]
-        if len(found) == 1:
-            return found[0]
-    places = f"{len(found)} of its {len(names)} files are"
-    raise DataError(f"{file.path}: {places} called {ending!r}; one is needed.")
+        matches = [name for name in names if fnmatch(name, f"*/{ending}") or name == ending]
+        if len(matches) == 1:
+            return matches[0]
+    count = f"{len(matches)} of its {len(names)} files are"
+    raise DataError(f"{file.path}: {count} called {ending!r}; one is needed.")
 
 
 def is_inside(name: str) -> bool:

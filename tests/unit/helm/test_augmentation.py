@@ -9,17 +9,13 @@ import pytest
 
 from medhelm_spark import plugins
 from medhelm_spark.adaptation.perturbations import PERTURBATIONS, change_of
-from medhelm_spark.config.augmentation import (
-    AUGMENTATIONS,
-    NOT_SHIPPED,
-    load_word_lists,
-    word_list_files,
-)
 from medhelm_spark.config.benchmark import load_benchmark
 from medhelm_spark.config.layers import LayeredFiles
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.word_lists import load_word_lists, word_list_files
 from medhelm_spark.domain.run import PerturbationSpec, PromptVariant
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.augmentation import AUGMENTATIONS, NOT_SHIPPED
 from medhelm_spark.helm.site import load_site
 from tests.unit.conftest import Write
 from tests.unit.runs import SMALL, expand_one, expand_texts
@@ -43,13 +39,13 @@ def test_every_value_of_helms_is_shipped_or_refused_by_name() -> None:
     assert set(NOT_SHIPPED) == {"contrast_sets", "chinese", "hindi", "spanish", "swahili", "art"}
 
 
-@pytest.mark.parametrize("value", AUGMENTATIONS)
-def test_every_value_names_perturbations_that_can_be_made(value: str) -> None:
-    lists = load_word_lists(load_site().word_list_files)
-    for perturbations in AUGMENTATIONS[value].values():
-        names = [spec.name for spec in perturbations]
-        assert len(names) == len(set(names)) > 0, "the name is what tells copies apart"
-        assert all(change_of(spec, lists) for spec in perturbations)
+def test_every_value_names_perturbations_that_can_be_made(shipped: Registry) -> None:
+    lists = load_word_lists(shipped.word_list_files)
+    for value, sets in AUGMENTATIONS.items():
+        for perturbations in sets.values():
+            names = [spec.name for spec in perturbations]
+            assert len(names) == len(set(names)) > 0, f"{value}: the name tells copies apart"
+            assert all(change_of(spec, lists) for spec in perturbations), value
 
 
 def test_every_perturbation_can_be_asked_for() -> None:
