@@ -8,20 +8,20 @@ import heat
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, text
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
 from medhelm_spark.render.board import counts, remarks
 from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 
-Place = tuple[str, str, str, str]
-"""Deployment, scenario, metric and split: what names a cell."""
+CellKey = tuple[str, str, str, str]
+"""Deployment, scenario, metric and split of a cell."""
 
 
 def show(source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float) -> None:
-    """Filters, and the board of what they let pass."""
+    """Filters, and the board of the runs that match them."""
     passed = passing(runs)
     board = board_of(passed, coverage_floor=coverage_floor)
     if not board.rows:
@@ -34,16 +34,16 @@ def show(source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float) -
 
 
 def passing(runs: Sequence[BoardRun]) -> list[BoardRun]:
-    """The runs that the filters on the page let pass."""
+    """The runs that match the filters on the page."""
     access, locality = filters()
     return [run for run in runs if run.run_spec.access_level in access and run.locality in locality]
 
 
 def filters() -> tuple[list[str], list[str]]:
-    """The access levels and localities to show; they stand in the address."""
+    """The access levels and localities to show, which the address keeps."""
     left, right, _ = st.columns([1.1, 1.4, 1.5])
     levels = [level.value for level in AccessLevel]
-    places = [place.value for place in Locality]
+    localities = [locality.value for locality in Locality]
     with left:
         access = st.pills(
             "Access level of the benchmark",
@@ -56,9 +56,9 @@ def filters() -> tuple[list[str], list[str]]:
     with right:
         locality = st.pills(
             "Locality: where the model runs",
-            places,
+            localities,
             selection_mode="multi",
-            default=places,
+            default=localities,
             key="locality",
             bind="query-params",
         )
@@ -86,13 +86,13 @@ def _hidden(whole: Leaderboard, shown: Leaderboard) -> str:
 
 
 def _address(source: BoardSource) -> dict[str, list[str]]:
-    """What a link to an answer keeps of the address."""
+    """The part of the address that links to answers keep."""
     kept = {name: st.query_params.get_all(name) for name in ("access", "locality")}
     return {source.kind.value: [source.name], **{k: v for k, v in kept.items() if v}}
 
 
-def _place(run: BoardRun) -> Place:
-    """Where the board shows a run, or would if it had a value."""
+def _cell_key(run: BoardRun) -> CellKey:
+    """The cell of a run, or the one that it will have once it has a value."""
     spec = run.run_spec
     scenario = run.cell.scenario_name if run.cell else spec.scenario_name
     return (spec.model_deployment, scenario, spec.main_metric, spec.main_split)
@@ -103,10 +103,10 @@ def board_html(
 ) -> str:
     """The table. `runs` are those behind it; a cell links to the answers of its run."""
     by_id = {run.run_spec.run_spec_id: run for run in runs}
-    waiting = {_place(run): run for run in runs if not run.cell}
+    without_cell = {_cell_key(run): run for run in runs if not run.cell}
     body = "".join(
         f"<tr{_unranked(row)}>{_row_head(row)}"
-        f"{''.join(_cells(board, row, by_id, waiting, address))}</tr>"
+        f"{''.join(_cells(board, row, by_id, without_cell, address))}</tr>"
         for row in board.rows
     )
     return (
@@ -144,7 +144,7 @@ def _column_head(column: BoardColumn) -> str:
 
 
 def _row_head(row: BoardRow) -> str:
-    """Rank, name and locality; equal win rates share a rank, and without one there is none."""
+    """Rank, name and locality; no rank without a win rate."""
     rank = "" if row.rank is None else str(row.rank)
     rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
     return (
@@ -157,15 +157,15 @@ def _cells(
     board: Leaderboard,
     row: BoardRow,
     by_id: Mapping[str, BoardRun],
-    waiting: Mapping[Place, BoardRun],
+    without_cell: Mapping[CellKey, BoardRun],
     address: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
     for column, cell in zip(board.columns, row.cells, strict=True):
         if cell:
             yield _cell(cell, by_id[cell.run_spec_ids[0]], address)
         else:
-            place = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
-            yield _missing(None if row.variant else waiting.get(place))
+            key = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
+            yield _missing(None if row.variant else without_cell.get(key))
 
 
 def _missing(run: BoardRun | None) -> str:
@@ -176,8 +176,8 @@ def _missing(run: BoardRun | None) -> str:
 
 
 def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
-    at = heat.place(cell.mean, run.info) if cell.mean is not None and cell.is_counted else None
-    style = "" if at is None else f' style="background:{heat.css(heat.colour(at))}"'
+    share = heat.share(cell.mean, run.info) if cell.mean is not None and cell.is_counted else None
+    style = "" if share is None else f' style="background:{heat.css(heat.colour(share))}"'
     query = urlencode({**address, "view": "Answers", "run": run.run_spec.run_spec_id}, doseq=True)
     return (
         f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'

@@ -18,7 +18,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import ConfigError, SetupError
 
 GROUP = "medhelm_spark"
-KINDS = ("ANNOTATORS", "METRICS", "PARSERS", "PERTURBATIONS", "RUN_METRICS")
+KINDS = ("ANNOTATORS", "ENGINES", "METRICS", "PARSERS", "PERTURBATIONS", "RUN_METRICS")
 """The registries that a plug-in may add to."""
 
 SHOWN = 8
@@ -50,7 +50,7 @@ class Registry(Mapping[str, T]):
     """The package's own things of one kind by name, and after them those of loaded plug-ins.
 
     A plug-in's thing carries the plug-in's hash in its `version`, so that what it shaped is made
-    anew when the plug-in changes.
+    anew when the plug-in changes. Engines have no version: nobody is asked again.
     """
 
     def __init__(self, kind: str, of: type[T], own: Mapping[str, T]) -> None:
@@ -96,8 +96,12 @@ class Registry(Mapping[str, T]):
                 f"plug-in {plugin}: {self._kind}[{name!r}] is a {type(thing).__name__}; "
                 f"allowed: {self._of.__name__}."
             )
-        version = f"{getattr(thing, 'version', '')}+{plugin.version}"
-        stamped: T = dataclasses.replace(thing, version=version)  # type: ignore[type-var]
+        version = getattr(thing, "version", None)
+        if version is None:
+            return thing
+        stamped: T = dataclasses.replace(  # type: ignore[type-var]
+            thing, version=f"{version}+{plugin.version}"
+        )
         return stamped
 
 
@@ -109,9 +113,9 @@ def activate(modules: Iterable[str] = ()) -> tuple[Plugin, ...]:
         ConfigError: a module adds nothing.
     """
     announced = (entry.module for entry in metadata.entry_points(group=GROUP))
-    found = [_load(name) for name in dict.fromkeys([*announced, *modules])]
+    loaded = [_load(name) for name in dict.fromkeys([*announced, *modules])]
     _ACTIVE.clear()
-    _ACTIVE.update({plugin.module: plugin for plugin in found})
+    _ACTIVE.update({plugin.module: plugin for plugin in loaded})
     return active()
 
 
@@ -134,10 +138,10 @@ def ensure(plugins: Iterable[Plugin]) -> None:
     """
     for plugin in plugins:
         if _ACTIVE.get(plugin.module) != plugin:
-            found = _load(plugin.module)
-            if found.version != plugin.version:
+            loaded = _load(plugin.module)
+            if loaded.version != plugin.version:
                 raise SetupError(
-                    f"plug-in {plugin} of the driver is {found} on an executor; install the same "
+                    f"plug-in {plugin} of the driver is {loaded} on an executor; install the same "
                     "on every machine, and restart the executors."
                 )
             _ACTIVE[plugin.module] = plugin
@@ -172,9 +176,9 @@ def _hash(top: str) -> str:
 
 def _files(folder: Traversable, place: str) -> Iterator[tuple[str, str]]:
     """Each file's place and hash; what Python compiled from them is left out."""
-    for one in folder.iterdir():
-        if one.is_dir():
-            if one.name != "__pycache__":
-                yield from _files(one, f"{place}{one.name}/")
-        elif not one.name.endswith(".pyc"):
-            yield f"{place}{one.name}", sha256(one.read_bytes()).hexdigest()
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _files(entry, f"{place}{entry.name}/")
+        elif not entry.name.endswith(".pyc"):
+            yield f"{place}{entry.name}", sha256(entry.read_bytes()).hexdigest()

@@ -1,7 +1,7 @@
-"""The JSON objects in what a model wrote, and the values under a name in them.
+"""The JSON objects in a model's text, and the values under a name in them.
 
-Prose and code fences around an object do not matter. An object that was cut off, or is not quite
-JSON, still gives the values that are whole. The tries are bounded, and so is the time.
+Prose and code fences around an object do not matter. An object that was cut off, or is not valid
+JSON, still gives the values that are complete. The number of parsing attempts is bounded.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_MOST = 64
+_MAX_ATTEMPTS = 64
 _OBJECT = re.compile(r"\{\s{0,80}[\"'}]")
 _KEY = re.compile(r"[\"']([^\"'\n{}:,]{1,60})[\"']\s{0,20}:\s{0,20}")
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\n\\]|\\.|'(?!\s*[,}\]]))*)'")
@@ -29,11 +29,11 @@ _EXAMPLE = re.compile(
 
 
 def field(text: str, path: str) -> str | None:
-    """The value under the path in the last JSON object that has it, and is no example.
+    """The value under the dotted path in the last JSON object that has it.
 
-    The case of the names, and whether words in them are joined by `_`, `-` or a space, counts only
-    where a name is there in both spellings. A value that only holds a place (`<answer>`, `...`,
-    `A/B/C`) is none; an object that the words before it call an example counts only alone.
+    Names match without case and without `_`, `-` and spaces; an exactly equal name goes first. A
+    placeholder (`<answer>`, `...`, `A/B/C`) is no value. An object that the words before it call an
+    example counts only where there is no other.
     """
     values = [
         (value, _is_example(text, at))
@@ -53,9 +53,9 @@ def field(text: str, path: str) -> str | None:
 
 
 def objects(text: str) -> list[tuple[int, Any]]:
-    """The outermost JSON objects of a text with where they begin, in their order."""
+    """Position and value of the outermost JSON objects of a text, in order."""
     decoded, end = [], 0
-    for match in list(_OBJECT.finditer(text))[-_MOST:] if "{" in text else ():
+    for match in list(_OBJECT.finditer(text))[-_MAX_ATTEMPTS:] if "{" in text else ():
         if match.start() < end:
             continue
         try:
@@ -67,8 +67,8 @@ def objects(text: str) -> list[tuple[int, Any]]:
 
 
 def loose_values(text: str) -> Iterator[tuple[int, str, str]]:
-    """Where, name and value of what looks like a member of an object, where no object parses."""
-    for match in list(_KEY.finditer(text))[-_MOST:]:
+    """Position, name and value of what looks like a member, for texts where no object parses."""
+    for match in list(_KEY.finditer(text))[-_MAX_ATTEMPTS:]:
         if (value := _value_at(text, match.end())) is not None:
             yield match.start(), match[1], value
 
@@ -79,24 +79,24 @@ def members(value: Any) -> Iterator[tuple[str, str]]:
         for name, inner in value.items():
             if isinstance(inner, dict):
                 yield from members(inner)
-            elif (told := _as_text(inner)) is not None:
-                yield name, told
+            elif (text := _as_text(inner)) is not None:
+                yield name, text
 
 
 def scalars(text: str) -> list[str]:
-    """What the JSON list or object that a text is holds, as texts; empty where it is neither."""
+    """The values, as texts, of a text that is a JSON list or object; empty for any other text."""
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return []
-    inner = value if isinstance(value, list) else [told for _, told in members(value)]
-    return [told for one in inner if (told := _as_text(one)) is not None]
+    items = value if isinstance(value, list) else [member for _, member in members(value)]
+    return [item_text for item in items if (item_text := _as_text(item)) is not None]
 
 
 def without_examples(
     text: str, values: list[tuple[int, str]], is_read: Callable[[str], bool]
 ) -> list[str]:
-    """The values that can be read and are no examples; where all are examples, those."""
+    """The readable values that are no examples; where all are examples, all."""
     read = [(at, value) for at, value in values if is_read(value)]
     return [value for at, value in read if not _is_example(text, at)] or [
         value for _, value in read

@@ -9,16 +9,18 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
-from medhelm_spark.domain.scenario import AccessLevel, Instance, Reference, strictest
+from medhelm_spark.domain.scenario import Instance, Reference
 from medhelm_spark.errors import ConfigError, DataError
 
 NO_CORRECT_REFERENCE = "n/a"
 ANSWER_DELIMITER = ", "
 CHAIN_OF_THOUGHT = "chain_of_thought"
 """The key of a train row's `extra_data` that holds its worked reasoning."""
+
 # "Choose A for yes": instructions that give a letter its meaning.
 LETTER_MEANS = re.compile(r"\b[A-H] ?(?:for|means|is|=|:) ?\w")
 
@@ -145,13 +147,8 @@ def output_mapping(spec: AdapterSpec, references: Sequence[Reference]) -> dict[s
     return {letter: reference.text for letter, reference in zip(letters, references, strict=True)}
 
 
-def shows_options(spec: AdapterSpec) -> bool:
-    """Whether prompts list the references as options."""
-    return spec.method.startswith("multiple_choice")
-
-
 def fixes_letters(spec: AdapterSpec) -> bool:
-    """Whether the instructions say what a letter stands for, so that no option may move."""
+    """Whether the instructions give a letter a meaning, so that options must keep their letters."""
     return bool(LETTER_MEANS.search(spec.instructions))
 
 

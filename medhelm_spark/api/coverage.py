@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark.api.evaluate import asking_of, judging_of
+from medhelm_spark.api.evaluate import judging_of, models_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.leaderboard import BoardRun, choose, load_runs
-from medhelm_spark.stages.annotate import asking_judges
+from medhelm_spark.stages.annotate import judges_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.pending import Tally, tallies_of
 
@@ -94,6 +94,6 @@ def _tallies(
 ) -> dict[str, Tally]:
     """What models and judges are asked for these runs, by deployment and role."""
     units = [spec.run_spec_id for spec in specs]
-    models = tallies_of(ctx, units, asking_of(workspace, runs))
-    judges = tallies_of(ctx, units, asking_judges(judging_of(workspace, runs, specs)))
+    models = tallies_of(ctx, units, models_of(workspace, runs))
+    judges = tallies_of(ctx, units, judges_of(judging_of(workspace, runs, specs)))
     return models | {JUDGE + name: tally for name, tally in judges.items()}

@@ -11,7 +11,7 @@ from medhelm_spark.errors import BudgetError
 from medhelm_spark.render.table import aligned, html_table
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.estimate import Cost, costs
-from medhelm_spark.stages.infer.pending import Asking
+from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.waves import throughput
 from medhelm_spark.stages.judges import Judging
 
@@ -91,17 +91,17 @@ class Estimates:
 
 
 def estimates_of(
-    ctx: Context, specs: Sequence[RunSpec], asking: Asking, judging: Judging
+    ctx: Context, specs: Sequence[RunSpec], recipients: Recipients, judging: Judging
 ) -> Estimates:
     """What is left to ask of models and judges for these planned RunSpecs."""
-    deployments = {**asking.deployments, **judging.deployments}
+    deployments = {**recipients.deployments, **judging.deployments}
     measured = {
         name: seen.tokens_per_second for name, seen in throughput(ctx.ledger.values()).items()
     }
     return Estimates(
         tuple(
             estimated(deployments[name], cost, measured)
-            for name, cost in costs(ctx, specs, asking, judging).items()
+            for name, cost in costs(ctx, specs, recipients, judging).items()
         )
     )
 

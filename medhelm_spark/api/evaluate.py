@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.own_data import OwnData, check_order, replaced
-from medhelm_spark.api.suite_models import Other, others_left, runs_of
+from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import factory_of, preflight
 from medhelm_spark.errors import UnknownNameError
@@ -23,7 +24,7 @@ from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import NEVER_ASKED, decide, record
-from medhelm_spark.stages.infer.pending import Asking
+from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.stage import ingest, ingested
 from medhelm_spark.stages.judges import Judging
@@ -90,9 +91,9 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
 
 
 def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
-    found = [run.deployment for run in runs]
-    found += [one for run in runs for judged in run.annotators for one in judged.deployments]
-    return {one.name: one for one in found if one.engine != NEVER_ASKED}
+    models = [run.deployment for run in runs]
+    judges = [judge for run in runs for judged in run.annotators for judge in judged.deployments]
+    return {one.name: one for one in (*models, *judges) if one.engine != NEVER_ASKED}
 
 
 def prepare(
@@ -113,13 +114,13 @@ def prepare(
     cards = {run.card.name: run.card for run in runs}
     _warn(ctx, cards.values())
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
-    found = ingested(ctx, kept)
-    missing = [card for name, card in cards.items() if name not in found]
-    found |= ingest(ctx, [replaced(card, sources.get(card.name)) for card in missing])
-    check_splits(runs, {name: one.splits for name, one in found.items()})
+    data = ingested(ctx, kept)
+    missing = [card for name, card in cards.items() if name not in data]
+    data |= ingest(ctx, [replaced(card, sources.get(card.name)) for card in missing])
+    check_splits(runs, {name: held.splits for name, held in data.items()})
     record(ctx, decisions)
-    expect_rows(ctx.lake.spark, sum(sum(one.splits.values()) for one in found.values()))
-    versions = {name: one.data_version for name, one in found.items()}
+    expect_rows(ctx.lake.spark, sum(sum(held.splits.values()) for held in data.values()))
+    versions = {name: held.data_version for name, held in data.items()}
     return Prepared(specs=tuple(plan(ctx, runs, versions)), versions=versions)
 
 
@@ -129,10 +130,10 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     if not held:
         return
     seen = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
-    if all(one.access_level == AccessLevel.PUBLIC for one in seen):
-        level = max((card.access_level for card in held), key=lambda one: one.strictness)
+    if all(version.access_level == AccessLevel.PUBLIC for version in seen):
+        level = max((card.access_level for card in held), key=lambda version: version.strictness)
         names = ", ".join(sorted(card.name for card in held))
-        ctx.say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.place.location))
+        ctx.say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.location))
 
 
 def evaluate(
@@ -152,8 +153,8 @@ def evaluate(
     """
     calls, specs, is_asked = 0, prepared.specs, UPTO.index(upto)
     if is_asked >= UPTO.index(INFER):
-        asking = asking_of(workspace, runs, retry_failed)
-        calls += infer(ctx, [spec.run_spec_id for spec in specs], asking)
+        models = models_of(workspace, runs, retry_failed)
+        calls += infer(ctx, [spec.run_spec_id for spec in specs], models)
     if is_asked >= UPTO.index(ANNOTATE):
         calls += annotate(ctx, specs, judging_of(workspace, runs, specs, retry_failed))
     if is_asked < UPTO.index(SCORE):
@@ -185,14 +186,14 @@ def score_suite(
     if is_summarized:
         summarize(ctx, [*specs, *kept])
     enter_rescored(ctx, moved)
-    return others_left(left)
+    return others_left(left, on_other_data(current, prepared.specs, prepared.versions))
 
 
-def asking_of(
+def models_of(
     workspace: Workspace, runs: Sequence[ResolvedRun], retry_failed: bool = False
-) -> Asking:
+) -> Recipients:
     """The models of these runs, as infer asks them."""
-    return Asking(
+    return Recipients(
         deployments={run.deployment.name: run.deployment for run in runs},
         policy=workspace.registry.policy,
         retry_failed=retry_failed,

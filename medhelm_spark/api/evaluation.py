@@ -13,11 +13,11 @@ from medhelm_spark.api.entries import Entries, LoadedEntries
 from medhelm_spark.api.estimates import Estimates, estimates_of
 from medhelm_spark.api.evaluate import (
     Prepared,
-    asking_of,
     check,
     check_engines,
     evaluate,
     judging_of,
+    models_of,
     prepare,
 )
 from medhelm_spark.api.own_data import OwnData, Source, by_scenario, own_data, replaced
@@ -40,7 +40,7 @@ from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.run_entries import MODEL_KEYS
 from medhelm_spark.helm.schema_file import Schema, load_schema
-from medhelm_spark.lake.place import Place
+from medhelm_spark.lake.location import Location
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
@@ -178,7 +178,7 @@ class Evaluation:
         return estimates_of(
             begun.ctx,
             specs,
-            asking_of(self._workspace, begun.runs),
+            models_of(self._workspace, begun.runs),
             judging_of(self._workspace, begun.runs, specs),
         )
 
@@ -343,7 +343,7 @@ class Evaluation:
     @property
     def location(self) -> str:
         """The lake: an absolute path, a URI or `catalog.schema`."""
-        return Place.of(self._workspace.location).location
+        return str(Location.of(self._workspace.location))
 
     @property
     def tracking_uri(self) -> str | None:

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.export import ExportRequest, export_scenario
 from medhelm_spark.helm.export_file import METHODS, Export, read_export
@@ -92,14 +92,16 @@ def import_from_file(
     """
     path = path if "://" in path else str(Path(path).expanduser().absolute())
     export = read_export(first_line(path), path)
-    made = import_of(export, path, workspace.registry.cards, name=name, access_level=access_level)
-    _check(made, export)
-    ingested = into_lake(workspace.context(""), made.card, partial(_row, made, export))
-    args = [f"{key}={value}" for key, value in made.args.items()]
+    imported = import_of(
+        export, path, workspace.registry.cards, name=name, access_level=access_level
+    )
+    _check(imported, export)
+    ingested = into_lake(workspace.context(""), imported.card, partial(_row, imported, export))
+    args = [f"{key}={value}" for key, value in imported.args.items()]
     return Imported(
-        entry=f"{made.name}:{','.join([*args, 'model=MODEL'])}",
+        entry=f"{imported.name}:{','.join([*args, 'model=MODEL'])}",
         num_instances=export.instances,
-        left_out=tuple(made.left_out),
+        left_out=tuple(imported.left_out),
         ingested=ingested,
     )
 

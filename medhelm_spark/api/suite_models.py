@@ -1,16 +1,17 @@
 """The suite's other models: what the same run entries make of them now, and who is left behind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.run import RunEntry, SuiteRun
+from medhelm_spark.domain.run import RunEntry, RunSpec, SuiteRun
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL, MODEL_KEYS
 from medhelm_spark.stages.decide import NEVER_ASKED
+from medhelm_spark.stages.rescore import entry_of
 
 
 def runs_of(
@@ -58,24 +59,51 @@ class Other:
     """Other models of a suite that keep an earlier definition of a scenario.
 
     `asked` are those that would have to be asked for the present one, `imported` those whose
-    answers came from a file, which has to be imported again.
+    answers came from a file, which has to be imported again. `further` are the names of runs by
+    other run entries, on data that is no longer the scenario's.
     """
 
     scenario_name: str
     asked: tuple[str, ...]
     imported: tuple[str, ...]
+    further: tuple[str, ...] = ()
 
 
-def others_left(rows: Sequence[SuiteRun]) -> tuple[Other, ...]:
-    """The models that were left behind, by scenario."""
-    scenarios = sorted({row.run_spec.scenario_name for row in rows})
-    return tuple(_other(name, rows) for name in scenarios)
+def others_left(rows: Sequence[SuiteRun], further: Sequence[SuiteRun]) -> tuple[Other, ...]:
+    """What was left behind, by scenario: other models' runs, and runs of other run entries."""
+    scenarios = sorted({row.run_spec.scenario_name for row in (*rows, *further)})
+    return tuple(_other(name, rows, further) for name in scenarios)
 
 
-def _other(scenario_name: str, rows: Sequence[SuiteRun]) -> Other:
+def on_other_data(
+    rows: Sequence[SuiteRun], planned: Sequence[RunSpec], versions: Mapping[str, str]
+) -> list[SuiteRun]:
+    """The suite's runs of other run entries whose scenario has another data version by now.
+
+    Perturbed runs are no part of it: their data versions are of their own.
+    """
+    names, entries = {spec.name for spec in planned}, {entry_of(spec) for spec in planned}
+    return [
+        row
+        for row in rows
+        if row.name not in names
+        and entry_of(row.run_spec) not in entries
+        and not row.run_spec.perturbations
+        and not row.run_spec.prompt_variants
+        and versions.get(row.run_spec.scenario_name, row.run_spec.data_version)
+        != row.run_spec.data_version
+    ]
+
+
+def _other(scenario_name: str, rows: Sequence[SuiteRun], further: Sequence[SuiteRun]) -> Other:
     own = [row for row in rows if row.run_spec.scenario_name == scenario_name]
     imported = {row.run_spec.model_deployment for row in own if row.engine == NEVER_ASKED}
     asked = {row.run_spec.model_deployment for row in own} - imported
     return Other(
-        scenario_name=scenario_name, asked=tuple(sorted(asked)), imported=tuple(sorted(imported))
+        scenario_name=scenario_name,
+        asked=tuple(sorted(asked)),
+        imported=tuple(sorted(imported)),
+        further=tuple(
+            sorted(row.name for row in further if row.run_spec.scenario_name == scenario_name)
+        ),
     )

@@ -8,7 +8,7 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import Stat
-from medhelm_spark.lake.ledger import ReleaseMember
+from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.views import CURRENT_RELEASES, output_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
@@ -133,11 +133,11 @@ def _rates(asked: Throughput) -> dict[str, float]:
 
 
 def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:
-    wanted, found = set(units), defaultdict(list)
+    wanted, stats = set(units), defaultdict(list)
     for row in ctx.lake.rows(output_of("stats", SUMMARIZE), Stat):
         if row.run_spec_id in wanted:
-            found[row.run_spec_id].append(row)
-    return found
+            stats[row.run_spec_id].append(row)
+    return stats
 
 
 def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[str]]:
@@ -149,9 +149,9 @@ def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[s
 
 
 def _versions(ctx: Context) -> dict[str, tuple[str, int]]:
-    found = {table: ctx.lake.version(table) for table in DATA}
+    versions = {table: ctx.lake.version(table) for table in DATA}
     return {
-        table: (ctx.lake.place.table(table), version)
-        for table, version in found.items()
+        table: (ctx.lake.location.table(table), version)
+        for table, version in versions.items()
         if version is not None
     }

@@ -16,12 +16,11 @@ from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.place import Place
+from medhelm_spark.lake.lake import Lake, SparkReader
+from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.session import open_session
-from medhelm_spark.lake.spark_reader import SparkReader
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.stages.context import Context
 
@@ -78,10 +77,8 @@ class Workspace:
     @cached_property
     def reader(self) -> Reader:
         """Delta files are read without a JVM; a catalog's tables through its Spark session."""
-        place = Place.of(self.location)
-        if place.is_catalog:
-            return SparkReader(self.lake)
-        return open_reader(place.location)
+        location = Location.of(self.location)
+        return SparkReader(self.lake) if location.is_catalog else open_reader(str(location))
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""
@@ -90,7 +87,7 @@ class Workspace:
 
     def imported(self) -> tuple[ImportedScenario, ...]:
         """The scenarios that were imported into the lake; none where there is no lake."""
-        if not Place.of(self.location).may_exist:
+        if not Location.of(self.location).may_exist:
             return ()
         return tuple(self.reader.rows(CURRENT_IMPORTS, ImportedScenario))
 

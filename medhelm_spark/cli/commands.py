@@ -11,11 +11,10 @@ from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.incomplete import exit_code
 from medhelm_spark.cli.printing import write_out
-from medhelm_spark.config.explain import explain
-from medhelm_spark.config.registry import policy_of
+from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import load_settings
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.run_entries import parse_value
@@ -176,7 +175,7 @@ def explain_config(args: Namespace) -> int:
 
 def fetch_model(_: Namespace) -> int:
     """`fetch-model`: the small model's file, verified, into the cache."""
-    from medhelm_spark.engines.assets import fetch_model as fetch
+    from medhelm_spark.engines.model_files import fetch_model as fetch
 
     say(f"model file: {fetch()}")
     return 0

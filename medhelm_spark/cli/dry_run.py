@@ -33,15 +33,15 @@ def print_dry_run(runs: Runs) -> int:
 def _cells(run: ResolvedRun, decisions: Sequence[PolicyDecision]) -> tuple[str, ...]:
     """Name, model, access level, size, judges, and the rules that allow or refuse."""
     imported = f"{run.deployment.name} (imported, not asked)"
-    models = [_answer(one) for one in decisions if one.role == "model"] or [imported]
-    judges = [_answer(one) for one in decisions if one.role == "judge"] or ["none"]
+    models = [_answer(decision) for decision in decisions if decision.role == "model"] or [imported]
+    judges = [_answer(decision) for decision in decisions if decision.role == "judge"] or ["none"]
     return (
         run.name,
         ", ".join(models),
         run.card.access_level.value,
         _size(run),
         f"judges: {', '.join(judges)}",
-        "; ".join(dict.fromkeys(one.rule for one in decisions)),
+        "; ".join(dict.fromkeys(decision.rule for decision in decisions)),
     )
 
 

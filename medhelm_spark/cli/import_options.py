@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.domain.access import AccessLevel
 
 
 def scenario(parser: ArgumentParser) -> None:

@@ -59,17 +59,22 @@ def _repair(tallies: Iterable[tuple[str, Tally]], typed: Sequence[str]) -> str:
 
 def _tell_other(other: Other, args: Namespace) -> None:
     """Say how many models keep another definition of a scenario, and what mends it."""
-    models = (*other.asked, *other.imported)
-    say(
-        f"score: {other.scenario_name}: an earlier definition still holds for "
-        f"{counted(len(models), 'other model')} of suite {args.suite!r}"
-    )
+    if models := (*other.asked, *other.imported):
+        say(
+            f"score: {other.scenario_name}: an earlier definition still holds for "
+            f"{counted(len(models), 'other model')} of suite {args.suite!r}"
+        )
     if other.asked:
         command = for_models(args.typed, other.asked)
         say(f"score: {other.scenario_name}: to compare, run: {command}")
     if other.imported:
         names = ", ".join(other.imported)
         say(f"score: {other.scenario_name}: to compare, import the answers of {names} again")
+    if other.further:
+        say(
+            f"score: {other.scenario_name}: its data has changed since these runs; to compare, "
+            f"run their entries again: {_some(other.further)}"
+        )
 
 
 def _some(parts: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.imported import ImportedScenario
@@ -34,12 +34,14 @@ def scenarios(args: Namespace) -> int:
 
 def _list(registry: Registry, imported: Iterable[ImportedScenario]) -> int:
     cache = cache_folder() / "data"
-    found = {name: _row(name, card, presence(card, cache)) for name, card in registry.cards.items()}
-    found |= {one.scenario_name: _imported_row(one) for one in imported}
-    rows = [HEADER, *(found[name] for name in sorted(found))]
+    rows_by_name = {
+        name: _row(name, card, presence(card, cache)) for name, card in registry.cards.items()
+    }
+    rows_by_name |= {one.scenario_name: _imported_row(one) for one in imported}
+    rows = [HEADER, *(rows_by_name[name] for name in sorted(rows_by_name))]
     for line in aligned(list(zip(*rows, strict=True)), 0):
         sys.stdout.write(f"{line}\n")
-    for one in NOT_RUN:
+    for one in UNSUPPORTED_SCENARIOS:
         sys.stdout.write(f"{one.name}  not run: {one.reason}\n")
     return 0
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from medhelm_spark.config.resources import resource
-from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import PolicyError, SetupError
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import choose, text_levels

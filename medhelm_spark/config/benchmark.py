@@ -2,8 +2,8 @@
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
 user's own may hold patients), `id_column`, `answer_extraction` and `sampling`. Paths are looked for
-beside the YAML, then in the working directory. Everything that can be wrong is refused here, before
-a model is loaded.
+beside the YAML, then in the working directory. All mistakes that the files show are refused here,
+before a model is loaded.
 """
 
 import re
@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from medhelm_spark.config.cards import expand_short_forms
 from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
 from medhelm_spark.config.extraction import check_extraction
-from medhelm_spark.config.judged import JURY_SCORE
-from medhelm_spark.config.juries import DEFAULT_JURY, build_jury
+from medhelm_spark.config.juries import DEFAULT_JURY, JURY_SCORE, build_jury
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
 from medhelm_spark.config.sampling import check_sampling
-from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.config.yaml_text import read_text
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
 from medhelm_spark.domain.run import (
@@ -31,14 +31,7 @@ from medhelm_spark.domain.run import (
     PromptVariant,
 )
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
-from medhelm_spark.domain.scenario import (
-    AccessLevel,
-    DataSource,
-    ScenarioCard,
-    SourceFile,
-    Split,
-    Verified,
-)
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split, Verified
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 BERTSCORE = ("BERTScore-P", "BERTScore-R", "BERTScore-F")
@@ -101,7 +94,7 @@ def load_benchmark(path: Path) -> Benchmark:
     Raises:
         ConfigError: Naming the file and the key, column or criterion that is wrong.
     """
-    file = load_yaml(path, _BenchmarkFile, spelled_out)
+    file = load_yaml(path, _BenchmarkFile, expand_short_forms)
     _check(file, path)
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
@@ -121,15 +114,15 @@ def load_benchmark(path: Path) -> Benchmark:
 def _variants(file: _BenchmarkFile, path: Path) -> dict[str, str]:
     """The templates of prompt variants by name."""
     return {
-        one.name: read_text(find_file(one.prompt_file, path, f"prompt_file of {one.name!r}"))
-        for one in file.prompt_variants
+        entry.name: read_text(find_file(entry.prompt_file, path, f"prompt_file of {entry.name!r}"))
+        for entry in file.prompt_variants
     }
 
 
 def _with_variants(card: ScenarioCard, templates: Mapping[str, str]) -> ScenarioCard:
     """The card with the templates where its parser finds them."""
     variants = tuple(PromptVariant(name=name) for name in templates)
-    options = {one.perturbation: templates[one.name] for one in variants}
+    options = {variant.perturbation: templates[variant.name] for variant in variants}
     return replace(card, prompt_variants=variants, options={**card.options, **options})
 
 
@@ -151,7 +144,7 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
     check_sampling(file.sampling, str(path))
     check_extraction(
         file.answer_extraction,
-        [MetricSpec(name=m.name, args=m.args) for m in file.metrics],
+        [MetricSpec(name=entry.name, args=entry.args) for entry in file.metrics],
         str(path),
     )
     if not file.metrics:
@@ -217,8 +210,8 @@ def _adapter_spec(max_tokens: int) -> AdapterSpec:
 def _metric(entry: _MetricEntry, annotator: str) -> MetricSpec:
     if entry.name != JURY_SCORE:
         return MetricSpec(name=entry.name, args=entry.args)
-    own = {"annotator": annotator, "default_score": f"{entry.minimum:g}"}
-    return MetricSpec(name=entry.name, args={**own, **entry.args})
+    defaults = {"annotator": annotator, "default_score": f"{entry.minimum:g}"}
+    return MetricSpec(name=entry.name, args={**defaults, **entry.args})
 
 
 def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:

@@ -54,9 +54,9 @@ def csv_columns(path: Path) -> tuple[str, ...]:
         raise ConfigError(f"{path}: is empty; its first line must name the columns.")
     if not has_rows:
         raise ConfigError(f"{path}: has a header and no rows; a data set needs at least one.")
-    twice = next((name for name in header if header.count(name) > 1), None)
-    if twice is not None:
-        raise ConfigError(f"{path}: column {twice!r} is named twice in the header.")
+    repeated = next((name for name in header if header.count(name) > 1), None)
+    if repeated is not None:
+        raise ConfigError(f"{path}: column {repeated!r} is named twice in the header.")
     return tuple(header)
 
 

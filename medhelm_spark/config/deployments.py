@@ -2,22 +2,20 @@
 
 An entry with `engine` is ours: `client_spec.args` are that engine's arguments, which the engine
 itself checks before anything is asked. An entry without is MedHELM's own, and its client class is
-translated (`helm_clients`). What has no counterpart here becomes a `Refusal`: it may be listed,
-and says what to write instead when it is used.
+translated (`helm.clients`). What has no counterpart here, or an engine that is not loaded, becomes
+a `Refusal`: it may be listed, and says what to write instead when it is used.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from medhelm_spark.config.addresses import check_secrets, check_url, locality_of
+from medhelm_spark.config.addresses import check_secrets, check_url
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.domain.deployment import CHOICES, Deployment, Locality, OnFailure, Prices
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.errors import ConfigError, UnknownNameError
-
-ENGINE_NAMES = ("llama_cpp", "openai", "vllm", "canned", "imported")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,48 +71,79 @@ class Refusal:
     origin: str
 
 
-Translate = Callable[[DeploymentEntry], tuple[str, Mapping[str, Any]]]
+Args = Mapping[str, Any]
+Translate = Callable[[DeploymentEntry], tuple[str, Args]]
 
 
-def load_deployments(path: Path, translate: Translate) -> tuple[Deployment | Refusal, ...]:
+class DeclaredEngine(Protocol):
+    """What a deployment takes from its engine's declaration (`engines.EngineFactory`)."""
+
+    @property
+    def url(self) -> Callable[[Args], str]: ...
+    @property
+    def locality(self) -> Callable[[Args], Locality]: ...
+    @property
+    def serving(self) -> frozenset[str]: ...
+
+
+Engines = Mapping[str, DeclaredEngine]
+
+
+def load_deployments(
+    path: Path, translate: Translate, engines: Engines
+) -> tuple[Deployment | Refusal, ...]:
     """Reads one file; `translate` gives engine and arguments of MedHELM's own entries.
 
     Raises:
-        ConfigError: If the file is broken, names a deployment twice or an engine nobody has, or
-            gives an engine an argument it does not take.
+        ConfigError: If the file is broken or names a deployment twice, a deployment names no
+            engine, or holds a written-out key or an address that is none.
     """
     entries = load_yaml(path, _DeploymentsFile).model_deployments
     for index, entry in enumerate(entries):
         if any(entry.name == other.name for other in entries[:index]):
             raise ConfigError(f"{path}: deployment {entry.name!r} is given twice.")
-    return tuple(_deployment(entry, path, translate) for entry in entries)
+    return tuple(_deployment(entry, path, translate, engines) for entry in entries)
 
 
-def _deployment(entry: DeploymentEntry, path: Path, translate: Translate) -> Deployment | Refusal:
+def _deployment(
+    entry: DeploymentEntry, path: Path, translate: Translate, engines: Engines
+) -> Deployment | Refusal:
     where = f"{path}: deployment {entry.name!r}"
     _check_limits(entry, where)
     if entry.engine:
-        _check_engine(entry.engine, entry.client_spec.args, where)
-        return _built(entry, entry.engine, entry.client_spec.args, path)
+        if entry.engine in engines:
+            return _built(entry, entry.engine, entry.client_spec.args, engines, path)
+        check_secrets(entry.client_spec.args, where)
+        unknown = UnknownNameError("engine", entry.engine, engines)
+        return _refusal(entry, path, f"{where}: {unknown} One of your own is loaded by --plugins.")
     if not entry.client_spec.class_name:
-        names = ", ".join(ENGINE_NAMES)
+        names = ", ".join(engines)
         raise ConfigError(f"{where} names no engine; add engine: with one of {names}.")
     try:
         engine, args = translate(entry)
-        _check_engine(engine, args, where)
+        return _built(entry, engine, args, engines, path)
     except ConfigError as error:
-        reason = f"{where}: {str(error).removeprefix(where).removeprefix(': ')}"
-        return Refusal(name=entry.name, model=entry.model, reason=reason, origin=str(path))
-    return _built(entry, engine, args, path)
+        reason = str(error).removeprefix(where).removeprefix(": ")
+        return _refusal(entry, path, f"{where}: {reason}")
 
 
-def _built(entry: DeploymentEntry, engine: str, args: Mapping[str, Any], path: Path) -> Deployment:
+def _refusal(entry: DeploymentEntry, path: Path, reason: str) -> Refusal:
+    return Refusal(name=entry.name, model=entry.model, reason=reason, origin=str(path))
+
+
+def _built(
+    entry: DeploymentEntry, engine: str, args: Args, engines: Engines, path: Path
+) -> Deployment:
+    declared, where = engines[engine], f"{path}: deployment {entry.name!r}"
+    check_secrets(args, where)
+    check_url(declared.url(args), where)
     return Deployment(
         name=entry.name,
         model=entry.model,
         engine=engine,
-        locality=entry.locality or locality_of(engine, args),
+        locality=entry.locality or declared.locality(args),
         args=args,
+        serving=declared.serving,
         tokenizer_name=entry.tokenizer_name,
         max_sequence_length=entry.max_sequence_length,
         max_request_length=entry.max_request_length or entry.max_sequence_length,
@@ -145,10 +174,3 @@ def _check_limits(entry: DeploymentEntry, where: str) -> None:
             )
     if entry.prices and min(entry.prices.prompt, entry.prices.completion) < 0:
         raise ConfigError(f"{where}: prices are {entry.prices}; allowed: numbers from 0.")
-
-
-def _check_engine(engine: str, args: Mapping[str, Any], where: str) -> None:
-    if engine not in ENGINE_NAMES:
-        raise UnknownNameError("engine", engine, ENGINE_NAMES, where=where)
-    check_secrets(args, where)
-    check_url(args, where)

@@ -14,7 +14,7 @@ _ARGUMENT = {ExtractionMethod.JSON_FIELD: "field", ExtractionMethod.REGEX: "patt
 _PLAIN = tuple(method.value for method in ExtractionMethod if method not in _ARGUMENT)
 
 
-def spelled_out(data: Any) -> Any:
+def expand_short_forms(data: Any) -> Any:
     """A parsed document with `answer_extraction: choice` written as `{method: choice}`."""
     if isinstance(data, dict) and isinstance(data.get(KEY), str):
         return {**data, KEY: {"method": data[KEY]}}

@@ -1,13 +1,29 @@
-"""`judges.yaml`: MedHELM's jury file, with `name` and `validated` added."""
+"""Juries: MedHELM's `judges.yaml`, and the arguments that judged metrics get of their jury.
 
-from dataclasses import dataclass
+The file may also give `name` and `validated`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
+from medhelm_spark.domain.plan import ResolvedAnnotator
+from medhelm_spark.domain.policy import Comparison, IncompleteJury
+from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.errors import ConfigError
 
 DEFAULT_JURY = "default"
+JURY_SCORE = "jury_score"
+JUDGED = (JURY_SCORE, "health_bench", "health_bench_professional")
+"""The metrics that read verdicts and take the argument `incomplete_jury`."""
+
+USUAL_SCALE = (1.0, 5.0)
+"""The scale that `jury_score` has where its arguments name none."""
+
+UNKNOWN_SCALE = (float("-inf"), float("inf"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +50,48 @@ def build_jury(
     if not judges:
         raise ConfigError(f"{where}: judges is empty; a jury needs at least one judge.")
     names = [judge.name for judge in judges]
-    twice = next((one for one in names if names.count(one) > 1), None)
-    if twice:
-        raise ConfigError(f"{where}: judge {twice!r} is named twice.")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated:
+        raise ConfigError(f"{where}: judge {repeated!r} is named twice.")
     return Jury(name=name, judges=judges, validated=validated)
+
+
+def with_jury(
+    metrics: Iterable[MetricSpec],
+    annotators: Sequence[ResolvedAnnotator],
+    comparison: Comparison,
+) -> tuple[MetricSpec, ...]:
+    """The metrics of a run with the arguments that its rubrics and the policy give them.
+
+    A card's own arguments win. Only what differs from a metric's default is given, so that other
+    runs keep their ids.
+    """
+    rubrics = {annotator.spec.name: annotator.rubric for annotator in annotators}
+    return tuple(
+        replace(spec, args={**_jury_args(spec, rubrics, comparison), **spec.args})
+        if spec.name in JUDGED
+        else spec
+        for spec in metrics
+    )
+
+
+def _jury_args(
+    spec: MetricSpec, rubrics: Mapping[str, Rubric], comparison: Comparison
+) -> dict[str, str]:
+    rule = comparison.incomplete_jury
+    args = {} if rule is IncompleteJury.UNSCORED else {"incomplete_jury": rule.value}
+    if spec.name == JURY_SCORE:
+        named = spec.args.get("annotator")
+        scale = _scale(rubric for name, rubric in rubrics.items() if named in (None, name))
+        if scale != USUAL_SCALE:
+            args |= {"minimum": f"{scale[0]:g}", "maximum": f"{scale[1]:g}"}
+    return args
+
+
+def _scale(rubrics: Iterable[Rubric]) -> tuple[float, float]:
+    """From the lowest to the highest score of all criteria; not known where a rubric has none."""
+    criteria = [rubric.criteria for rubric in rubrics]
+    if not criteria or not all(criteria):
+        return UNKNOWN_SCALE
+    flat = [criterion for of_rubric in criteria for criterion in of_rubric]
+    return min(each.minimum for each in flat), max(each.maximum for each in flat)

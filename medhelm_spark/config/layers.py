@@ -40,13 +40,13 @@ class LayeredFiles:
 
     def read(self, kind: str, paths: Iterable[Path], load: Load[N]) -> dict[str, N]:
         """The things of all files by name; one that is overridden moves to the end."""
-        found: dict[str, N] = {}
+        things: dict[str, N] = {}
         for path in paths:
             for thing in load(path):
-                found.pop(thing.name, None)
-                found[thing.name] = thing
+                things.pop(thing.name, None)
+                things[thing.name] = thing
                 self.note(kind, thing.name, path)
-        return found
+        return things
 
     def note(self, kind: str, name: str, path: Path) -> None:
         """Remembers that this file gives the thing from now on."""

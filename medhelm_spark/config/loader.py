@@ -1,4 +1,4 @@
-"""Turns parsed configuration into frozen dataclasses, or into one clear sentence.
+"""Turns parsed configuration into frozen dataclasses, or into an error of one sentence.
 
 Values are checked strictly: text is not read as a number, `true` is not 1, and a key that no field
 has is refused with the nearest field that exists.
@@ -117,7 +117,7 @@ def _type_at(type_: Any, loc: Sequence[int | str]) -> Any:
 
 
 def shown(value: object) -> str:
-    """A received value for an error; of a container only its form, for it may hold a secret."""
+    """A received value for an error; of a container only keys or length: it may hold a secret."""
     if isinstance(value, Mapping):
         return f"a mapping with keys {', '.join(map(str, value)) or '(none)'}"
     if isinstance(value, (list, tuple)):

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.policy import Comparison, Policy
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError
 
 
@@ -24,18 +24,18 @@ def load_policy(path: Path) -> Policy:
     Raises:
         ConfigError: If it names a level or a locality that does not exist, or a share that is none.
     """
-    found = load_yaml(path, _PolicyFile)
-    floor = found.comparison.coverage_floor
+    file = load_yaml(path, _PolicyFile)
+    floor = file.comparison.coverage_floor
     if not 0 <= floor <= 1:
         raise ConfigError(f"{path}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
     allowed = tuple(
-        (level, _ordered(found.allowed[level])) for level in AccessLevel if level in found.allowed
+        (level, _ordered(file.allowed[level])) for level in AccessLevel if level in file.allowed
     )
     return Policy(
         allowed=allowed,
-        version=content_id(allowed, found.comparison),
+        version=content_id(allowed, file.comparison),
         origin=str(path),
-        comparison=found.comparison,
+        comparison=file.comparison,
     )
 
 

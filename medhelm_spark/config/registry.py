@@ -4,30 +4,29 @@ Shipped files are read first, then the site folder (`--local-path`), whose entri
 and whose `judges.yaml` and `policy.yaml` replace the shipped ones.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from medhelm_spark.config.augmentation import word_list_files
-from medhelm_spark.config.deployments import Refusal, Translate, load_deployments
-from medhelm_spark.config.extraction import check_extraction
+from medhelm_spark.config.cards import Taxonomy, card_reader, load_taxonomy
+from medhelm_spark.config.deployments import Engines, Refusal, Translate, load_deployments
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
-from medhelm_spark.config.layers import LayeredFiles, Load, Origin
-from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.layers import LayeredFiles, Origin
 from medhelm_spark.config.models import load_models
 from medhelm_spark.config.policy import load_policy
-from medhelm_spark.config.resolve import resolve_deployment
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
-from medhelm_spark.config.sampling import check_sampling
-from medhelm_spark.config.short_forms import spelled_out
-from medhelm_spark.config.taxonomy import Taxonomy, check_card, load_taxonomy
+from medhelm_spark.config.settings import Settings
+from medhelm_spark.config.word_lists import word_list_files
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment, Jury, Model
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
+
+MODEL_GROUPS = ("all", "text", "code", "text_code", "instruction_following", "vlm", "audiolm")
+"""Names that HELM accepts as a model and that stand for several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +54,49 @@ class Registry:
     ) -> Deployment:
         """The deployment that a model's name, a deployment's name or both stand for.
 
+        By HELM's rules (facts section 2.4): a deployment's name stands for itself; a model's for
+        the deployment of the same name, else for the last one registered for it that is not
+        deprecated; a model of three parts, `host/org/model`, names deployment and model at once.
+
         Raises:
             UnknownNameError: If nothing of that name is registered.
             ConfigError: If the two do not belong together, or the deployment cannot run here.
         """
-        return resolve_deployment(self.deployments, self.refusals, model, model_deployment)
+        if model_deployment:
+            deployment = self._deployment(model_deployment)
+            return _serving(deployment, model) if model else deployment
+        if not model:
+            raise ConfigError("neither a model nor a deployment is named.")
+        if model.count("/") == 2 and (model in self.deployments or model in self.refusals):
+            return _serving(self._deployment(model), model.partition("/")[2])
+        return self._deployment_of_model(model)
+
+    def _deployment(self, name: str) -> Deployment:
+        if name in self.refusals:
+            raise ConfigError(self.refusals[name].reason)
+        if name not in self.deployments:
+            raise UnknownNameError("deployment", name, self.deployments)
+        return self.deployments[name]
+
+    def _deployment_of_model(self, model: str) -> Deployment:
+        same = self.deployments.get(model)
+        if same and not same.deprecated:
+            return same
+        serving = [each for each in self.deployments.values() if each.model == model]
+        if serving:
+            current = [deployment for deployment in serving if not deployment.deprecated]
+            return (current or serving)[-1]
+        if same or model in self.refusals:
+            return self._deployment(model)
+        refused = [refusal for refusal in self.refusals.values() if refusal.model == model]
+        if refused:
+            raise ConfigError(refused[-1].reason)
+        if model in MODEL_GROUPS:
+            raise ConfigError(
+                f"model={model} is a group of HELM's; name the models by --models-to-run instead."
+            )
+        known = {deployment.model for deployment in self.deployments.values()}
+        raise UnknownNameError("model", model, known | set(self.deployments))
 
     def model(self, name: str) -> Model:
         """A model's metadata; of a model without any, its name and its organisation."""
@@ -68,15 +105,26 @@ class Registry:
         return self.models.get(name, placeholder)
 
 
+def _serving(deployment: Deployment, model: str) -> Deployment:
+    """The deployment, if the model is the one that it serves."""
+    if model in (deployment.model, deployment.name):
+        return deployment
+    raise ConfigError(
+        f"deployment {deployment.name!r} serves model {deployment.model!r}, not {model!r}."
+    )
+
+
 def load_registry(
     local_path: Path | None = None,
     *,
+    engines: Engines,
     translator: Callable[[Path], Translate],
     deployments: Iterable[Deployment] = (),
 ) -> Registry:
     """Reads the shipped files and a site's folder; an absent folder is an empty one.
 
-    `translator` makes, of a site's folder, what reads deployments with a foreign client class.
+    `engines` are those that deployments may name. `translator` makes, of a site's folder, what
+    reads deployments with a foreign client class.
     `deployments` are added last, for what a command defines itself (imported answers).
 
     Raises:
@@ -87,12 +135,13 @@ def load_registry(
     usable, refused = _deployments(
         layers,
         translator(local_path or conf_path()),  # no client class in what ships
+        engines,
     )
     word_lists = word_list_files(layers)
-    read_card, read_rubric = _card_reader(taxonomy), lambda path: [load_rubric(path)]
+    read_card, read_rubric = card_reader(taxonomy), lambda path: [load_rubric(path)]
     return Registry(
         cards=layers.read("scenario", layers.folder("scenarios", "*.yaml"), read_card),
-        deployments={**usable, **{one.name: one for one in deployments}},
+        deployments={**usable, **{deployment.name: deployment for deployment in deployments}},
         models=layers.read("model", layers.files("model_metadata.yaml"), load_models),
         juries=_juries(layers),
         rubrics=layers.read("rubric", layers.folder("rubrics", "*.md"), read_rubric),
@@ -105,37 +154,14 @@ def load_registry(
 
 
 def _deployments(
-    layers: LayeredFiles, translate: Translate
+    layers: LayeredFiles, translate: Translate, engines: Engines
 ) -> tuple[dict[str, Deployment], dict[str, Refusal]]:
     files = layers.files("model_deployments.yaml")
-    found = layers.read("deployment", files, lambda path: load_deployments(path, translate))
-    usable = {name: one for name, one in found.items() if isinstance(one, Deployment)}
-    return usable, {name: one for name, one in found.items() if isinstance(one, Refusal)}
-
-
-def _card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
-    seen: dict[tuple[Path, str], Path] = {}
-
-    def read(path: Path) -> Iterable[ScenarioCard]:
-        card = load_yaml(path, ScenarioCard, spelled_out)
-        check_card(card, taxonomy, str(path))
-        check_extraction(card.answer_extraction, card.metrics, str(path))
-        check_sampling(card.sampling, str(path))
-        _check_parts(card, path)
-        first = seen.setdefault((path.parent, card.name), path)
-        if first != path:
-            raise ConfigError(f"{path}: scenario {card.name!r} is already defined in {first}.")
-        return [card]
-
-    return read
-
-
-def _check_parts(card: ScenarioCard, path: Path) -> None:
-    """Refuse parts by an argument that chooses no data: its runs would be means of the same."""
-    allowed = [arg for arg in card.args if arg in card.choices]
-    for arg in card.parts.args:
-        if arg not in allowed:
-            raise UnknownNameError("argument", arg, allowed, where=f"{path}: parts.args")
+    entries = layers.read(
+        "deployment", files, lambda path: load_deployments(path, translate, engines)
+    )
+    usable = {name: entry for name, entry in entries.items() if isinstance(entry, Deployment)}
+    return usable, {name: entry for name, entry in entries.items() if isinstance(entry, Refusal)}
 
 
 def _juries(layers: LayeredFiles) -> dict[str, Jury]:
@@ -158,3 +184,15 @@ def _policy(layers: LayeredFiles) -> Policy:
     for path in paths:
         layers.note("policy", "policy", path)
     return load_policy(paths[-1])
+
+
+def explain(registry: Registry, settings: Settings | None = None) -> tuple[Origin, ...]:
+    """One row per scenario, deployment, model, jury, rubric, policy and settings file."""
+    return (*registry.origins, *_settings_rows(settings))
+
+
+def _settings_rows(settings: Settings | None) -> Iterator[Origin]:
+    if settings:
+        winner, *overridden = reversed(settings.origins)
+        name = str(settings.platform)
+        yield Origin(kind="settings", name=name, file=winner, overridden=tuple(overridden))

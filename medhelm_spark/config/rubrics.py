@@ -1,4 +1,4 @@
-"""Rubrics: what a judge is told, and which criteria it must score.
+"""Rubrics: the prompt of a judge, and which criteria it must score.
 
 A shipped rubric is a markdown file, `conf/rubrics/NAME.md`: YAML between two `---` lines gives
 `criteria` and `max_tokens`, the rest is the prompt. With `kind: rubric` it has no criteria of its
@@ -88,8 +88,8 @@ def judge_rubric(name: str, template: str, criteria: object, scale: Scale, where
     """
     if not isinstance(criteria, Mapping):
         raise ConfigError(f"{where}: its criteria are {shown(criteria)}; allowed: an object.")
-    made = tuple(_criterion(key, value, scale, where) for key, value in criteria.items())
-    return build_rubric(name, template, _FrontMatter(criteria=made), where)
+    scored = tuple(_criterion(key, value, scale, where) for key, value in criteria.items())
+    return build_rubric(name, template, _FrontMatter(criteria=scored), where)
 
 
 def _criterion(name: str, keys: object, scale: Scale, path: Path | str) -> Criterion:

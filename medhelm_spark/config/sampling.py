@@ -21,26 +21,32 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 
 KEY = "sampling"
 FLAG = "--sampling"
+COUNT, SHORT_COUNT = "max_eval_instances", "count"
 MAX_SEED = 2**32 - 1
 ORDERS = tuple(order.value for order in SamplingOrder)
 
 
-def spelled_out(data: Any) -> Any:
+def expand_short_forms(data: Any) -> Any:
     """A parsed document with `sampling: medhelm` written as `{order: medhelm}`.
 
-    In its filter `sub_split: a` and `sub_split: [a, b]` stand for `{values: [...]}`.
+    In it `count` stands for `max_eval_instances`, and in its filter `sub_split: a` and
+    `sub_split: [a, b]` for `{values: [...]}`.
     """
     if not isinstance(data, dict) or KEY not in data:
         return data
-    return {**data, KEY: _one_spelled_out(data[KEY])}
+    return {**data, KEY: _expand_sampling(data[KEY])}
 
 
-def _one_spelled_out(sampling: Any) -> Any:
+def _expand_sampling(sampling: Any) -> Any:
     if isinstance(sampling, str):
         return {"order": sampling}
-    if isinstance(sampling, dict) and isinstance(sampling.get("filter"), dict):
+    if not isinstance(sampling, dict):
+        return sampling
+    if isinstance(sampling.get("filter"), dict):
         conditions = {name: _condition(value) for name, value in sampling["filter"].items()}
-        return {**sampling, "filter": conditions}
+        sampling = {**sampling, "filter": conditions}
+    if SHORT_COUNT in sampling and COUNT not in sampling:
+        return {COUNT if key == SHORT_COUNT else key: value for key, value in sampling.items()}
     return sampling
 
 
@@ -64,8 +70,9 @@ def check_sampling(sampling: Sampling, where: str) -> None:
             f"{where}: {KEY}.seed is {sampling.seed}, but the order source draws nothing; "
             "leave it out, or give the order hash or medhelm."
         )
-    if sampling.count is not None and sampling.count < 1:
-        raise ConfigError(f"{where}: {KEY}.count is {sampling.count}; allowed: 1 or more.")
+    count = sampling.max_eval_instances
+    if count is not None and count < 1:
+        raise ConfigError(f"{where}: {KEY}.{COUNT} is {count}; allowed: 1 or more.")
     for column, condition in sampling.filter.items():
         _check_condition(column, condition, f"{where}: {KEY}.filter")
 
@@ -111,22 +118,23 @@ def load_sampling(text: str) -> Sampling:
     if not Path(text).is_file():
         raise ConfigError(
             f"{FLAG} is {text!r}; allowed: {', '.join(ORDERS)}, or a YAML file that says order, "
-            "seed, count and filter."
+            "seed, max_eval_instances and filter."
         )
-    sampling = load_yaml(Path(text), Sampling, _one_spelled_out)
+    sampling = load_yaml(Path(text), Sampling, _expand_sampling)
     check_sampling(sampling, text)
     return sampling
 
 
-def with_count(spec: AdapterSpec, sampling: Sampling) -> AdapterSpec:
-    """The adapter with the rule's `count` as its `max_eval_instances`."""
-    return spec if sampling.count is None else replace(spec, max_eval_instances=sampling.count)
+def with_max_eval_instances(spec: AdapterSpec, sampling: Sampling) -> AdapterSpec:
+    """The adapter with the rule's `max_eval_instances`, where the rule has it."""
+    count = sampling.max_eval_instances
+    return spec if count is None else replace(spec, max_eval_instances=count)
 
 
 def sampled(
     card: ScenarioCard, args: Mapping[str, object], flag: Sampling | None, where: str
 ) -> ScenarioCard:
-    """The card with the rule that holds for an entry: its own order, else the flag's, else its."""
+    """The card with the rule of an entry: its own order, else the flag's rule, else the card's."""
     if KEY in args:
         return replace(card, sampling=sampling_named(args[KEY], card.sampling, where))
     return card if flag is None else replace(card, sampling=flag)

@@ -80,7 +80,7 @@ def detect_platform(environ: Mapping[str, str]) -> Platform:
     if named:
         if named not in list(Platform):
             raise UnknownNameError(
-                "platform", named, [str(one) for one in Platform], where=PREFIX + "PLATFORM"
+                "platform", named, list(map(str, Platform)), where=PREFIX + "PLATFORM"
             )
         return Platform(named)
     if "DATABRICKS_RUNTIME_VERSION" in environ:

@@ -1,4 +1,4 @@
-"""Reads YAML as people mean it: `no` and `007` stay text, a key may be written once.
+"""Reads YAML by version 1.2: `no` and `007` stay text, and a key may be written once.
 
 PyYAML follows YAML 1.1, where `no` is false, `12:30` is 750 and `2024-05-13` a date, and where the
 second of two equal keys wins silently. This loader resolves scalars by YAML 1.2's core rules and

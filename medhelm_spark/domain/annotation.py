@@ -54,9 +54,9 @@ class Rubric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricItem:
-    """What one instance's answer is looked at for; met, it earns its points, which may be negative.
+    """One criterion of an instance's own rubric; an answer that meets it earns its points.
 
-    `tags` group items, `axis:accuracy` for example.
+    Points may be negative. `tags` group items, `axis:accuracy` for example.
     """
 
     criterion: str
@@ -72,6 +72,6 @@ def items_text(items: Iterable[RubricItem]) -> str:
 def rubric_items(extra_data: Mapping[str, str]) -> tuple[RubricItem, ...]:
     """An instance's own rubric, in the order of the data; empty where it has none."""
     return tuple(
-        RubricItem(criterion=one["criterion"], points=one["points"], tags=tuple(one["tags"]))
-        for one in json.loads(extra_data.get(RUBRIC_ITEMS, "[]"))
+        RubricItem(criterion=item["criterion"], points=item["points"], tags=tuple(item["tags"]))
+        for item in json.loads(extra_data.get(RUBRIC_ITEMS, "[]"))
     )

@@ -1,11 +1,14 @@
-"""bind: a card with its arguments put in, so that what reads it sees plain paths and texts."""
+"""bind: a card with its arguments put in, so that what reads it sees plain paths and texts.
+
+A run's card is bound once, where its entry is expanded.
+"""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from medhelm_spark.domain.history import History
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, Variant
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard
 from medhelm_spark.errors import ConfigError
 
 TEMPLATE = "template"
@@ -29,21 +32,21 @@ def bind(card: ScenarioCard) -> ScenarioCard:
     for arg, value in values.items():
         _check(card, arg, value)
     words = {arg: card.choices.get(arg, {}).get(value, value) for arg, value in values.items()}
-    put, say = _putter(card, values, words), _putter(card, words, words)
-    fill = _putter(card, _braced(words), _braced(words))
+    put, put_words = _putter(card, values, words), _putter(card, words, words)
+    put_braced = _putter(card, _braced(words), _braced(words))
     spec = card.adapter_spec
     return replace(
         card,
         source=_source(card.source, put),
         fields={role: put(column) for role, column in card.fields.items()},
-        options=_options(card.options, fill),
+        options=_options(card.options, put_braced),
         variants=tuple(
-            Variant(name=one.name, fields=one.fields, options=_options(one.options, fill))
-            for one in card.variants
+            replace(variant, options=_options(variant.options, put_braced))
+            for variant in card.variants
         ),
         keep=_rules(card.keep, values, put),
         drop=_rules(card.drop, values, put),
-        adapter_spec=replace(spec, instructions=say(spec.instructions)),
+        adapter_spec=replace(spec, instructions=put_words(spec.instructions)),
     )
 
 
@@ -56,7 +59,7 @@ def _check(card: ScenarioCard, arg: str, value: str) -> None:
 
 
 def _putter(card: ScenarioCard, values: Mapping[str, str], words: Mapping[str, str]) -> Put:
-    def one(match: re.Match[str]) -> str:
+    def value_of(match: re.Match[str]) -> str:
         arg = match[1]
         if arg not in card.args:
             return match[0]
@@ -65,7 +68,7 @@ def _putter(card: ScenarioCard, values: Mapping[str, str], words: Mapping[str, s
             raise ConfigError(f"scenario {card.name!r} needs {arg}=VALUE; allowed: {known}.")
         return words[arg] if match[2] else values[arg]
 
-    return lambda text: FIELD.sub(one, text)
+    return lambda text: FIELD.sub(value_of, text)
 
 
 def _braced(words: Mapping[str, str]) -> dict[str, str]:
@@ -73,8 +76,8 @@ def _braced(words: Mapping[str, str]) -> dict[str, str]:
     return {arg: text.replace("{", "{{").replace("}", "}}") for arg, text in words.items()}
 
 
-def _options(options: Mapping[str, str], fill: Put) -> dict[str, str]:
-    return {name: fill(text) if name == TEMPLATE else text for name, text in options.items()}
+def _options(options: Mapping[str, str], put: Put) -> dict[str, str]:
+    return {name: put(text) if name == TEMPLATE else text for name, text in options.items()}
 
 
 def _rules(
@@ -97,7 +100,7 @@ def _source(source: DataSource, put: Put) -> DataSource:
         ),
         dataset=put(source.dataset) if source.dataset else None,
         paths={column: put(path) for column, path in source.paths.items()},
-        lookups=tuple(replace(one, path=put(one.path)) for one in source.lookups),
+        lookups=tuple(replace(lookup, path=put(lookup.path)) for lookup in source.lookups),
         history=_history(source.history, put) if source.history else None,
         texts={column: put(path) for column, path in source.texts.items()},
     )

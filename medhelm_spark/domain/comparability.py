@@ -1,7 +1,7 @@
 """What has to be equal before the means of two runs may be compared, part by part.
 
-Every function gives the text of one part: words where a person may read what differs, and the
-first characters of a content id where it takes one.
+Every function returns the text of one part: words that a person can read, and the first characters
+of a content id for what is too long.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,8 +60,8 @@ def data_part(spec: RunSpec, num_instances: int, instances: str) -> str:
 def prompt_part(spec: RunSpec, *, is_changed: bool = False) -> str:
     """How the instances are asked; with `is_changed` also how their copies were changed.
 
-    How many are asked is the data's part. What HELM changes for a model whose interface refuses
-    a setting (`config.expanders.MODEL_TAGS`) is left out: it asks the same.
+    Their number belongs to the data part. What HELM changes for a model whose interface refuses
+    a setting (`helm.expanders.MODEL_TAGS`) is left out: it asks the same.
     """
     adapter = spec.adapter_spec
     asked = replace(
@@ -73,7 +73,7 @@ def prompt_part(spec: RunSpec, *, is_changed: bool = False) -> str:
     )
     if not is_changed:
         return _short(asked)
-    perturbations = [one.identity for one in spec.perturbations or ()]
+    perturbations = [perturbation.identity for perturbation in spec.perturbations or ()]
     return _short(asked, perturbations, spec.prompt_variants or ())
 
 

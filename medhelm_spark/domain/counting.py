@@ -1,4 +1,4 @@
-"""How a message tells a number of things."""
+"""A number with its noun, for messages."""
 
 import re
 

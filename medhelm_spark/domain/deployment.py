@@ -8,44 +8,6 @@ from typing import Any
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import FailureKind
 
-# Arguments of where and how fast, not of what is answered: a moved server asks nothing again.
-SERVING = frozenset(
-    {
-        "api_key",
-        "azure",
-        "base_url",
-        "block_size",
-        "cpu_offload_gb",
-        "delay",
-        "die_after",
-        "die_marker",
-        "disable_custom_all_reduce",
-        "disable_log_stats",
-        "distributed_executor_backend",
-        "download_dir",
-        "enable_chunked_prefill",
-        "enable_prefix_caching",
-        "enforce_eager",
-        "fail_attempts",
-        "fail_every",
-        "failure",
-        "gpu_memory_utilization",
-        "headers",
-        "kv_cache_memory_bytes",
-        "log_file",
-        "max_num_batched_tokens",
-        "max_num_seqs",
-        "max_parallel_loading_workers",
-        "n_parallel",
-        "n_threads",
-        "num_gpu_blocks_override",
-        "organization",
-        "pipeline_parallel_size",
-        "tensor_parallel_size",
-        "timeout",
-    }
-)
-
 
 class OnFailure(StrEnum):
     """What a failure of one kind leads to.
@@ -113,6 +75,8 @@ class Deployment:
     """One way to reach a model. `engine` names an entry of `engines.ENGINES`, `args` configure it.
 
     `args` never hold a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`).
+    `serving` names those that the engine declares as being of where and how fast, not of what is
+    answered: a moved server asks nothing again.
     `tokens_per_second` is an estimate per slot, used for wave sizes and time left only.
     `on_failure` holds what differs from the first of `CHOICES`. `max_attempts` bounds the tries of
     a request within one run; after `max_failures_in_a_row` requests that failed for infrastructure
@@ -124,6 +88,7 @@ class Deployment:
     engine: str
     locality: Locality
     args: Mapping[str, Any] = field(default_factory=dict)
+    serving: frozenset[str] = frozenset()
     tokenizer_name: str | None = None
     max_sequence_length: int | None = None
     max_request_length: int | None = None
@@ -161,12 +126,12 @@ class Deployment:
 
     @property
     def identity(self) -> str:
-        """Hash of what decides the answer: name, model, engine and every argument but SERVING.
+        """Hash of what decides the answer: name, model, engine and all but the serving arguments.
 
-        Part of every request_id. An argument that nobody has called a serving detail counts as
+        Part of every request_id. An argument that the engine does not declare as serving counts as
         deciding: asking again is safe, reusing another model's answer is not.
         """
-        deciding = {key: value for key, value in self.args.items() if key not in SERVING}
+        deciding = {key: value for key, value in self.args.items() if key not in self.serving}
         return content_id(self.name, self.model, self.engine, deciding)
 
 

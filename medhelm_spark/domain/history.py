@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Beyond(StrEnum):
-    """What becomes of a record whose text is longer than allowed: its end is kept, or nothing."""
+    """What is done with a text that is too long: its end is kept, or the record is bad."""
 
     CUT = "cut"
     DROP = "drop"
@@ -16,18 +16,18 @@ class Beyond(StrEnum):
 class History:
     """A column of the records that Spark makes of other files: the events of the record's patient.
 
-    `column` receives the text. The events stand in `files`, read as `format`; `event_patient`
-    names their patient and `time` their moment, `patient` and `until` are the columns of the record
-    for both. Events after `until` are left out, and so are events without a time where `time` is
-    given. Files without `time` are taken in their order.
+    `column` receives the text. The events are the rows of `files`, read as `format`. Their column
+    `event_patient` holds the patient and `time` the time of the event; the record's columns for
+    both are `patient` and `until`. Events after `until` are left out, and so are events without a
+    time where `time` is given. Events of files without `time` keep the order of their file.
 
     A line is made of the parts of `line`, each a text with columns in braces; a part without one of
     its columns is left out, and an event without the first part is bad. `heading` is a line of its
     own wherever it differs from the last one; it knows `{day}` beside the columns.
 
-    `most` is the longest text in units of `unit`, no limit where empty, and `beyond` what becomes
-    of a longer one. Of the records count those whose columns have a value of `keep`, and at most so
-    many of a file as `samples` says by a pattern of its path.
+    `most` is the longest text in units of `unit`, no limit where empty, and `beyond` says what is
+    done with a longer one. Records are used if their columns have a value of `keep`; of a file
+    whose path matches a pattern of `samples`, at most that number of records.
 
     Records that have `column` already are taken as they are: nothing here is done to them, nor is
     the source's `lookups`.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.domain.access import AccessLevel
 
 EXPORT_FORMAT = "medhelm"
 """The source format of a file that `helm.export_script` wrote."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.domain.scenario import AccessLevel
 
 
 class IncompleteJury(StrEnum):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from medhelm_spark.domain.scenario import AccessLevel, Message, Reference
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.scenario import Message, Reference
 
 
 class Purpose(StrEnum):
@@ -16,7 +17,11 @@ class Purpose(StrEnum):
 
 
 class FinishReason(StrEnum):
-    """How an answer ended. Every one of them is an answer: stored, scored, counted by kind."""
+    """How an answer ended. Every one of them is an answer: stored, scored, counted by kind.
+
+    EMPTY is what reading says of an answer without text (`domain.thinking`); a stored completion
+    has the engine's own reason.
+    """
 
     STOP = "stop"
     LENGTH = "length"
@@ -138,7 +143,12 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One returned text. `logprob` is the sum over its tokens, None where the engine gives none."""
+    """One returned text, as the engine wrote it; `thinking` is what it returned beside the text.
+
+    Stages read it by `domain.thinking.without_thinking`, which leaves the answer in `text` and
+    moves to `thinking` what stood between tags. `tokens` are all that were generated; `logprob` is
+    the sum over them, None where the engine gives none.
+    """
 
     text: str
     finish_reason: FinishReason

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.sampling import Sampling
 
 
@@ -219,7 +220,7 @@ class RunSpec:
     metrics: tuple[MetricSpec, ...]
     annotators: tuple[AnnotatorSpec, ...]
     groups: tuple[str, ...]
-    access_level: str
+    access_level: AccessLevel
     main_metric: str
     main_split: str
     answer_extraction: AnswerExtraction | None = None

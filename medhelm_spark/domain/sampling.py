@@ -1,15 +1,15 @@
-"""Sampling: a written rule that makes the same instances of a scenario anywhere."""
+"""Sampling: a written rule that takes the same instances of a scenario on every machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 SPLIT, SUB_SPLIT, CHARACTERS, EXTRA = "split", "sub_split", "characters", "extra."
-"""What a filter may speak of; `extra.NAME` is a key of `extra_data`."""
+"""The columns that a filter may name; `extra.NAME` is a key of `extra_data`."""
 
 
 class SamplingOrder(StrEnum):
-    """In which order a scenario's instances are taken; the first `count` are evaluated.
+    """The order of a scenario's instances, of which the first `max_eval_instances` are evaluated.
 
     HASH: by a hash of seed and instance, whatever order and size the source has. SOURCE: as the
     source has them. MEDHELM: MedHELM's permutation of the source's order.
@@ -34,14 +34,14 @@ class Sampling:
     """Which instances of a scenario's evaluation splits are evaluated.
 
     Those that meet every condition of `filter` (by column: `split`, `sub_split`, `extra.NAME`, or
-    `characters`, the length of the input), in `order`, the first `count`. Where the order is drawn
-    it depends on `seed`. `count` is where the adapter's `max_eval_instances` starts from; a RunSpec
-    has it there.
+    `characters`, the length of the input), in `order`, the first `max_eval_instances`. Where the
+    order is drawn it depends on `seed`. A run's adapter takes `max_eval_instances` over, unless a
+    flag or its entry gives another; in a RunSpec it stands in the adapter alone.
     """
 
     order: SamplingOrder = SamplingOrder.HASH
     seed: int = 0
-    count: int | None = None
+    max_eval_instances: int | None = None
     filter: Mapping[str, Condition] = field(default_factory=dict)
 
 

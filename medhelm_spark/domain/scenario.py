@@ -1,9 +1,10 @@
-"""Scenario, Instance, Reference, AccessLevel and the card that declares a scenario."""
+"""Scenario, Instance, Reference and the card that declares a scenario."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.run import (
     STRICT,
@@ -16,26 +17,6 @@ from medhelm_spark.domain.run import (
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
 
 CORRECT_TAG = "correct"
-
-
-class AccessLevel(StrEnum):
-    """Who may hold the data: anyone, those who signed its agreement, or one institution."""
-
-    PUBLIC = "public"
-    GATED = "gated"
-    PRIVATE = "private"
-
-    @property
-    def strictness(self) -> int:
-        return _STRICTNESS[self]
-
-
-_STRICTNESS = {level: place for place, level in enumerate(AccessLevel)}
-
-
-def strictest(levels: Iterable[AccessLevel]) -> AccessLevel:
-    """The level of a row derived from rows of these levels; PRIVATE when there are none."""
-    return max(levels, key=lambda level: level.strictness, default=AccessLevel.PRIVATE)
 
 
 class Split(StrEnum):

@@ -1,6 +1,14 @@
-"""Where a model's thinking ends and its answer begins, in a text that holds both."""
+"""Where a model's thinking ends and its answer begins, in a text that holds both.
+
+Results are stored as the engine returned them. `without_thinking` is how every stage and page reads
+them, so that another way of splitting counts for stored answers too: raise
+`adaptation.extraction.EXTRACTION_VERSION` with it, and they are scored again.
+"""
 
 import re
+from dataclasses import replace
+
+from medhelm_spark.domain.request import Completion, FinishReason
 
 _TAG = re.compile(
     r"<(?P<close>/?)(?:\w+:)?(?:think|thinking|thought|thoughts|reasoning|scratchpad)>"
@@ -15,6 +23,24 @@ _MARKS = ("<", "[", "◁", "assistantfinal")
 _FRAME = re.compile(
     r"<\|(?:start|end|return|(?:begin|end)_of_(?:solution|text)|eot_id|im_end|endoftext)\|>"
 )
+
+
+def without_thinking(stored: Completion) -> Completion:
+    """A stored completion as metrics, judges and people read it: the answer in its text.
+
+    The thinking that stood in the text is kept in `thinking`, unless the engine returned thinking
+    beside the text. An answer without any character is EMPTY, however it ended, but for a refusal
+    and for thinking that used the whole token limit: that was cut, not withheld.
+    """
+    text, in_text = split_thinking(stored.text)
+    thinking = stored.thinking or in_text
+    reason = stored.finish_reason
+    was_cut = bool(thinking) and reason is FinishReason.LENGTH
+    if not (text.strip() or was_cut or reason is FinishReason.REFUSAL):
+        reason = FinishReason.EMPTY
+    if in_text is None and reason is stored.finish_reason:
+        return stored
+    return replace(stored, text=text, thinking=thinking, finish_reason=reason)
 
 
 def split_thinking(text: str) -> tuple[str, str | None]:
@@ -37,7 +63,7 @@ def split_thinking(text: str) -> tuple[str, str | None]:
         return text, None
     answer: list[str] = []
     thinking: list[str] = []
-    start, opened, found, end = 0, None, False, len(text.rstrip())
+    start, opened, ended, end = 0, None, False, len(text.rstrip())
     for tag in _TAG.finditer(text):
         piece, closes = text[start : tag.start()], any(tag.groupdict().values())
         if closes and not opened and tag.end() < end:  # what looked like an answer was thinking
@@ -45,13 +71,13 @@ def split_thinking(text: str) -> tuple[str, str | None]:
             answer.clear()
         else:
             (thinking if opened else answer).append(piece)
-        found = found or closes
+        ended = ended or closes
         opened, start = None if closes else opened or tag, tag.end()
     if opened and _begins_line(text, opened.start()):
         thinking.append(text[start:])
     else:
         answer.append(text[opened.start() if opened else start :])
-        if not found:
+        if not ended:
             return text, None
     return _FRAME.sub("", "".join(answer)).strip(), "".join(thinking).strip()
 

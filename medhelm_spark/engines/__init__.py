@@ -1,7 +1,7 @@
 """Engines: what turns Requests into RequestResults.
 
-`ENGINES` names them all. A site adds its own at start, on driver and executors, by building its
-own mapping from this one.
+`ENGINES` names them all. An engine is a module that declares itself as an EngineFactory, and a line
+here; a site's own is one of a plug-in (`docs/plugins.md`), on driver and executors.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,13 @@ from typing import NoReturn
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import canned, llama_cpp, openai_api, vllm_engine
-from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
+from medhelm_spark.engines.engine import Engine, EngineFactory, Gate, in_this_job
 from medhelm_spark.errors import SetupError, UnknownNameError
+from medhelm_spark.plugins import Registry
 
 __all__ = [
     "ENGINES",
+    "IMPORTED",
     "Engine",
     "EngineFactory",
     "Gate",
@@ -21,6 +23,9 @@ __all__ = [
     "factory_of",
     "preflight",
 ]
+
+IMPORTED = "imported"
+"""The engine of deployments whose answers came by `import-responses`; nobody asks it."""
 
 
 def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
@@ -30,15 +35,17 @@ def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
     )
 
 
-ENGINES: Mapping[str, EngineFactory] = {
-    "llama_cpp": EngineFactory(build=llama_cpp.build, check=llama_cpp.check, exclusive=True),
-    "openai": EngineFactory(build=openai_api.build, check=openai_api.check, place=openai_api.place),
-    "vllm": EngineFactory(
-        build=vllm_engine.build, check=vllm_engine.check, exclusive=True, gpus=vllm_engine.gpus
-    ),
-    "canned": EngineFactory(build=canned.build, check=canned.check),
-    "imported": EngineFactory(build=_never_asked, check=_never_asked),
-}
+ENGINES: Mapping[str, EngineFactory] = Registry(
+    "ENGINES",
+    EngineFactory,
+    {
+        "llama_cpp": llama_cpp.ENGINE,
+        "openai": openai_api.ENGINE,
+        "vllm": vllm_engine.ENGINE,
+        "canned": canned.ENGINE,
+        IMPORTED: EngineFactory(build=_never_asked, check=_never_asked, locality=in_this_job),
+    },
+)
 
 
 def factory_of(deployment: Deployment) -> EngineFactory:

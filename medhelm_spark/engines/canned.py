@@ -24,9 +24,8 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, read_settings
 from medhelm_spark.engines.outcome import answered, completion, denied, failed
-from medhelm_spark.engines.settings import read_settings
 
 CHARACTERS_PER_TOKEN = 4
 LOGPROB = -0.1
@@ -152,10 +151,10 @@ class CannedEngine:
     def _reply(self, request: Request) -> RequestResult:
         text = MODES[self._settings.mode](self._settings, request)
         length = len(request.text) + sum(len(turn.content) for turn in request.messages)
-        one = self._completion(text, request.decoding.logprobs)
+        reply = self._completion(text, request.decoding.logprobs)
         return answered(
             request,
-            (one,) * request.decoding.num_completions,
+            (reply,) * request.decoding.num_completions,
             self.fingerprint,
             prompt_tokens=length // CHARACTERS_PER_TOKEN + 1,
             completion_tokens=len(text) // CHARACTERS_PER_TOKEN + 1,
@@ -189,3 +188,21 @@ def check(deployment: Deployment) -> None:
 def build(deployment: Deployment, max_in_flight: int) -> CannedEngine:
     """The engine; it answers at once, so it needs nothing in flight."""
     return CannedEngine(read_settings(CannedSettings, deployment))
+
+
+ENGINE = EngineFactory(
+    build=build,
+    check=check,
+    locality=in_this_job,
+    serving=frozenset(
+        {
+            "delay",
+            "die_after",
+            "die_marker",
+            "fail_attempts",
+            "fail_every",
+            "failure",
+            "log_file",
+        }
+    ),
+)

@@ -1,13 +1,30 @@
-"""Engine: what turns Requests into RequestResults, and how one is made."""
+"""Engine: what turns Requests into RequestResults, and how one is declared."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+from urllib.parse import urlsplit
 
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Decision
 from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.errors import ConfigError, UnknownNameError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+S = TypeVar("S", bound="DataclassInstance")
+Args = Mapping[str, Any]
 Gate = Callable[[Request], Decision]
 
 
@@ -39,7 +56,16 @@ class Engine(Protocol):
         ...
 
 
-def _nowhere(deployment: Deployment) -> str:
+def in_this_job(args: Args) -> Locality:
+    """The locality of an engine that computes in the process that asks."""
+    return Locality.LOCAL
+
+
+def _anywhere(args: Args) -> Locality:
+    return Locality.EXTERNAL
+
+
+def _no_url(args: Args) -> str:
     return ""
 
 
@@ -49,16 +75,71 @@ def _no_gpu(deployment: Deployment) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineFactory:
-    """An entry of `ENGINES`.
+    """An engine as it is declared: an entry of `ENGINES`, the package's own or a plug-in's.
 
     `build(deployment, max_in_flight)` loads the engine; `check` raises SetupError or ConfigError
     where it cannot run on this machine, and loads nothing. An `exclusive` engine fills its slot:
     there is at most one. `gpus` says how many devices it takes; None stands for all that Spark
-    assigned. `place` names the server that is asked, for messages: host and port, nothing secret.
+    assigned.
+
+    `url` gives the address that a deployment's `args` have text sent to, empty where there is none.
+    `locality` is that of a deployment which states none: external, unless the engine knows better.
+    `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
     """
 
     build: Callable[[Deployment, int], Engine]
     check: Callable[[Deployment], None]
     exclusive: bool = False
     gpus: Callable[[Deployment], int | None] = _no_gpu
-    place: Callable[[Deployment], str] = _nowhere
+    url: Callable[[Args], str] = _no_url
+    locality: Callable[[Args], Locality] = _anywhere
+    serving: frozenset[str] = frozenset()
+
+    def place(self, deployment: Deployment) -> str:
+        """Host and port of the server that is asked, for messages; empty where there is none."""
+        return host_and_port(self.url(deployment.args))
+
+
+def host_and_port(url: str) -> str:
+    """Host and port of an address: a path or a user in it may be a secret."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return f"{host}:{parts.port}" if parts.port else host
+
+
+def read_settings(cls: type[S], deployment: Deployment) -> S:
+    """An instance of the dataclass `cls`, whose fields are the accepted arguments.
+
+    Raises:
+        UnknownNameError: an argument that the engine does not have; it would be ignored silently.
+        ConfigError: a value of the wrong type, or one that `cls` itself refuses.
+    """
+    where = f"deployment {deployment.name!r}"
+    annotations = get_type_hints(cls)
+    known = {field.name: annotations[field.name] for field in fields(cls)}
+    values = {}
+    for name, value in deployment.args.items():
+        if name not in known:
+            kind = f"argument of engine {deployment.engine!r}"
+            raise UnknownNameError(kind, name, known, where=where)
+        values[name] = _checked(value, known[name], f"{where}: args.{name}")
+    try:
+        return cls(**values)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _checked(value: Any, annotation: Any, where: str) -> Any:
+    is_union = get_origin(annotation) in (Union, UnionType)
+    parts = get_args(annotation) if is_union else (annotation,)
+    allowed = [get_origin(part) or part for part in parts]
+    if tuple in allowed and isinstance(value, list):
+        return tuple(value)
+    if float in allowed and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    fits = isinstance(value, tuple(allowed)) and (bool in allowed or not isinstance(value, bool))
+    if not fits:
+        names = " or ".join(getattr(kind, "__name__", "none") for kind in allowed)
+        # The value is not shown: a key pasted into the wrong place would be shown with it.
+        raise ConfigError(f"{where} is of type {type(value).__name__}; allowed is {names}.")
+    return value

@@ -107,10 +107,10 @@ def claim(
     claims = [Claim(names, owner, folder) for names in choices]
     while True:
         for evict in (False, True):
-            for one in claims:
-                if one.take(evict=evict):
-                    _close(other for other in claims if other is not one)
-                    return one
+            for candidate in claims:
+                if candidate.take(evict=evict):
+                    _close(other for other in claims if other is not candidate)
+                    return candidate
         if time.monotonic() > deadline:
             _close(claims)
             names = ", ".join("+".join(names) for names in choices)
@@ -122,8 +122,8 @@ def claim(
 
 
 def _close(claims: Iterable[Claim]) -> None:
-    for one in claims:
-        one.close()
+    for candidate in claims:
+        candidate.close()
 
 
 def runtime_folder() -> Path:

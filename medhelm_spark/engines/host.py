@@ -12,7 +12,7 @@ from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import factory_of, slots
 from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
 from medhelm_spark.engines.holder import Claim, claim
-from medhelm_spark.engines.worker_exit import end_process
+from medhelm_spark.engines.worker import end_process, executor_folder, task_context
 from medhelm_spark.errors import EngineError, SetupError
 
 
@@ -37,7 +37,7 @@ class _Resident:
 
 
 class _Host:
-    """The engines of one process, by configuration; `resident` is the big one, `held` its slot."""
+    """The engines of one process, by configuration; `resident` is the exclusive one, in `held`."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -76,7 +76,7 @@ class _Host:
 
     def _slot(self, deployment: Deployment, wanted: int | None) -> Claim:
         """The slot of this process: the one it holds where that is one of those it may take."""
-        executor = slots.executor_folder(os.environ)
+        executor = executor_folder(os.environ)
         groups = _groups(deployment, wanted)
         names = [slots.lock_names(group, slots.listed_gpus(), executor) for group in groups]
         if self.held and self.held.names in names:
@@ -129,7 +129,7 @@ def _groups(deployment: Deployment, wanted: int | None) -> tuple[slots.Group, ..
 
 def _leave_to_another(error: Exception) -> None:
     """Ends a Spark worker that cannot do its task, so that the retry meets a fresh one."""
-    if slots.task_context():
+    if task_context():
         end_process(f"{error} A fresh process takes the task over.")
 
 

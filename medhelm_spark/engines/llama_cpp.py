@@ -19,12 +19,11 @@ from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
-from medhelm_spark.domain.request import Completion, FailureKind, Request, RequestResult
+from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import slots, wire
-from medhelm_spark.engines.assets import file_sha256, model_file
-from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, read_settings
+from medhelm_spark.engines.model_files import file_sha256, model_file
 from medhelm_spark.engines.outcome import answered, failed
-from medhelm_spark.engines.settings import read_settings
 from medhelm_spark.engines.stream import stream
 from medhelm_spark.errors import EngineError, SetupError
 
@@ -101,17 +100,16 @@ class LlamaCppEngine:
     def _ask(self, request: Request, body: dict[str, Any]) -> RequestResult:
         started = time.perf_counter()
         try:
-            replies = [self._reply(one) for one in _single_completions(body)]
+            replies = [self._reply(single) for single in _single_completions(body)]
         except _RefusedError as error:
             return failed(request, error.kind, self.fingerprint)
         except Exception as error:
             # The library raises bare exceptions whose text quotes the request.
             self._note(type(error).__name__)
             return failed(request, _kind(error), self.fingerprint)
-        completions: list[Completion] = [one for reply in replies for one in reply.completions]
         return answered(
             request,
-            completions,
+            [completion for reply in replies for completion in reply.completions],
             self.fingerprint,
             prompt_tokens=replies[0].prompt_tokens,
             completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
@@ -165,16 +163,16 @@ def _single_completions(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _fingerprint(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> str:
-    found = file_sha256(path)
-    if settings.weights_sha256 and settings.weights_sha256 != found:
+    sha256 = file_sha256(path)
+    if settings.weights_sha256 and settings.weights_sha256 != sha256:
         raise EngineError(
-            f"deployment {deployment.name!r}: the model file {path} has sha256 {found}; "
+            f"deployment {deployment.name!r}: the model file {path} has sha256 {sha256}; "
             f"args.weights_sha256 promises {settings.weights_sha256}."
         )
     shown = {
         "engine": "llama_cpp",
         "version": version("xllamacpp"),
-        "weights_sha256": found,
+        "weights_sha256": sha256,
         "n_parallel": settings.n_parallel,
         "n_ctx": _context(deployment, settings),
     }
@@ -231,3 +229,12 @@ def check(deployment: Deployment) -> None:
 def build(deployment: Deployment, max_in_flight: int) -> LlamaCppEngine:
     """Loads the model; how much is in flight follows from `n_parallel` instead."""
     return LlamaCppEngine(deployment, read_settings(LlamaCppSettings, deployment))
+
+
+ENGINE = EngineFactory(
+    build=build,
+    check=check,
+    exclusive=True,
+    locality=in_this_job,
+    serving=frozenset({"n_parallel", "n_threads"}),
+)

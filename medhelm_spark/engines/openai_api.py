@@ -6,20 +6,26 @@ Synchronous callers see an Engine; behind it one event loop in a thread keeps up
 
 import asyncio
 import logging
+import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from functools import lru_cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import wire
-from medhelm_spark.engines.engine import Gate
-from medhelm_spark.engines.loop import LoopThread
-from medhelm_spark.engines.openai_client import Connection, OpenAISettings, check_keys
+from medhelm_spark.engines.engine import EngineFactory, Gate, read_settings
+from medhelm_spark.engines.openai_client import (
+    Connection,
+    OpenAISettings,
+    check_keys,
+    locality_of,
+    url_of,
+)
 from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.retry import (
     NO_REPLY,
@@ -30,11 +36,48 @@ from medhelm_spark.engines.retry import (
     is_settled,
     tries_left,
 )
-from medhelm_spark.engines.settings import read_settings
 from medhelm_spark.engines.stream import stream
 from medhelm_spark.errors import EngineError
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+STOP_SECONDS = 5.0
+
+
+class LoopThread:
+    """An asyncio loop in a thread of its own, which synchronous callers keep busy."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_open(self) -> bool:
+        return not self._loop.is_closed()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Starts a coroutine; cancelling the future cancels it."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def close(self) -> None:
+        """Cancels what still runs, ends the thread and frees the loop."""
+        if not self.is_open:
+            return
+        self.submit(_cancel_others()).result(STOP_SECONDS)
+        # The threads that look up host names.
+        self.submit(self._loop.shutdown_default_executor()).result(STOP_SECONDS)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(STOP_SECONDS)
+        self._loop.close()
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 class OpenAIEngine:
@@ -160,12 +203,16 @@ def check(deployment: Deployment) -> None:
     check_keys(deployment, read_settings(OpenAISettings, deployment))
 
 
-def place(deployment: Deployment) -> str:
-    """Host and port of the server."""
-    return read_settings(OpenAISettings, deployment).place
-
-
 def build(deployment: Deployment, max_in_flight: int) -> OpenAIEngine:
     """Connects to nothing yet; keys are looked up here, on the machine that sends."""
     settings = read_settings(OpenAISettings, deployment)
     return OpenAIEngine(deployment, settings, max_in_flight=max_in_flight)
+
+
+ENGINE = EngineFactory(
+    build=build,
+    check=check,
+    url=url_of,
+    locality=locality_of,
+    serving=frozenset({"api_key", "azure", "base_url", "headers", "organization", "timeout"}),
+)

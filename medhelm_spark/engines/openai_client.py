@@ -9,12 +9,14 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.request import FailureKind, Request
 from medhelm_spark.engines import wire
+from medhelm_spark.engines.engine import Args, host_and_port
 from medhelm_spark.engines.retry import NO_REPLY, Action, Trouble, classify
 from medhelm_spark.engines.secrets import is_reference, resolve
 from medhelm_spark.errors import SetupError
@@ -29,7 +31,7 @@ PATHS = {wire.CHAT: "/chat/completions", wire.COMPLETIONS: "/completions"}
 UNSENDABLE = Trouble(
     action=Action.GIVE_UP, label="unsendable text", kind=FailureKind.INVALID_REQUEST
 )
-TALKATIVE = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
+BODY_LOGGERS = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +74,12 @@ class OpenAISettings:
 
     @property
     def url(self) -> str:
-        return self.azure.get("endpoint") or self.base_url or VENDOR_URL
+        return url_of({"azure": self.azure, "base_url": self.base_url})
 
     @property
     def place(self) -> str:
-        """Host and port, for messages: a path or a user in the URL may be a secret."""
-        parts = urlsplit(self.url)
-        return f"{parts.hostname}:{parts.port}" if parts.port else f"{parts.hostname}"
+        """Host and port, for messages."""
+        return host_and_port(self.url)
 
     def model_of(self, deployment: Deployment) -> str:
         """The model's name at the server: without its organisation unless given."""
@@ -99,13 +100,30 @@ class OpenAISettings:
         return body
 
 
+def url_of(args: Args) -> str:
+    """The address that these arguments, read from a file and not yet checked, have text sent to."""
+    azure = args.get("azure")
+    endpoint = azure.get("endpoint") if isinstance(azure, Mapping) else None
+    return str(endpoint or args.get("base_url") or VENDOR_URL)
+
+
+def locality_of(args: Args) -> Locality:
+    """Local for a server on the loopback address; any other may be anybody's."""
+    host = urlsplit(url_of(args)).hostname or ""
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_here = False
+    return Locality.LOCAL if is_here else Locality.EXTERNAL
+
+
 class Connection:
     """Sends bodies; lives in one event loop."""
 
     def __init__(self, deployment: Deployment, settings: OpenAISettings) -> None:
         import openai
 
-        for name in TALKATIVE:
+        for name in BODY_LOGGERS:
             logging.getLogger(name).setLevel(logging.WARNING)
         self._openai = openai
         self._timeout = settings.timeout

@@ -11,8 +11,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.domain.thinking import split_thinking
-from medhelm_spark.engines.slots import this_executor
+from medhelm_spark.engines.worker import this_executor
 
 FINISH_REASONS = {
     "stop": FinishReason.STOP,
@@ -35,28 +34,19 @@ def completion(
     refusal: str | None = None,
     tokens: Sequence[TokenLogprob] = (),
 ) -> Completion:
-    """Classifies one returned text; `raw_reason` is the engine's own word for how it ended."""
-    answer, inline = split_thinking(text)
-    thought = thinking or inline
+    """One returned text, stored as it is; `raw_reason` is the engine's own word for how it ended.
+
+    `thinking` and `refusal` are what the engine returned beside the text; a refusal is the text
+    where there is no other.
+    """
+    reason = FINISH_REASONS.get(raw_reason or "", FinishReason.UNKNOWN)
     return Completion(
-        text=answer or refusal or "",
-        finish_reason=_finish_reason(answer, raw_reason, thought, refusal),
-        thinking=thought,
+        text=text or refusal or "",
+        finish_reason=FinishReason.REFUSAL if refusal else reason,
+        thinking=thinking,
         logprob=sum(token.logprob for token in tokens) if tokens else None,
         tokens=tuple(tokens),
     )
-
-
-def _finish_reason(
-    answer: str, raw_reason: str | None, thinking: str | None, refusal: str | None
-) -> FinishReason:
-    reason = FINISH_REASONS.get(raw_reason or "", FinishReason.UNKNOWN)
-    if refusal or reason is FinishReason.REFUSAL:
-        return FinishReason.REFUSAL
-    if answer.strip():
-        return reason
-    # A text that is empty because thinking used the whole budget was cut, not withheld.
-    return reason if thinking and reason is FinishReason.LENGTH else FinishReason.EMPTY
 
 
 def answered(

@@ -1,14 +1,17 @@
-"""What to do when a server does not answer: pure policy, no clock and no network."""
+"""What to do when an engine does not answer: pure policy, no clock and no network.
+
+One request is asked again, later, or given up; after too many failures in a row nobody is asked.
+"""
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
 
-from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.domain.request import FailureKind, RequestResult
 
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 TOO_LONG_WORDS = re.compile(
@@ -137,3 +140,30 @@ def classify(status: int, codes: set[str], message: str, headers: Mapping[str, s
         after = parse_retry_after(headers)
         return Trouble(action=Action.RETRY, label=label, kind=kind, retry_after=after)
     return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REQUEST)
+
+
+def until_outage(results: Iterator[RequestResult], limit: int) -> Iterator[RequestResult]:
+    """An engine's results, up to and with the `limit`-th failure of infrastructure in a row.
+
+    What is still open then is cancelled, and what was not asked has no result: it stays as it was.
+    """
+    in_a_row = 0
+    try:
+        for result in results:
+            yield result
+            in_a_row = failures_after(in_a_row, result.failure)
+            if in_a_row >= limit:
+                return
+    finally:
+        if close := getattr(results, "close", None):
+            close()
+
+
+def failures_after(in_a_row: int, failure: FailureKind | None) -> int:
+    """The failures of infrastructure in a row after one more result.
+
+    A refused request shows that the engine lives, as an answer does; a denied one was never sent.
+    """
+    if failure is FailureKind.DENIED:
+        return in_a_row
+    return in_a_row + 1 if failure is not None and failure.is_infrastructure else 0

@@ -35,19 +35,19 @@ def resolve(reference: str, *, where: str) -> str:
     """
     if not is_reference(reference):
         raise SetupError(f"{where}: a key is given by reference ({FORMS}), never written out.")
-    scheme, _, rest = reference.partition(":")
+    scheme, _, name = reference.partition(":")
     if scheme == "env":
-        found, cure = os.environ.get(rest), f"set the environment variable {rest}"
+        key, cure = os.environ.get(name), f"set the environment variable {name}"
     elif scheme == "secret":
-        variable = secret_variable(rest)
-        found = os.environ.get(variable) or _from_scope(rest)
+        variable = secret_variable(name)
+        key = os.environ.get(variable) or _from_scope(name)
         cure = f"set the environment variable {variable} on driver and executors"
     else:
-        found = _from_file(rest, where)
+        key = _from_file(name, where)
         cure = "add the key, in quotes, to that file, readable on every executor"
-    if not found:
+    if not key:
         raise SetupError(f"{where}: no key found for {reference}; {cure}.")
-    return found
+    return key
 
 
 def secret_variable(name: str) -> str:

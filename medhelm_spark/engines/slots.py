@@ -4,13 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
-from platform import node
-from typing import Any
 
-from medhelm_spark.domain.ids import digest
+from medhelm_spark.engines.worker import task_context
 from medhelm_spark.errors import SetupError
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -27,7 +24,7 @@ def gpu_groups(
     """The groups of GPUs that one engine of `size` devices could take.
 
     `assigned` is what Spark gave the running task, one group whatever part of it is used; without
-    it (a platform that does no GPU scheduling) the visible devices are dealt in groups of `size`,
+    it (a platform that does no GPU scheduling) the visible devices are cut into groups of `size`,
     1 for None. `visible` is the value of CUDA_VISIBLE_DEVICES, `listed` the driver's list as lines
     of "index, uuid".
 
@@ -39,9 +36,9 @@ def gpu_groups(
     wanted = size or 1
     if assigned:
         return (tuple(assigned),) if len(assigned) >= wanted else ()
-    found = visible_gpus(visible, listed)
-    whole = len(found) - len(found) % wanted
-    return tuple(found[start : start + wanted] for start in range(0, whole, wanted))
+    gpus = visible_gpus(visible, listed)
+    whole = len(gpus) - len(gpus) % wanted
+    return tuple(gpus[start : start + wanted] for start in range(0, whole, wanted))
 
 
 def visible_gpus(visible: str | None, listed: str) -> Group:
@@ -51,12 +48,12 @@ def visible_gpus(visible: str | None, listed: str) -> Group:
     """
     if visible is None:
         return tuple(_uuids(listed))
-    found: list[str] = []
+    addresses: list[str] = []
     for entry in visible.split(","):
         if entry.strip() in ("", "-1"):
             break
-        found.append(entry.strip())
-    return tuple(found)
+        addresses.append(entry.strip())
+    return tuple(addresses)
 
 
 def _uuids(listed: str) -> dict[str, str]:
@@ -86,39 +83,11 @@ def too_few(assigned: Sequence[str], visible: str | None, listed: str, size: int
     return f"needs {size or 1} GPU{'s' * ((size or 1) > 1)}, but {whose} {has or 'none'}{shown}"
 
 
-def executor_folder(environ: Mapping[str, str]) -> str:
-    """The folder that Spark gives the Python workers of one executor; empty outside Spark.
-
-    It names the executor: its workers share it, no other process does, and Spark removes it.
-    """
-    folder = environ.get("SPARK_LOCAL_DIRS", "").split(",")[0].rstrip("/")
-    return folder if folder and Path(folder).is_dir() else ""
-
-
-@lru_cache(maxsize=1)
-def this_executor() -> str:
-    """A name for the executor whose worker this process is: its machine and its own folder's hash.
-
-    Outside Spark it is the machine's name.
-    """
-    folder = executor_folder(os.environ)
-    return f"{node()}-{digest(folder)[:6]}" if folder else node()
-
-
-def task_context() -> Any:
-    """Spark's context of the running task; None outside a task.
-
-    Spark is not imported for it: a task's process has it loaded, and engines run without it too.
-    """
-    module = sys.modules.get("pyspark.taskcontext")
-    return module.TaskContext.get() if module else None
-
-
 def assigned_gpus() -> Group:
     """The addresses that Spark gave the running task; none outside a task."""
     context = task_context()
-    found = context.resources().get("gpu") if context else None
-    return tuple(found.addresses) if found else ()
+    gpus = context.resources().get("gpu") if context else None
+    return tuple(gpus.addresses) if gpus else ()
 
 
 def usable_cpus() -> int:

@@ -23,8 +23,8 @@ def tokenizer_file(deployment: Deployment) -> Path | None:
 
 def token_counter(deployment: Deployment) -> Callable[[str], int] | None:
     """How many tokens a text is to this deployment, special tokens aside; None where unknown."""
-    found = tokenizer_file(deployment)
-    return (lambda text: len(token_spans(str(found), text))) if found else None
+    file = tokenizer_file(deployment)
+    return (lambda text: len(token_spans(str(file), text))) if file else None
 
 
 def token_spans(file: str, text: str) -> list[tuple[int, int]]:
@@ -61,7 +61,7 @@ def _cached(repository: str) -> Path | None:
     from huggingface_hub.errors import HFValidationError
 
     try:
-        found = try_to_load_from_cache(repository, FILE)
+        file = try_to_load_from_cache(repository, FILE)
     except HFValidationError:
         return None
-    return Path(found) if isinstance(found, str) else None
+    return Path(file) if isinstance(file, str) else None

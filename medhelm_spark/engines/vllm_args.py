@@ -1,6 +1,10 @@
-"""From a deployment's `args` to vLLM's engine arguments and environment: pure, without vLLM."""
+"""How vLLM is started: its engine arguments and environment, and what neither of them can say.
+
+From a deployment's `args`, without importing vLLM.
+"""
 
 import ast
+import ctypes
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +21,27 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 # Arguments of ours beside vLLM's: how a plain text is sent, variables of its environment, the chat
 # template (a text or a file), and the hash that the weights must have.
 OWN = frozenset({"api", "chat_template", "env", "weights_sha256"})
+SERVING = frozenset(
+    {
+        "block_size",
+        "cpu_offload_gb",
+        "disable_custom_all_reduce",
+        "disable_log_stats",
+        "distributed_executor_backend",
+        "download_dir",
+        "enable_chunked_prefill",
+        "enable_prefix_caching",
+        "enforce_eager",
+        "gpu_memory_utilization",
+        "kv_cache_memory_bytes",
+        "max_num_batched_tokens",
+        "max_num_seqs",
+        "max_parallel_loading_workers",
+        "num_gpu_blocks_override",
+        "pipeline_parallel_size",
+        "tensor_parallel_size",
+    }
+)
 FREE_VARIABLES = re.compile(r"(VLLM|NCCL|OMP|GOMP|KMP|TORCH|TORCHINDUCTOR)_\w+")
 
 DEFAULTS: Mapping[str, Any] = {"enable_prefix_caching": True, "disable_log_stats": True}
@@ -38,6 +63,11 @@ ENVIRONMENT: Mapping[str, str] = {
 # beside them; those that sleep at once, 4 % slower where nothing does (docs/decisions/0007).
 TUNING: Mapping[str, str] = {"GOMP_SPINCOUNT": "30000"}
 THREADS = "OMP_NUM_THREADS"
+# glibc's malloc.h, and a size above that of any activation.
+M_TRIM_THRESHOLD = -1
+M_MMAP_THRESHOLD = -3
+LARGEST = 1 << 30
+
 OFFLINE: Mapping[str, str] = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
@@ -160,3 +190,26 @@ def known_arguments() -> frozenset[str]:
     (args,) = (node for node in classes if node.name == "EngineArgs")
     named = (part.target for part in args.body if isinstance(part, ast.AnnAssign))
     return frozenset(target.id for target in named if isinstance(target, ast.Name))
+
+
+def use_threads(count: int) -> None:
+    """Computes in so many threads, even where the OpenMP library was loaded before.
+
+    LD_PRELOAD does that, and Spark's variable of one thread is read then.
+    """
+    import torch
+
+    torch.set_num_threads(count)
+
+
+def keep_memory() -> bool:
+    """Tells glibc to use freed memory again instead of giving it back; False where it is not glibc.
+
+    An activation of some ten MB would otherwise be mapped anew, page by page, in every layer of
+    every step: an eighth of the time (docs/decisions/0007).
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return False
+    return bool(mallopt(M_MMAP_THRESHOLD, LARGEST) and mallopt(M_TRIM_THRESHOLD, LARGEST))

@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
@@ -23,13 +24,13 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines import slots, vllm_args, vllm_cpu, wire
-from medhelm_spark.engines.engine import Gate
+from medhelm_spark.engines import slots, vllm_args, wire
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job
+from medhelm_spark.engines.model_files import folder_sha256
 from medhelm_spark.engines.outcome import answered, completion, failed
+from medhelm_spark.engines.stream import RefusedError, feed, in_flight
 from medhelm_spark.engines.vllm_args import VllmPlan
-from medhelm_spark.engines.vllm_feed import RefusedError, feed, in_flight
-from medhelm_spark.engines.weights import folder_sha256
-from medhelm_spark.engines.worker_exit import end_process
+from medhelm_spark.engines.worker import end_process, task_context
 from medhelm_spark.errors import EngineError, SetupError
 
 logger = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class VllmEngine:
             outputs = self._llm.llm_engine.step()
         except Exception as error:
             sentence = f"vLLM died while it computed ({type(error).__name__})."
-            if slots.task_context():
+            if task_context():
                 end_process(sentence)
             raise EngineError(sentence) from None
         return [(output.request_id, output) for output in outputs if output.finished]
@@ -108,14 +109,14 @@ class VllmEngine:
 
     def result(self, request: Request, output: Any, seconds: float) -> RequestResult:
         """See Stepped."""
-        if any(one.finish_reason in NO_ANSWER for one in output.outputs):
+        if any(sequence.finish_reason in NO_ANSWER for sequence in output.outputs):
             return failed(request, FailureKind.ENGINE_ERROR, self.fingerprint)
         return answered(
             request,
-            [_completion(one) for one in sorted(output.outputs, key=lambda one: one.index)],
+            [_completion(sequence) for sequence in sorted(output.outputs, key=attrgetter("index"))],
             self.fingerprint,
             prompt_tokens=len(output.prompt_token_ids or ()),
-            completion_tokens=sum(len(one.token_ids) for one in output.outputs),
+            completion_tokens=sum(len(sequence.token_ids) for sequence in output.outputs),
             cached_tokens=output.num_cached_tokens,
             request_time=seconds,
         )
@@ -166,8 +167,8 @@ def _schema(text: str) -> Any:
 
 def _completion(output: Any) -> Completion:
     tokens = [
-        TokenLogprob(text=found[token].decoded_token or "", logprob=found[token].logprob)
-        for token, found in zip(output.token_ids, output.logprobs or (), strict=False)
+        TokenLogprob(text=logprobs[token].decoded_token or "", logprob=logprobs[token].logprob)
+        for token, logprobs in zip(output.token_ids, output.logprobs or (), strict=False)
     ]
     return completion(output.text, output.finish_reason, tokens=tokens)
 
@@ -175,22 +176,22 @@ def _completion(output: Any) -> Completion:
 def _checked_weights(deployment: Deployment, plan: VllmPlan) -> str:
     if plan.folder is None:
         return ""
-    found = folder_sha256(plan.folder)
-    if plan.weights_sha256 and plan.weights_sha256 != found:
+    sha256 = folder_sha256(plan.folder)
+    if plan.weights_sha256 and plan.weights_sha256 != sha256:
         raise EngineError(
-            f"deployment {deployment.name!r}: the model folder {plan.folder} has sha256 {found}; "
+            f"deployment {deployment.name!r}: the model folder {plan.folder} has sha256 {sha256}; "
             f"args.weights_sha256 promises {plan.weights_sha256}."
         )
-    return found
+    return sha256
 
 
 def _load(deployment: Deployment, plan: VllmPlan) -> Any:
     os.environ.update(plan.env)
     try:
         if threads := plan.env.get(vllm_args.THREADS):
-            vllm_cpu.use_threads(int(threads))
+            vllm_args.use_threads(int(threads))
         if vllm_args.is_cpu_build():
-            vllm_cpu.keep_memory()
+            vllm_args.keep_memory()
         from vllm import LLM
 
         return LLM(**plan.engine)
@@ -272,3 +273,13 @@ def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
     devices = 0 if vllm_args.is_cpu_build() else len(slots.bound() or ()) or 1
     plan = vllm_args.plan(deployment, known, devices, cpus=slots.usable_cpus())
     return VllmEngine(deployment, plan)
+
+
+ENGINE = EngineFactory(
+    build=build,
+    check=check,
+    exclusive=True,
+    gpus=gpus,
+    locality=in_this_job,
+    serving=vllm_args.SERVING,
+)

@@ -1,4 +1,4 @@
 """HELM's own notation: run entries, run names, expanders, clients, credentials, schema, exports.
 
-What it says becomes the project's own nouns here; nothing below this package knows the notation.
+It is translated into the domain's dataclasses here; nothing below this package knows the notation.
 """

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from medhelm_spark.config.augmentation import augmented, load_word_lists
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.extraction import with_unreadable
-from medhelm_spark.config.judged import with_jury
-from medhelm_spark.config.juries import load_jury
+from medhelm_spark.config.juries import load_jury, with_jury
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.config.sampling import sampled, with_count
+from medhelm_spark.config.sampling import sampled, with_max_eval_instances
+from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Jury
@@ -19,6 +18,7 @@ from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
 from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.helm.augmentation import augmented
 from medhelm_spark.helm.expanders import (
     EXPANDERS,
     FOLLOW_FORMAT_KEY,
@@ -39,6 +39,7 @@ from medhelm_spark.helm.scenario_args import (
     whole_of,
     with_args,
 )
+from medhelm_spark.scenarios import check_card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +83,10 @@ def expand(
     what lies beside that file. The same entry given twice is one run.
 
     Raises:
-        ConfigError: If an entry cannot be resolved, two different runs have one name, or nothing
-            is left to run.
+        ConfigError: If an entry cannot be resolved, its card does not fit its shape, two different
+            runs have one name, or nothing is left to run.
     """
-    entries = [one for entry in entries for one in spread(entry)]
+    entries = [each for entry in entries for each in spread(entry)]
     for name in selection.models_to_run:
         _resolve(registry, name, None, "--models-to-run")
     wanted = [pair for entry in entries for pair in augmented(entry, _where(entry))]
@@ -94,8 +95,8 @@ def expand(
     runs: dict[str, ResolvedRun] = {}
     for entry, perturbations in wanted:
         for run in _expand_entry(entry, registry, base_dir, selection):
-            own = lists if perturbations else {}
-            _add(runs, replace(run, perturbations=perturbations, word_lists=own))
+            word_lists = lists if perturbations else {}
+            _add(runs, replace(run, perturbations=perturbations, word_lists=word_lists))
     if entries and not runs:
         raise ConfigError(
             f"of {counted(len(entries), 'run entry')} none is left to run: "
@@ -136,6 +137,7 @@ def _expand_entry(
     else:
         scenario = find_scenario(entry, registry.cards, folders, where)
     card = sampled(with_args(scenario.card, entry, where), entry.args, selection.sampling, where)
+    check_card(card)
     groups = (*(card.groups or (scenario.card.name,)), *entry.groups)
     if selection.groups_to_run and not set(groups) & set(selection.groups_to_run):
         return
@@ -189,7 +191,7 @@ def _adapter_spec(
     card: ScenarioCard, entry: RunEntry, selection: Selection, where: str
 ) -> AdapterSpec:
     """The card's adapter, then the command line's values, then the entry's own."""
-    spec = with_count(card.adapter_spec, card.sampling)
+    spec = with_max_eval_instances(card.adapter_spec, card.sampling)
     flags = {
         "max_eval_instances": selection.max_eval_instances,
         "num_train_trials": selection.num_train_trials,
@@ -211,16 +213,17 @@ def _models(
     wanted = selection.models_to_run
     given = {key: str(entry.args[key]) for key in MODEL_KEYS if key in entry.args}
     if given:
-        found = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
-        if not wanted or {found.name, found.model} & set(wanted):
-            yield found, {MODEL: found.model, **given}
+        deployment = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
+        if not wanted or {deployment.name, deployment.model} & set(wanted):
+            yield deployment, {MODEL: deployment.model, **given}
         return
     if not wanted:
         raise ConfigError(f"{where} names no model; add model=NAME to it, or give --models-to-run.")
     for name in wanted:
-        found = _resolve(registry, name, None, "--models-to-run")
-        is_default = registry.resolve_model(found.model) == found
-        yield found, {MODEL: found.model, **({} if is_default else {DEPLOYMENT: found.name})}
+        deployment = _resolve(registry, name, None, "--models-to-run")
+        is_default = registry.resolve_model(deployment.model) == deployment
+        keys = {} if is_default else {DEPLOYMENT: deployment.name}
+        yield deployment, {MODEL: deployment.model, **keys}
 
 
 def _resolve(

@@ -1,4 +1,7 @@
-"""HELM's run expanders that change the adapter (facts section 3)."""
+"""What an entry changes in the adapter: HELM's run expanders and some arguments of its scenarios.
+
+The expanders are those of facts section 3.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -6,16 +9,18 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from medhelm_spark.config.wording import (
-    EXPERT,
-    FOLLOW_FORMAT,
-    FORMAT_BEFORE_LAST,
-    output_format,
-)
 from medhelm_spark.domain.comparability import NEVER_ZERO
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, RunEntry, Substitution
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.wording import (
+    EXPERT,
+    FOLLOW_FORMAT,
+    FORMAT_BEFORE_LAST,
+    LINE_ALONE,
+    REASON_FIRST,
+    output_format,
+)
 
 Value = str | int | float
 
@@ -171,8 +176,8 @@ def _output_format(spec: AdapterSpec, value: Value) -> AdapterSpec:
         wording += f" Leave out '{spec.output_prefix.strip()}'."
     if str(value).endswith("_suffix"):
         return replace(spec, global_suffix=f"{spec.global_suffix}\n\n{wording}")
-    rest = f"\n\n{spec.instructions}" if spec.instructions else "\n"
-    return replace(spec, instructions=f"{wording}{rest}")
+    after = f"\n\n{spec.instructions}" if spec.instructions else "\n"
+    return replace(spec, instructions=f"{wording}{after}")
 
 
 EXPANDERS: Mapping[str, Expander] = {
@@ -257,3 +262,29 @@ def apply_expander(spec: AdapterSpec, key: str, value: Value, where: str) -> Ada
         return EXPANDERS[key].apply(spec, value)
     except ValueError as error:
         raise ConfigError(f"{where}: {key} is {value!r}; allowed: {error}.") from None
+
+
+_CHAIN = AdapterMethod.MULTIPLE_CHOICE_JOINT_CHAIN_OF_THOUGHT
+_JOINT = AdapterMethod.MULTIPLE_CHOICE_JOINT
+
+ADAPTER_ARGS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "method": {method.value: {"method": method} for method in (_JOINT, _CHAIN)},
+    "use_chain_of_thought": {
+        "true": {"method": _CHAIN, "global_suffix": REASON_FIRST},
+        "false": {"method": _JOINT, "global_suffix": LINE_ALONE},
+    },
+    "use_few_shot": {"true": {"max_train_instances": 5}, "false": {"max_train_instances": 0}},
+}
+"""What each value of an argument sets in the adapter of a card that lists it among its `args`."""
+
+
+def with_adapter_arg(spec: AdapterSpec, key: str, value: str, where: str) -> AdapterSpec:
+    """The adapter with one of these arguments applied.
+
+    Raises:
+        ConfigError: If the argument takes no such value.
+    """
+    changes = ADAPTER_ARGS[key].get(value)
+    if changes is None:
+        raise ConfigError(f"{where}: {key} is {value!r}; allowed: {', '.join(ADAPTER_ARGS[key])}.")
+    return replace(spec, **changes)

@@ -132,7 +132,7 @@ def rubric_of(export: Export, name: str) -> Rubric | None:
     """The rubric of MedHELM's generic jury in its own words; None where no such jury judges."""
     if not export.juries:
         return None
-    defaults = {one.args.get("default_score") for one in export.run_spec.metric_specs}
+    defaults = {spec.args.get("default_score") for spec in export.run_spec.metric_specs}
     scale = Scale(minimum=LOWEST_OF_FIVE) if LOWEST_OF_FIVE in defaults else Scale()
     jury = export.juries[0]
     criteria = {key: list(keys) for key, keys in jury.annotation_criteria.items()}

@@ -83,7 +83,7 @@ def export(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         juries = list(_juries(run_spec))
     with _step("the instances"):
         scenario, instances = _instances(run_spec, options.medhelm_output)
-    used = [one for one in instances if one.split in (TRAIN, *EVALUATED)]
+    used = [instance for instance in instances if instance.split in (TRAIN, *EVALUATED)]
     for instance in used:
         _check_text(instance)
     yield {
@@ -99,11 +99,12 @@ def export(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         "juries": juries,
         "metadata": _metadata(scenario),
         "instances": len(used),
-        "splits": dict(Counter(one.split for one in used)),
+        "splits": dict(Counter(instance.split for instance in used)),
         "left_out": len(instances) - len(used),
         "without_reference": sum(
-            one.split in EVALUATED and not any("correct" in ref.tags for ref in one.references)
-            for one in used
+            instance.split in EVALUATED
+            and not any("correct" in ref.tags for ref in instance.references)
+            for instance in used
         ),
     }
     yield from _lines(instances)
@@ -112,11 +113,11 @@ def export(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def _check_package() -> None:
     try:
-        found = metadata.version(PACKAGE)
+        installed = metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:
         raise Refused("not_installed") from None
-    if found != VERSION:
-        raise Refused("version", found=found)
+    if installed != VERSION:
+        raise Refused("version", found=installed)
 
 
 @contextmanager

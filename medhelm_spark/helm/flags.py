@@ -1,11 +1,11 @@
-"""HELM's flags that mean nothing here: each is taken, told what does its work, and left out."""
+"""HELM's flags without effect here: accepted, reported with their replacement, and dropped."""
 
 import sys
 from collections.abc import Mapping, Sequence
 
 MANY = sys.maxsize
 
-# Flag: what does its work, and how many words it takes at most.
+# Flag: its replacement here, and how many values it takes at most.
 REPLACED: Mapping[str, tuple[str, int]] = {
     "--allow-unknown-models": ("unknown models are shown by their name", 1),
     "--api-key-path": ("a deployment names its key by env:NAME or secret:SCOPE/NAME", 1),
@@ -37,7 +37,7 @@ REPLACED: Mapping[str, tuple[str, int]] = {
 
 
 def without_replaced(argv: Sequence[str]) -> list[str]:
-    """The words that are left once replaced flags are told of, each with the values it takes."""
+    """The command line without the replaced flags and their values; reports each on stderr."""
     words, kept = list(argv), []
     while words:
         word = words.pop(0)

@@ -7,6 +7,7 @@ from typing import Any
 
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.loader import validate
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import (
     EXPORT_FIELDS,
@@ -17,7 +18,6 @@ from medhelm_spark.domain.imported import (
 from medhelm_spark.domain.run import STRICT, AdapterSpec, AnnotatorSpec, MetricSpec, RunEntry
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import (
-    AccessLevel,
     DataSource,
     Parts,
     ScenarioCard,
@@ -100,7 +100,7 @@ def _stem(export: Export) -> str:
 def _known(export: Export, cards: Mapping[str, ScenarioCard]) -> ScenarioCard | None:
     """Our card of the same scenario; a user's own benchmark has none, whatever it is called."""
     names = () if CONFIG_PATH in export.args else (export.name, _stem(export))
-    return next((cards[one] for one in names if one in cards), None)
+    return next((cards[name] for name in names if name in cards), None)
 
 
 def _source(export: Export, path: str) -> DataSource:
@@ -126,8 +126,7 @@ _NOTHING: Mapping[str, Any] = {
 
 def _base_name(export: Export, name: str | None) -> str:
     """What run entries call it: MedHELM's name of the entry, or of the user's own benchmark."""
-    own = export.run_spec.name if CONFIG_PATH in export.args else export.name
-    base = name or own
+    base = name or (export.run_spec.name if CONFIG_PATH in export.args else export.name)
     if not base.strip() or NO_NAME & set(base):
         raise ConfigError(
             f"an imported scenario cannot be called {base!r}: a run entry must be able to name it; "
@@ -137,19 +136,19 @@ def _base_name(export: Export, name: str | None) -> str:
 
 
 def _unknown(export: Export) -> ScenarioCard:
-    """The card of a scenario that we have none of, from what MedHELM tells."""
-    told, stem = export.metadata or {}, _stem(export)
+    """The card of a scenario without a card here, from MedHELM's metadata."""
+    metadata, stem = export.metadata or {}, _stem(export)
     return ScenarioCard(
         name=stem,
-        display_name=str(told.get("display_name") or stem),
-        description=str(told.get("description") or ""),
+        display_name=str(metadata.get("display_name") or stem),
+        description=str(metadata.get("description") or ""),
         access_level=AccessLevel.PRIVATE,
         source=DataSource(),
         shape=EXPORT_SHAPE,
         adapter_spec=AdapterSpec(),
         metrics=(),
-        main_metric=str(told.get("main_metric") or ""),
-        main_split=Split.VALID if told.get("main_split") == Split.VALID else Split.TEST,
+        main_metric=str(metadata.get("main_metric") or ""),
+        main_split=Split.VALID if metadata.get("main_split") == Split.VALID else Split.TEST,
     )
 
 
@@ -157,20 +156,20 @@ def _scored(
     card: ScenarioCard, export: Export, base: str, *, is_known: bool
 ) -> tuple[ScenarioCard, tuple[str, ...]]:
     """The card with metrics and jury, and the names of the metrics that are not computed here."""
-    spec = export.run_spec
-    pattern = spec.adapter_spec.get("output_mapping_pattern")
+    run_spec = export.run_spec
+    pattern = run_spec.adapter_spec.get("output_mapping_pattern")
     has_rubric = rubric_of(export, base) is not None
     if is_known:
-        metrics = tuple(_with_pattern(one, pattern) for one in card.metrics)
+        metrics = tuple(_with_pattern(metric, pattern) for metric in card.metrics)
         annotators = tuple(
-            replace(one, rubric=base) if has_rubric else one for one in card.annotators
+            replace(spec, rubric=base) if has_rubric else spec for spec in card.annotators
         )
         return replace(card, metrics=metrics, annotators=annotators), ()
-    found = translated(spec.metric_specs, annotator=base, pattern=pattern)
-    left_out, metrics = found.left_out, found.metrics
+    translation = translated(run_spec.metric_specs, annotator=base, pattern=pattern)
+    left_out, metrics = translation.left_out, translation.metrics
     if not has_rubric:
-        left_out += tuple(one.name for one in metrics if "annotator" in one.args)
-        metrics = tuple(one for one in metrics if "annotator" not in one.args)
+        left_out += tuple(metric.name for metric in metrics if "annotator" in metric.args)
+        metrics = tuple(metric for metric in metrics if "annotator" not in metric.args)
     if not metrics:
         raise ConfigError(
             f"MedHELM's scenario {export.name!r} has no metric that is computed here (it has "
@@ -206,18 +205,18 @@ def is_imported(name: str) -> bool:
     return name.endswith(SUFFIX)
 
 
-def card_of(one: ImportedScenario) -> ScenarioCard:
+def card_of(imported: ImportedScenario) -> ScenarioCard:
     """The card that the lake keeps of an imported scenario."""
-    return validate(json.loads(one.card), ScenarioCard, _place(one))
+    return validate(json.loads(imported.card), ScenarioCard, _where(imported))
 
 
-def export_of(one: ImportedScenario) -> Export:
-    """What its export told of itself."""
-    return validate(json.loads(one.header), Export, _place(one))
+def export_of(imported: ImportedScenario) -> Export:
+    """The header of the file that it was imported from."""
+    return validate(json.loads(imported.header), Export, _where(imported))
 
 
-def _place(one: ImportedScenario) -> str:
-    return f"imported scenario {one.scenario_name!r}"
+def _where(imported: ImportedScenario) -> str:
+    return f"imported scenario {imported.scenario_name!r}"
 
 
 def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: str) -> Benchmark:
@@ -226,18 +225,20 @@ def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: 
     Raises:
         ConfigError: Nothing of that name, or nothing with these arguments, was imported.
     """
-    all_of_them = list(imported)
-    mine = [one for one in all_of_them if one.name == entry.name]
-    if not mine:
-        names = {one.name for one in all_of_them}
+    scenarios = list(imported)
+    same_name = [scenario for scenario in scenarios if scenario.name == entry.name]
+    if not same_name:
+        names = {scenario.name for scenario in scenarios}
         kind = "scenario imported by import-scenario"
         raise UnknownNameError(kind, entry.name, names, where=where)
-    keys = {key for one in mine for key in one.args}
-    given = {key: str(value) for key, value in entry.args.items() if key in keys}
-    for one in mine:
-        if dict(one.args) == given:
-            return Benchmark(card=card_of(one), rubric=rubric_of(export_of(one), one.name))
+    keys = {key for scenario in same_name for key in scenario.args}
+    args = {key: str(value) for key, value in entry.args.items() if key in keys}
+    for scenario in same_name:
+        if dict(scenario.args) == args:
+            rubric = rubric_of(export_of(scenario), scenario.name)
+            return Benchmark(card=card_of(scenario), rubric=rubric)
+    present = sorted(scenario.scenario_name for scenario in same_name)
     raise ConfigError(
-        f"{where}: the lake has {', '.join(sorted(one.scenario_name for one in mine))}; give one "
-        "of them with its arguments, or import it with these."
+        f"{where}: the lake has {', '.join(present)}; give one of them with its arguments, or "
+        "import it with these."
     )

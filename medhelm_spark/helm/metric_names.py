@@ -61,15 +61,15 @@ def translated(theirs: Iterable[TheirMetric], annotator: str, pattern: str | Non
     `annotator` is the name of the jury that a jury metric reads, `pattern` the adapter's
     `output_mapping_pattern`, which here is an argument of the metric that looks answers up.
     """
-    found: dict[str, MetricSpec] = {}
+    specs: dict[str, MetricSpec] = {}
     left_out: list[str] = []
     for metric in theirs:
         names = list(_names(metric))
         left_out += [name for name in names if name not in _KNOWN]
         for name in names:
             if name in _KNOWN:
-                found.setdefault(name, _spec(name, metric, annotator, pattern))
-    return Translated(metrics=tuple(found.values()), left_out=tuple(dict.fromkeys(left_out)))
+                specs.setdefault(name, _spec(name, metric, annotator, pattern))
+    return Translated(metrics=tuple(specs.values()), left_out=tuple(dict.fromkeys(left_out)))
 
 
 _JURY_SCORE = "jury_score"

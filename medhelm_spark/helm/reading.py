@@ -1,8 +1,8 @@
 """How a run's answers are asked for and read: by default, and as MedHELM does.
 
-A card holds MedHELM's token limit and stop sequences as facts. A chat model writes a sentence where
-one letter was asked for, so that an answer which is read by `choice` or `yes_no` may have as many
-tokens as a sentence takes. What MedHELM's own limit would have left of it is read beside it.
+A card holds MedHELM's token limit and stop sequences. A chat model writes a sentence where one
+letter was asked for; therefore an answer that is read by `choice` or `yes_no` may have as many
+tokens as a sentence takes. Its beginning, cut at MedHELM's own limit, is scored beside it.
 """
 
 from collections.abc import Mapping

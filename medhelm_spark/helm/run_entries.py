@@ -46,12 +46,12 @@ def parse_entry(
         ConfigError: With `where`, the entry, and the part that is wrong.
     """
     place = f"{where}: run entry {text!r}"
-    name, colon, rest = text.partition(":")
+    name, colon, arguments = text.partition(":")
     name = name.strip()
     if not name:
         raise ConfigError(f"{place} has no name; {GRAMMAR}.")
     args: dict[str, str | int | float] = {}
-    for part in rest.split(",") if colon else ():
+    for part in arguments.split(",") if colon else ():
         key, value = _argument(part, place)
         if key in args:
             raise ConfigError(f"{place} gives {key!r} twice.")
@@ -96,8 +96,8 @@ def load_conf(path: Path) -> tuple[RunEntry, ...]:
     """
     tree = parse_hocon(read_text(path), path)
     if "entries" not in tree:
-        found = ", ".join(tree) or "nothing"
-        raise ConfigError(f"{path}: has no key 'entries' (found: {found}).")
+        keys = ", ".join(tree) or "nothing"
+        raise ConfigError(f"{path}: has no key 'entries' (found: {keys}).")
     # Other keys of the file are variables for substitutions.
     conf = validate({"entries": tree["entries"]}, _ConfFile, str(path))
     return tuple(

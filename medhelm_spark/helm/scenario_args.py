@@ -5,16 +5,15 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from medhelm_spark.config.benchmark import Benchmark, load_benchmark
+from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.extraction import check_extraction, extraction_named
-from medhelm_spark.config.not_run import NOT_RUN
 from medhelm_spark.config.sampling import KEY as SAMPLING
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard, inside
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.adapter_args import ADAPTER_ARGS, with_adapter_arg
-from medhelm_spark.helm.expanders import EXPANDERS, UNSUPPORTED
+from medhelm_spark.helm.expanders import ADAPTER_ARGS, EXPANDERS, UNSUPPORTED, with_adapter_arg
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
@@ -31,7 +30,7 @@ ALIASES = {"medhelm_med_qa": "med_qa", "medhelm_med_mcqa": "med_mcqa"}
 """Run entries that MedHELM calls otherwise than the scenarios that they run."""
 
 REFUSED = {
-    **{one.name: one.reason for one in NOT_RUN},
+    **{scenario.name: scenario.reason for scenario in UNSUPPORTED_SCENARIOS},
     "dspy": "DSPy's optimised prompts are fetched as programs, which this project does not run",
 }
 
@@ -117,8 +116,8 @@ def whole_of(card: ScenarioCard, entry: RunEntry) -> str | None:
     None where it asks for no part. `card` is the one without the entry's arguments.
     """
     choices = _choices(card, entry)
-    rest = {key: value for key, value in choices.items() if key not in card.parts.args}
-    return _named(card, rest) if len(rest) < len(choices) else None
+    of_whole = {key: value for key, value in choices.items() if key not in card.parts.args}
+    return _named(card, of_whole) if len(of_whole) < len(choices) else None
 
 
 def _choices(card: ScenarioCard, entry: RunEntry) -> dict[str, str]:
@@ -154,7 +153,7 @@ def _with_adapter_args(card: ScenarioCard, entry: RunEntry, where: str) -> Scena
 def spelled(card: ScenarioCard, key: str, value: str) -> str:
     """A value as the card spells it: HELM's `True` is `true`."""
     known = ADAPTER_ARGS.get(key) or card.choices.get(key, {})
-    return next((each for each in known if each.lower() == value.lower()), value)
+    return next((spelling for spelling in known if spelling.lower() == value.lower()), value)
 
 
 def _file_args(card: ScenarioCard, entry: RunEntry) -> tuple[str, ...]:
@@ -179,7 +178,9 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
         replace(file, path=path, sha256=None, url=None)
         for file, path in zip(source.files, paths, strict=True)
     )
-    lookups = tuple(replace(one, path=str(folder / inside(one.path))) for one in source.lookups)
+    lookups = tuple(
+        replace(lookup, path=str(folder / inside(lookup.path))) for lookup in source.lookups
+    )
     texts = {column: str(folder / inside(path)) for column, path in source.texts.items()}
     history = source.history
     if history is not None:

@@ -120,8 +120,8 @@ class Schema:
 
     def shows(self, names: Iterable[str]) -> bool:
         """Whether a run of these groups is shown: in some run group, and hidden by none."""
-        found = self.groups_of(names)
-        return bool(found) and all(one.visibility != Visibility.NO_GROUPS for one in found)
+        groups = self.groups_of(names)
+        return bool(groups) and all(g.visibility != Visibility.NO_GROUPS for g in groups)
 
 
 def load_schema(path: Path) -> Schema:
@@ -183,9 +183,9 @@ def _check_known(kind: str, names: Iterable[str], known: Collection[str], where:
 def _literal(groups: Iterable[MetricGroup]) -> Iterator[tuple[MetricGroup, Matcher]]:
     """The matchers that mean the same in every run group."""
     for group in groups:
-        for one in group.metrics:
-            if not VARIABLE.search(f"{one.name}{one.split}{one.perturbation_name}"):
-                yield group, one
+        for matcher in group.metrics:
+            if not VARIABLE.search(f"{matcher.name}{matcher.split}{matcher.perturbation_name}"):
+                yield group, matcher
 
 
 def _check_matcher(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from medhelm_spark.config.registry import Registry, load_registry
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.engines import ENGINES
 from medhelm_spark.helm.clients import site_translator
 
 
@@ -16,4 +17,6 @@ def load_site(
     Raises:
         ConfigError: If any file is wrong.
     """
-    return load_registry(local_path, translator=site_translator, deployments=deployments)
+    return load_registry(
+        local_path, engines=ENGINES, translator=site_translator, deployments=deployments
+    )

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from medhelm_spark.config.cards import expand_short_forms
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.sampling import check_sampling
-from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.sampling import Sampling
@@ -49,12 +49,12 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
         ConfigError: If there is no such file, or it is broken or names nothing to run.
     """
     path = _find(name, local_path)
-    suite = load_yaml(path, SuiteFile, spelled_out)
+    suite = load_yaml(path, SuiteFile, expand_short_forms)
     if suite.sampling:
         check_sampling(suite.sampling, str(path))
     _check_numbers(suite, path)
     entries = parse_flags(suite.run_entries, flag=f"{path}: run_entries")
-    entries += load_confs(_beside(path, each, "conf_paths") for each in suite.conf_paths)
+    entries += load_confs(_beside(path, name, "conf_paths") for name in suite.conf_paths)
     if not entries:
         raise ConfigError(f"{path}: names no run entry; give run_entries or conf_paths.")
     if suite.jury_config_path:

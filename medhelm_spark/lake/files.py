@@ -1,35 +1,20 @@
-"""A lake's small tables without Spark: what the driver itself notes and asks for.
+"""A lake's small tables without Spark: what the driver itself reads and appends.
 
 A Spark job costs half a second and more, even for three rows; a run has a dozen such reads and
 commits. Where the lake is a folder of the machine that runs driver and executors alike, they go
 through delta-rs, which reads and writes the same tables in ten milliseconds.
 """
 
-import os
 import tempfile
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
 
-from medhelm_spark.lake.place import Place
 from medhelm_spark.lake.reader import FileReader, table_schema
 from medhelm_spark.lake.tables import TABLES, properties
 
-# Where a bare path is not this machine's disk but a mount without hard links, or a cluster's.
-ELSEWHERE = ("DATABRICKS_RUNTIME_VERSION", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 ATTEMPTS = 20
-
-
-def is_at_hand(place: Place, spark_master: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether this process sees the lake's files as Spark does: local master, local folder."""
-    return (
-        spark_master.startswith("local")
-        and not place.is_catalog
-        and "://" not in place.location
-        and not any(name in environ for name in ELSEWHERE)
-    )
 
 
 class FileTables(FileReader):
@@ -38,8 +23,8 @@ class FileTables(FileReader):
     def append(self, name: str, rows: pa.Table, txn: tuple[str, int] | None = None) -> bool:
         """Append in one commit; False where `txn` (application id, version) was committed before.
 
-        A commit that loses to another writer's is looked at anew: delta-rs repeats by itself what
-        conflicts with nothing, and refuses where the table's schema or this `txn` has moved on.
+        A commit that conflicts with another writer's is tried again: delta-rs itself retries
+        commits without a conflict, and refuses one where the table's schema or this `txn` changed.
         """
         from deltalake.exceptions import CommitFailedError
 
@@ -69,7 +54,7 @@ class FileTables(FileReader):
     def ensure(self, name: str) -> None:
         """Create a table that does not exist.
 
-        It is made aside and renamed into its place, so that of two drivers one creates it: in
+        It is created in a temporary folder and renamed, so that of two drivers one creates it: in
         delta-rs the slower one would commit its schema again, and fail the writers between.
         """
         from deltalake import DeltaTable, Schema
@@ -78,13 +63,13 @@ class FileTables(FileReader):
         if DeltaTable.is_deltatable(folder):
             return
         Path(self.location).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=self.location) as aside:
-            made = Path(aside, name)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=self.location) as temporary:
+            created = Path(temporary, name)
             schema = Schema.from_arrow(table_schema(name))
-            DeltaTable.create(str(made), schema=schema, configuration=properties(TABLES[name]))
+            DeltaTable.create(str(created), schema=schema, configuration=properties(TABLES[name]))
             try:
-                made.rename(folder)
-            except OSError:  # another driver's table lies there
+                created.rename(folder)
+            except OSError:  # another driver's table is there
                 if not DeltaTable.is_deltatable(folder):
                     raise
 

@@ -1,4 +1,7 @@
-"""The Lake: names, reads and appends of its tables. No stage builds a table path by hand."""
+"""The Lake: names, reads and appends of its tables. No stage builds a table path by hand.
+
+`SparkReader` is the Reader of a lake whose tables only Spark can open, such as a catalog's.
+"""
 
 import copy
 import string
@@ -15,8 +18,9 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
-from medhelm_spark.lake.files import FileTables, is_at_hand
-from medhelm_spark.lake.place import Place
+from medhelm_spark.lake.files import FileTables
+from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.reader import decode
 from medhelm_spark.lake.rows import arrow_of, plain_errors, rows_of
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
@@ -43,9 +47,9 @@ class Lake:
 
     def __init__(self, spark: SparkSession, location: str) -> None:
         self.spark = spark
-        self.place = Place.of(location)
-        at_hand = is_at_hand(self.place, spark.conf.get("spark.master", "") or "")
-        self._files = FileTables(self.place.location) if at_hand else None
+        self.location = Location.of(location)
+        is_local = self.location.is_local(spark.conf.get("spark.master", "") or "")
+        self._files = FileTables(self.location.name) if is_local else None
         self._stage: Stage | None = None
 
     def within(self, stage: Stage) -> "Lake":
@@ -77,8 +81,8 @@ class Lake:
 
     def query(self, sql: str, **frames: DataFrame) -> DataFrame:
         """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""
-        named: dict[str, Any] = {name: self.read(name) for name in _names(sql) - frames.keys()}
-        return self.spark.sql(sql, **{**named, **frames})
+        tables: dict[str, Any] = {name: self.read(name) for name in _names(sql) - frames.keys()}
+        return self.spark.sql(sql, **{**tables, **frames})
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """The answer to SQL over small tables, as rows; never for anything with text."""
@@ -105,15 +109,15 @@ class Lake:
     ) -> bool:
         """Append driver-side rows in one commit, as `append` does; none, no commit."""
         self._refuse_undeclared(table, "writes", "writes")
-        held = list(rows)
-        if not held:
+        rows = list(rows)
+        if not rows:
             return True
         if self._files:
-            named = arrow_of(held, TABLES[table].row)
-            if WRITE_ID not in named.column_names:
-                named = named.append_column(WRITE_ID, pa.array([write_id] * len(held), pa.string()))
-            return self._files.append(table, named, txn)
-        frame = self.frame(held, TABLES[table].row).coalesce(1)
+            batch = arrow_of(rows, TABLES[table].row)
+            if WRITE_ID not in batch.column_names:
+                batch = batch.append_column(WRITE_ID, pa.array([write_id] * len(rows), pa.string()))
+            return self._files.append(table, batch, txn)
+        frame = self.frame(rows, TABLES[table].row).coalesce(1)
         return self.append(table, frame, write_id, txn=txn)
 
     def append(
@@ -150,8 +154,8 @@ class Lake:
         raise AssertionError("unreachable")
 
     def _save(self, table: str, writer: DataFrameWriter) -> None:
-        target = self.place.table(table)
-        if self.place.is_catalog:
+        target = self.location.table(table)
+        if self.location.is_catalog:
             writer.saveAsTable(target)
         else:
             writer.save(target)
@@ -173,8 +177,8 @@ class Lake:
         """The table's newest Delta version, None where it does not exist."""
         if self._files:
             return self._files.version(table)
-        target = self.place.table(table)
-        name = target if self.place.is_catalog else f"delta.`{target}`"
+        target = self.location.table(table)
+        name = target if self.location.is_catalog else f"delta.`{target}`"
         try:
             rows = self.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
         except PySparkException as error:
@@ -188,8 +192,8 @@ class Lake:
         return self.spark.createDataFrame([], schema).where(F.lit(False))
 
     def _open(self, table: str) -> DataFrame:
-        target = self.place.table(table)
-        if self.place.is_catalog:
+        target = self.location.table(table)
+        if self.location.is_catalog:
             return self.spark.read.table(target)
         return self.spark.read.format("delta").load(target)
 
@@ -206,3 +210,25 @@ def _names(sql: str) -> set[str]:
 def _is(error: Exception, kinds: tuple[str, ...]) -> bool:
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     return any(kind in (condition or str(error)[:2000]) for kind in kinds)
+
+
+class SparkReader:
+    """Answers a reader's SQL through the lake's SparkSession."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+
+    @property
+    def location(self) -> str:
+        """The lake, as the user named it."""
+        return self._lake.location.name
+
+    def query(self, sql: str) -> pa.Table:
+        """Answer SQL on the cluster and bring the result to the driver."""
+        with plain_errors():
+            rows: pa.Table = self._lake.query(sql).toArrow()
+        return rows
+
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """Answer SQL as rows of a dataclass."""
+        return decode(self.query(sql), row_type)

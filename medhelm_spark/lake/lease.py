@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake, new_write_id
-from medhelm_spark.lake.ledger import Lease
+from medhelm_spark.lake.tables import Lease
 
 LIFETIME = timedelta(seconds=120)
 HEARTBEAT = 40.0
@@ -97,16 +97,14 @@ class _Claim:
         self.lake.append_rows("leases", rows, self.holder, txn=swap)
 
     def _won(self) -> bool:
-        """Whether this version is ours; whoever took it, it is known from here on."""
-        mine = self.version + 1
+        """Whether the version just committed is this driver's; reads the newest version."""
+        committed = self.version + 1
         self.version, newest = _newest(self.lake, self.suite)
-        return (
-            all(
-                newest[name].holder == self.holder and newest[name].version == mine
-                for name in self.deployments
-                if name in newest
-            )
-            and set(self.deployments) <= newest.keys()
+        return all(
+            name in newest
+            and newest[name].holder == self.holder
+            and newest[name].version == committed
+            for name in self.deployments
         )
 
 

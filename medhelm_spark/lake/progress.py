@@ -1,8 +1,8 @@
-"""Progress of a job while it runs: how many rows its tasks have made, how fast, how long still.
+"""Progress of a job while it runs: rows that its tasks have yielded, rows a second, time left.
 
-Tasks send the driver small datagrams of counts, nothing else: one that is lost is made up for by
-the next, and where a network forbids them only the display is missing. Nothing is sent when nobody
-looks: without a terminal there is no meter.
+Tasks send the driver small UDP datagrams of counts, nothing else. Each holds the total so far, so
+that a lost one does no harm, and where a network forbids them only the display is missing. Without
+a terminal nothing is sent.
 """
 
 import os
@@ -25,13 +25,16 @@ Watch = Callable[[Rows], Rows]
 
 
 def unwatched(fn: Rows) -> Rows:
-    """The watch of those who show nothing."""
+    """The function as it is, without progress: for callers without a terminal."""
     return fn
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A function of rows that reports how many it has made; otherwise it is what it was."""
+    """A function of rows that also sends the driver how many rows it has yielded.
+
+    `key` tells this job's datagrams from others; `host` and `port` are the driver's.
+    """
 
     fn: Rows
     host: str
@@ -40,16 +43,16 @@ class Watched:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Any]:
         sender = f"{self.key} {os.getpid()}.{threading.get_ident()}.{time.monotonic_ns()}"
-        made, tokens, sent = 0, 0, time.monotonic()
+        yielded, tokens, sent = 0, 0, time.monotonic()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
             for row in self.fn(rows):
-                made += 1
+                yielded += 1
                 tokens += getattr(row, "completion_tokens", None) or 0
                 if time.monotonic() - sent >= SEND_SECONDS:
                     sent = time.monotonic()
-                    self._send(out, f"{sender} {made} {tokens}")
+                    self._send(out, f"{sender} {yielded} {tokens}")
                 yield row
-            self._send(out, f"{sender} {made} {tokens}")
+            self._send(out, f"{sender} {yielded} {tokens}")
 
     def _send(self, out: socket.socket, message: str) -> None:
         try:
@@ -59,13 +62,13 @@ class Watched:
 
 
 class Meter(threading.Thread):
-    """Receives counts and draws one line, over and over, on a terminal."""
+    """Receives the counts of all tasks and redraws one line on a terminal."""
 
     def __init__(self, terminal: TextIO, label: str, total: int | None, host: str) -> None:
         super().__init__(daemon=True, name="medhelm-spark-progress")
         self.terminal, self.label, self.total = terminal, label, total
         self.key = token_hex(8)
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._counts: dict[str, tuple[int, int]] = {}
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind((host, 0))
         self._socket.settimeout(DRAW_SECONDS)
@@ -86,17 +89,17 @@ class Meter(threading.Thread):
                 self._draw(self.line())
 
     def stop(self) -> None:
-        """Leave an empty line to whoever writes next."""
+        """Stop, and clear the line for what is written next."""
         self._ended.set()
         self.join()
         self._socket.close()
         self._draw("")
 
     def line(self) -> str:
-        """What is known now."""
-        made = sum(rows for rows, _ in self._seen.values())
-        tokens = sum(count for _, count in self._seen.values())
-        return progress_line(self.label, made, tokens, self.total, time.monotonic() - self._began)
+        """The line of progress as of now, over all tasks."""
+        rows = sum(rows for rows, _ in self._counts.values())
+        tokens = sum(tokens for _, tokens in self._counts.values())
+        return progress_line(self.label, rows, tokens, self.total, time.monotonic() - self._began)
 
     def _receive(self) -> None:
         try:
@@ -104,14 +107,14 @@ class Meter(threading.Thread):
         except TimeoutError:
             return
         if len(words) == 4 and words[0] == self.key and words[2].isdigit() and words[3].isdigit():
-            self._seen[words[1]] = int(words[2]), int(words[3])
+            self._counts[words[1]] = int(words[2]), int(words[3])
 
     def _draw(self, line: str) -> None:
         self.terminal.write(f"{CLEAR_LINE}{line}")
         self.terminal.flush()
 
 
-def progress_line(label: str, made: int, tokens: int, total: int | None, seconds: float) -> str:
+def progress_line(label: str, rows: int, tokens: int, total: int | None, seconds: float) -> str:
     """One line of progress.
 
     >>> progress_line("infer", 500, 9000, 2000, 20.0)
@@ -119,13 +122,13 @@ def progress_line(label: str, made: int, tokens: int, total: int | None, seconds
     >>> progress_line("plan", 0, 0, None, 1.0)
     'plan: 0'
     """
-    parts = [f"{made:,}" if total is None else f"{made:,} of {total:,}"]
-    if made and seconds > 0:
-        parts.append(f"{made / seconds:,.1f}/s")
+    parts = [f"{rows:,}" if total is None else f"{rows:,} of {total:,}"]
+    if rows and seconds > 0:
+        parts.append(f"{rows / seconds:,.1f}/s")
         if tokens:
             parts.append(f"{tokens / seconds:,.0f} tokens/s")
         if total:
-            parts.append(f"{_time(max(0, total - made) * seconds / made)} left")
+            parts.append(f"{_time(max(0, total - rows) * seconds / rows)} left")
     return f"{label}: {', '.join(parts)}"
 
 
@@ -140,13 +143,13 @@ def _time(seconds: float) -> str:
 def metered(
     spark: SparkSession, terminal: TextIO | None, label: str, total: int | None = None
 ) -> Iterator[Watch]:
-    """While the body runs, show the rows made by the functions it passes through the given watch.
+    """Show progress while the body runs; it passes the functions to be counted to what is yielded.
 
     Args:
-        spark: whose driver the tasks reach.
+        spark: the session whose tasks report to its driver.
         terminal: where to draw; None for nowhere.
         label: what stands before the numbers.
-        total: how many rows will be made, where that is known.
+        total: how many rows there will be, where that is known.
     """
     if terminal is None:
         yield unwatched

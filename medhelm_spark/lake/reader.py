@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
-from medhelm_spark.lake.place import is_catalog
+from medhelm_spark.lake.location import is_catalog
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, refuse_newer
 
 if TYPE_CHECKING:
@@ -84,14 +84,14 @@ class FileReader:
             sources[name] = _source(name, {field.name for field in table.schema().fields})
         batches = builder.execute(sql.format_map(sources))
         try:
-            found = pa.RecordBatchReader.from_stream(batches).read_all()
+            rows = pa.RecordBatchReader.from_stream(batches).read_all()
         except Exception as error:  # the engine has no class of its own for what files do to it
             names = ", ".join(sources)
             raise LakeError(
                 f"{self.location}: {names} cannot be read ({type(error).__name__}); a file of the "
                 "table is missing or damaged. Restore it, or make the lake anew."
             ) from None
-        return _without_views(found)
+        return _without_views(rows)
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """Answer SQL as rows of a dataclass."""

@@ -121,15 +121,15 @@ def _marked(family: str, message: str) -> str:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn an executor's error back into the one it was, without Spark's pages of stack."""
+    """Raise an executor's error as the error it was, without Spark's stack traces."""
     try:
         yield
     except Exception as error:  # a failed write reaches Python as the JVM's own
-        found = _MARK.search(str(error))
-        if not found:
+        mark = _MARK.search(str(error))
+        if not mark:
             raise
-        family = getattr(errors, found.group(1), errors.StageError)
-        raise _rebuilt(family, found.group(2)) from None
+        family = getattr(errors, mark.group(1), errors.StageError)
+        raise _rebuilt(family, mark.group(2)) from None
 
 
 def _rebuilt(family: type[Exception], message: str) -> Exception:

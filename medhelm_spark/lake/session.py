@@ -18,8 +18,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.jars import delta_conf
-from medhelm_spark.lake.jvm import check_java, class_archive_options
+from medhelm_spark.lake.jvm import check_java, class_archive_options, delta_conf
 
 LOG = logging.getLogger(__name__)
 

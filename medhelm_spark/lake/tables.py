@@ -1,11 +1,13 @@
 """Every table, once: name, row type, key, and what may be indexed.
 
 `docs/tables.md` is generated from here. The Delta properties keep clinical text out of the log
-(statistics would copy its first characters there) and every table readable without a JVM.
+(statistics would copy its first characters there) and every table readable without a JVM. The rows
+of leases and releases stand here, for only the lake itself needs them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import PolicyDecision
@@ -14,7 +16,37 @@ from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.ledger import Lease, ReleaseMember
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Row of `leases`: a driver's claim to ask one deployment for one suite until `expires_at`.
+
+    `version` counts the suite's lease commits; two drivers cannot commit the same one. A released
+    claim is a row whose `expires_at` is its `claimed_at`.
+    """
+
+    suite: str
+    version: int
+    model_deployment: str
+    holder: str
+    claimed_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseMember:
+    """Row of `releases`: one run of a release and the write that holds its stats."""
+
+    release: str
+    status: str
+    suite: str
+    name: str
+    run_spec_id: str
+    stats_write_id: str
+    created_at: datetime
+    manifest_hash: str
+
 
 SCHEMA_VERSION = 1
 WRITE_ID = "write_id"

@@ -18,7 +18,7 @@ from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.comparison import ADAPTER, OTHER
 
 MAX_CHARACTERS = 24
-"""Of a setting's value; a longer one is told apart by its hash and not said."""
+"""Longest value of a setting that is shown; a longer one is shown as its hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

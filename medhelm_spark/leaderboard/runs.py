@@ -8,8 +8,8 @@ from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.domain.stats import MetricInfo, Stat
-from medhelm_spark.lake.ledger import ReleaseMember
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
 from medhelm_spark.leaderboard.cells import Written, cell_of, scale_of
 from medhelm_spark.leaderboard.queries import literals
@@ -46,7 +46,7 @@ class BoardRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WrittenStat(Stat):
-    """A Stat and the write that holds it."""
+    """A Stat and the id of its write."""
 
     write_id: str
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from medhelm_spark.domain.scenario import AccessLevel
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES

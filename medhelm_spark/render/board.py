@@ -95,7 +95,7 @@ def _cell_text(cell: BoardCell | None) -> str:
 
 
 def counts(cell: BoardCell) -> Iterator[str]:
-    """`n=990/1000`, `cov 0.83` and `unread 0.05`, each where it says something."""
+    """`n=990/1000`, then `cov 0.83` and `unread 0.05` where the share is not 1 or 0."""
     total = f"/{cell.total}" if cell.num_unscored else ""
     yield f"n={cell.count}{total}"
     if cell.jury_coverage is not None and cell.jury_coverage < 1:

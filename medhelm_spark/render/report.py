@@ -19,7 +19,7 @@ class Report:
     """Tables for people, and the same as data with every number at full precision.
 
     `content` is the JSON document; `records`, with their `fields` in order, are the lines of CSV.
-    `if_empty` takes the place of the tables in text and HTML where there is nothing to show.
+    `if_empty` is shown instead of the tables, in text and HTML, where there is nothing to show.
     """
 
     tables: Sequence[Table]

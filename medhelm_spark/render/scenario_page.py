@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.scenario import ScenarioCard, Verified
 from medhelm_spark.helm.site import load_site
@@ -41,19 +41,19 @@ def page(registry: Registry) -> str:
 
 
 def _counts(registry: Registry) -> Iterator[str]:
-    found = Counter(card.verified for card in registry.cards.values())
+    numbers = Counter(card.verified for card in registry.cards.values())
     yield f"## What was verified\n\nOf {len(registry.cards)} cards:\n"
     yield from _table(
         ("`verified`", "Cards", "Meaning"),
-        [(f"`{each}`", str(found[each]), MEANS[each]) for each in Verified],
+        [(f"`{each}`", str(numbers[each]), MEANS[each]) for each in Verified],
     )
     yield ""
 
 
 def _categories(registry: Registry) -> Iterator[str]:
     order = {
-        name: place
-        for place, name in enumerate(
+        name: index
+        for index, name in enumerate(
             name for category in registry.taxonomy.categories for name in category.subcategories
         )
     }
@@ -96,11 +96,13 @@ def _data(card: ScenarioCard) -> str:
 
 def _not_run() -> Iterator[str]:
     yield "## Described and not run\n"
-    for one in NOT_RUN:
+    for benchmark in UNSUPPORTED_SCENARIOS:
+        taxonomy = f"{benchmark.category}, {benchmark.subcategory}"
+        access = f"{benchmark.access_level}, {benchmark.size} of its own tasks"
         yield (
-            f"- **{one.display_name}** (`{one.name}`; {one.category}, {one.subcategory}; "
-            f"{one.access_level}, {one.size} of its own tasks). {one.description} For: {one.who}; "
-            f"when: {one.when}. Not run: {one.reason}."
+            f"- **{benchmark.display_name}** (`{benchmark.name}`; {taxonomy}; {access}). "
+            f"{benchmark.description} For: {benchmark.who}; when: {benchmark.when}. "
+            f"Not run: {benchmark.reason}."
         )
     yield ""
 

@@ -11,7 +11,7 @@ WIDTH = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Header, rows, and what stands above and below them; every cell is plain text.
+    """Header and rows with a title above and notes below; every cell is plain text.
 
     `subheader` is a second header line. Where `num_fixed` is given, columns beyond WIDTH go into a
     further block of lines, each block led by that many first columns.

@@ -1,7 +1,7 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
 from medhelm_spark.scenarios.exported import first_line
-from medhelm_spark.scenarios.fetch import beside, fetch, localize
+from medhelm_spark.scenarios.files import Presence, beside, fetch, localize, presence, spread
 from medhelm_spark.scenarios.histories import (
     ORDER,
     Entry,
@@ -16,8 +16,7 @@ from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.own_files import with_source
 from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, parse_records
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
-from medhelm_spark.scenarios.patterns import spread
-from medhelm_spark.scenarios.presence import Presence, presence
+from medhelm_spark.scenarios.raw_files import check_columns
 from medhelm_spark.scenarios.readers import (
     READERS,
     needed_history,
@@ -26,17 +25,14 @@ from medhelm_spark.scenarios.readers import (
     read_records,
 )
 from medhelm_spark.scenarios.records import (
-    EXPLANATIONS,
     BadReason,
     BadRecord,
     ParsedInput,
     Record,
 )
 from medhelm_spark.scenarios.sources import open_source, stamp, verify
-from medhelm_spark.scenarios.tables import check_columns
 
 __all__ = [
-    "EXPLANATIONS",
     "ORDER",
     "PARSERS",
     "READERS",

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, RubricItem, items_text
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.scenario import Message, ScenarioCard
-from medhelm_spark.scenarios.compose import correct
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
@@ -22,10 +21,8 @@ from medhelm_spark.scenarios.records import (
     optional_value,
     texts,
 )
+from medhelm_spark.scenarios.template import correct
 
-REQUIRED = ("messages",)
-OPTIONAL = ("rubric", "tags", "reference")
-OPTIONS = ("criterion",)
 ROLES = frozenset({"system", "user", "assistant"})
 
 
@@ -62,7 +59,8 @@ def messages_of(value: object) -> tuple[Message, ...]:
         Message(role=_text(turn, "role"), content=_text(turn, "content"))
         for turn in _objects(value, BadReason.BROKEN_CONVERSATION)
     )
-    if not messages or messages[-1].role != "user" or {one.role for one in messages} - ROLES:
+    roles = [message.role for message in messages]
+    if not roles or roles[-1] != "user" or set(roles) - ROLES:
         raise BadRecord(BadReason.BROKEN_CONVERSATION)
     if not messages[-1].content.strip():
         raise BadRecord(BadReason.EMPTY_INPUT)
@@ -80,7 +78,7 @@ def rubric_of(value: object, name: str) -> list[RubricItem]:
     """The items of a rubric whose text stands in the field `name` (`a|b`: the first there)."""
     if value is None:
         raise BadRecord(BadReason.MISSING_FIELD)
-    items = [_item(one, name) for one in _objects(value, BadReason.BROKEN_RUBRIC)]
+    items = [_item(item, name) for item in _objects(value, BadReason.BROKEN_RUBRIC)]
     if not items:
         raise BadRecord(BadReason.BROKEN_RUBRIC)
     return items
@@ -108,6 +106,6 @@ def _number(value: object) -> float | None:
 def _objects(value: object, if_not: BadReason) -> Sequence[Mapping[str, object]]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise BadRecord(BadReason.NOT_A_LIST)
-    if not all(isinstance(one, Mapping) for one in value):
+    if not all(isinstance(item, Mapping) for item in value):
         raise BadRecord(if_not)
     return value

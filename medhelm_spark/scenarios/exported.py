@@ -1,7 +1,7 @@
 """Exported: instances that another evaluation package has made, one a line, in its order.
 
-The file is written by `helm.export_script` and tells in its first line what is in it. Its
-instances are taken as they are: nothing is composed, left out or put into another order.
+The file is written by `helm.export_script`; its first line, the header, describes the rest. Its
+instances are used as they are: nothing is composed, left out or reordered.
 """
 
 import json
@@ -12,11 +12,9 @@ from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, items_text
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.scenario import DataSource, Reference, ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios.archives import open_data
-from medhelm_spark.scenarios.compose import correct
 from medhelm_spark.scenarios.conversation import messages_of, rubric_of
-from medhelm_spark.scenarios.delimited import text_lines
 from medhelm_spark.scenarios.json_files import loads
+from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, open_data
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
@@ -26,15 +24,15 @@ from medhelm_spark.scenarios.records import (
     texts,
 )
 from medhelm_spark.scenarios.sources import OpenFile, open_source
-from medhelm_spark.scenarios.tables import CheckColumns, RawFile
+from medhelm_spark.scenarios.template import correct
+from medhelm_spark.scenarios.text_files import text_lines
 
-OPTIONS = ("criterion",)
 RUBRICS, EXAMPLE_TAGS, PHYSICIAN = "rubrics", "example_tags", "physician_response"
-"""Where MedHELM's HealthBench keeps an instance's rubric, what it is about, and an answer."""
+"""The keys of `extra_data` in which MedHELM's HealthBench has rubric, tags and an answer."""
 
 
 def first_line(path: str, open_file: OpenFile = open_source) -> str:
-    """The line of an export that tells what is in it.
+    """The header of an export, as text.
 
     Raises:
         DataError: the file cannot be read, or is empty.

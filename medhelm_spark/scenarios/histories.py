@@ -1,11 +1,11 @@
-"""Long records: every record gets the events of its patient as text, up to its own moment.
+"""Long records: every record gets the events of its patient as text, up to the record's time.
 
-The pure part of what Spark does (`stages.histories`). Events and records become entries; sorted by
-`ORDER`, one pass over them is enough, and an event after a record's moment stands behind the
-record, so that it cannot get into its text.
+The pure part of what Spark does (`stages.histories`). Events and records become entries. They are
+sorted by `ORDER` and read in one pass; an event after a record's time is sorted after the record,
+so that it cannot get into the record's text.
 
-Memory: of a patient no more is held than the longest text allowed and one line, or without a limit
-the patient's lines. It grows neither with the number of patients nor with that of records or files.
+Memory: of one patient at most the longest text allowed and one line, or without a limit the
+patient's lines. It does not grow with the number of patients, records or files.
 """
 
 import json
@@ -20,7 +20,6 @@ from typing import Any, cast
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.scenarios.archives import shown
 from medhelm_spark.scenarios.history_lines import (
     UNITS,
     Fields,
@@ -32,6 +31,7 @@ from medhelm_spark.scenarios.history_lines import (
     moment,
 )
 from medhelm_spark.scenarios.json_files import loads
+from medhelm_spark.scenarios.raw_files import shown
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
@@ -50,7 +50,7 @@ LENGTH = re.compile(r"[1-9][0-9]{0,17}|\{\w+\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An event of a patient, or a record that wants the patient's events up to its time.
+    """An event of a patient, or a record that gets the patient's events up to its time.
 
     `time` is in microseconds; `place` is the number of the file and of the row in it. `text` is an
     event's line, or a record's fields as JSON; an entry with an `error` has neither.
@@ -97,14 +97,14 @@ def used_columns(history: History) -> tuple[str, ...]:
 
 
 def most_records(path: str, history: History) -> int | None:
-    """How many records of a file count at most, by the first pattern that its path matches."""
+    """The most records that are used of a file, by the first pattern that its path matches."""
     return next((most for like, most in history.samples.items() if fnmatch(path, like)), None)
 
 
 def drawn(total: int, most: int) -> frozenset[int] | None:
-    """The rows, from 1, that are drawn of so many; None for all.
+    """The `most` rows, from 1, that are drawn of `total`; None for all.
 
-    They are those that pandas' `sample(n=most, random_state=1)` draws, which is MedHELM's draw.
+    They are the rows of pandas' `sample(n=most, random_state=1)`, which is MedHELM's draw.
     """
     if total <= most:
         return None
@@ -120,19 +120,19 @@ def event_entries(records: Iterable[Record], history: History, file: int) -> Ite
     line, heading = line_maker(history), heading_maker(history)
 
     def make(fields: Fields, place: int) -> Entry | None:
-        found = None
+        when = None
         if history.time:
             value = value_of(fields, history.time)
             if value is None or value == "":
                 return None
-            found = moment(value, is_last=True)
+            when = moment(value, is_last=True)
         return Entry(
             patient=_patient(fields, patient),
-            time=microseconds(found) if found else 0,
+            time=microseconds(when) if when else 0,
             is_record=False,
             place=place,
             text=line(fields),
-            heading=heading(fields, found),
+            heading=heading(fields, when),
         )
 
     yield from _entries(records, file, make, is_record=False)
@@ -194,7 +194,7 @@ def _patient(fields: Fields, name: str) -> str:
 
 
 def _plain(value: Any) -> object:
-    """What JSON does not know: as text where a record's text may be made of it, else no text."""
+    """A value that JSON has no type for: as text if a record's text may contain it, else `{}`."""
     return str(value) if isinstance(value, (date, time, Decimal)) else {}
 
 
@@ -216,16 +216,15 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
         if entry.patient != patient:
             lines, patient = Lines(history), entry.patient
         if entry.is_record:
-            found = _with_text(entry, row, source.files[file], lines, history.column)
-            yield file, found
+            yield file, _with_text(entry, row, source.files[file], lines, history.column)
         else:
             lines.add(entry.heading, entry.text)
 
 
 def _with_text(entry: Entry, row: int, file: SourceFile, lines: Lines, column: str) -> Record:
-    found = Record(source_file=shown(file), row=row, split=file.split)
+    record = Record(source_file=shown(file), row=row, split=file.split)
     try:
         text = lines.text()
     except BadRecord as bad:
-        return replace(found, error=bad.reason)
-    return replace(found, fields={**cast(dict[str, Any], loads(entry.text)), column: text})
+        return replace(record, error=bad.reason)
+    return replace(record, fields={**cast(dict[str, Any], loads(entry.text)), column: text})

@@ -38,8 +38,8 @@ def filled_text(fields: Fields, name: str) -> str | None:
 def moment(value: Any, *, is_last: bool = False) -> datetime:
     """A time in UTC, which is also taken as the zone of one that was written without.
 
-    A day without a time of day is its first moment, or with `is_last` its last: of an event on the
-    very day of a record's moment it is not known that it came before.
+    A date without a time of day is the first moment of the day, or with `is_last` the last: an
+    event on the day of a record's time is not known to have come before it.
 
     Raises:
         BadRecord: the value is no timestamp, no date and no text of either in ISO form.

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, SetupError
+from medhelm_spark.scenarios.raw_files import check_columns
 from medhelm_spark.scenarios.records import Record
 from medhelm_spark.scenarios.sources import split_of_path
-from medhelm_spark.scenarios.tables import check_columns
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 COMMIT = re.compile("[0-9a-f]{40}")

@@ -6,9 +6,9 @@ from itertools import filterfalse
 from typing import Any
 
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios.delimited import text_lines
+from medhelm_spark.scenarios.raw_files import UNREAD, CheckColumns, RawFile
 from medhelm_spark.scenarios.records import BadReason
-from medhelm_spark.scenarios.tables import ELSEWHERE, CheckColumns, RawFile
+from medhelm_spark.scenarios.text_files import text_lines
 
 
 class _RepeatedKey(ValueError):
@@ -25,10 +25,10 @@ def loads(text: str) -> object:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise _RepeatedKey
-    return found
+    return members
 
 
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, object_pairs_hook=_unique)
@@ -79,8 +79,8 @@ def _exploded(record: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any
 def read_jsonl(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
     """The records of a JSON lines file, one object a line; blank lines are passed over."""
     for row, line in enumerate(filterfalse(str.isspace, text_lines(file)), 1):
-        if not file.holds(row):
-            yield ELSEWHERE
+        if not file.is_wanted(row):
+            yield UNREAD
             continue
         try:
             record = loads(line)

@@ -1,12 +1,15 @@
-"""Multiple choice: a question, its options in order, and which of them is right."""
+"""Multiple choice: a question, its options in order, and which of them is right.
 
+A patient's notes with a question over them are a multiple choice with a template of their own.
+"""
+
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from medhelm_spark.domain.scenario import Reference, ScenarioCard
-from medhelm_spark.scenarios.compose import TEMPLATE, correct, filled, passage_question
-from medhelm_spark.scenarios.embedded import choices_inside
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.records import (
     BadReason,
@@ -19,12 +22,11 @@ from medhelm_spark.scenarios.records import (
     required_text,
     texts,
 )
+from medhelm_spark.scenarios.template import TEMPLATE, correct, filled, passage_question
 
-REQUIRED = ("answer",)
-OPTIONAL = ("question", "context", "labels", "options")
 OPTION = "option."
 EMBEDDED = "embedded"
-OPTIONS = (
+CHOICE_OPTIONS = (
     "choices",
     "answer_form",
     "answers",
@@ -37,6 +39,17 @@ OPTIONS = (
     "question_prefix",
 )
 Choices = tuple[Sequence[str], tuple[str, ...]]
+EMBEDDED_START = re.compile(r"\n\s*\{?\s*(?='[A-Z]'\s*:)")
+EMBEDDED_CHOICE = re.compile(
+    r"'(?P<letter>[A-Z])'\s*:\s*(?P<quote>['\"])(?P<text>.*?)(?P=quote)"
+    r"(?=\s*,?\s*'[A-Z]'\s*:|\s*,?\s*\}?\s*\Z)",
+    re.DOTALL,
+)
+NOTES_COLUMNS = ("notes", "note_count", "current_date")
+"""Columns that this shape makes, for the template."""
+BORDER = re.compile(r"^[ \t]*\*{100}[ \t]*$", re.MULTILINE)
+DATE = re.compile(r"Record date:\s*(\d{4}-\d{2}-\d{2})")
+BETWEEN = f"\n{'*' * 50}\n"
 
 
 def parse_multiple_choice(record: Record, card: ScenarioCard) -> ParsedInput:
@@ -66,8 +79,8 @@ def parse_multiple_choice(record: Record, card: ScenarioCard) -> ParsedInput:
         if question is None
         else passage_question(_passage(record, card), question, card),
         references=tuple(
-            correct(text) if place == right else Reference(text=text)
-            for place, text in enumerate(choices)
+            correct(text) if position == right else Reference(text=text)
+            for position, text in enumerate(choices)
         ),
     )
 
@@ -127,41 +140,42 @@ def _choices(record: Record, card: ScenarioCard) -> Choices:
     return string.ascii_uppercase, texts(value)
 
 
-def _trimmed(found: Choices, ending: str | None) -> Choices:
+def _trimmed(choices: Choices, ending: str | None) -> Choices:
+    letters, options = choices
     if ending is None:
-        return found
-    return found[0], tuple(text.rstrip(ending + string.whitespace) for text in found[1])
+        return choices
+    return letters, tuple(text.rstrip(ending + string.whitespace) for text in options)
 
 
 def _keyed_choices(value: Sequence[object], card: ScenarioCard) -> Choices:
     """The options of a list of objects, in its order."""
-    if not all(isinstance(each, Mapping) for each in value):
+    options = [option for option in value if isinstance(option, Mapping)]
+    if len(options) < len(value):
         raise BadRecord(BadReason.NOT_A_LIST)
-    rows = [each for each in value if isinstance(each, Mapping)]
-    letters = texts([row.get(card.options["option_key"]) for row in rows])
-    return letters, texts([row.get(card.options["option_text"]) for row in rows])
+    letters = texts([option.get(card.options["option_key"]) for option in options])
+    return letters, texts([option.get(card.options["option_text"]) for option in options])
 
 
 def _named_choices(record: Record, card: ScenarioCard) -> Choices:
     roles = [role for role in card.fields if role.startswith(OPTION)]
-    found = [optional_text(record, card, role) for role in roles]
-    if None in found:
+    options = [optional_text(record, card, role) for role in roles]
+    if None in options:
         raise BadRecord(BadReason.MISSING_FIELD)
     letters = [role.removeprefix(OPTION) for role in roles]
-    return letters, tuple(text for text in found if text is not None)
+    return letters, tuple(text for text in options if text is not None)
 
 
-def _position(of: Sequence[str], wanted: str) -> int:
-    for place, each in enumerate(of):
-        if each == wanted:
-            return place
+def _position(names: Sequence[str], wanted: str) -> int:
+    for position, name in enumerate(names):
+        if name == wanted:
+            return position
     raise BadRecord(BadReason.UNKNOWN_ANSWER)
 
 
 def _counted(first: int) -> "AnswerForm":
     def find(answer: str, _: Sequence[str], choices: Sequence[str]) -> int:
-        places = [str(number) for number in range(first, first + len(choices))]
-        return _position(places, answer.strip())
+        numbers = [str(number) for number in range(first, first + len(choices))]
+        return _position(numbers, answer.strip())
 
     return find
 
@@ -173,3 +187,47 @@ ANSWER_FORMS: Mapping[str, AnswerForm] = {
     "index": _counted(0),
     "number": _counted(1),
 }
+
+
+def choices_inside(question: str) -> tuple[str, Sequence[str], tuple[str, ...]]:
+    """The stem, the letters and texts of options written at the question's end.
+
+    They follow the stem on a new line as `'A': 'first', 'B': 'second'`; an apostrophe inside an
+    option is text.
+
+    Raises:
+        BadRecord: no option follows the stem.
+    """
+    start = EMBEDDED_START.search(question)
+    options = list(EMBEDDED_CHOICE.finditer(question, start.end())) if start else []
+    if start is None or not options:
+        raise BadRecord(BadReason.NOT_A_LIST)
+    stem = question[: start.start()]
+    if not stem.strip():
+        raise BadRecord(BadReason.EMPTY_INPUT)
+    letters = tuple(option["letter"] for option in options)
+    return stem, letters, tuple(option["text"] for option in options)
+
+
+def parse_patient_notes(record: Record, card: ScenarioCard) -> ParsedInput:
+    """A choice whose template knows `{notes}`, `{note_count}` and `{current_date}`.
+
+    The notes stand between lines of 100 asterisks. Each gets its number and its date; the current
+    date is that of the last note that has one.
+    """
+    text = required_text(record, card, "notes", BadReason.EMPTY_INPUT).replace("\n\n\n", "\n")
+    notes = [part.strip() for part in BORDER.split(text) if part.strip()]
+    if not notes:
+        raise BadRecord(BadReason.EMPTY_INPUT)
+    dates = [match[1] if (match := DATE.search(note)) else None for note in notes]
+    known = [date for date in dates if date]
+    numbered = [
+        f"Note {number}\nRecord date: {date or 'unknown'}\n{DATE.sub('', note, count=1).strip()}"
+        for number, (note, date) in enumerate(zip(notes, dates, strict=True), 1)
+    ]
+    columns = {
+        "notes": BETWEEN.join(numbered),
+        "note_count": str(len(notes)),
+        "current_date": known[-1] if known else "unknown",
+    }
+    return parse_multiple_choice(replace(record, fields={**record.fields, **columns}), card)

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
 from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.scenarios.archives import is_archive
-from medhelm_spark.scenarios.patterns import STAR
+from medhelm_spark.scenarios.files import STAR
+from medhelm_spark.scenarios.raw_files import is_archive
 from medhelm_spark.scenarios.sources import is_uri, split_of_name, split_of_path
 
 FORMATS = {
@@ -24,23 +23,22 @@ FORMATS = {
     ".txt": "text",
 }
 SAME_ENDING = {("json", "jsonl"), ("text", "lines")}
-"""What an ending says, and what a card may say of files with that ending."""
+"""The format of an ending, and another one that a card may declare for the same ending."""
 
 
 def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
     """The card with its files replaced by a person's own: files, a folder or an archive of them.
 
-    A file has the split of the card's file of the same name, else the one its own name speaks of,
-    else the main split; the format follows the ending. Pinned hashes are dropped: the person
-    vouches for the files. What the card joins to its files is looked for beside them.
+    A file has the split of the card's file of the same name, else the one in its own name, else the
+    main split; the format follows the ending. Pinned hashes are dropped: the person answers for the
+    files. Lookups and texts of the card are looked for beside the files.
 
     Raises:
         ConfigError: an ending is unknown or the endings differ.
         DataError: a folder holds none of the card's files and no Parquet file.
     """
-    card = bind(card)
-    found = [file for path in paths for file in _expand(card.source, path)]
-    files = tuple(file if file.split else _split(card, file) for file in found)
+    expanded = [file for path in paths for file in _expand(card.source, path)]
+    files = tuple(file if file.split else _split(card, file) for file in expanded)
     formats = {_format_of(card.source, file) for file in files}
     if len(formats) != 1:
         raise ConfigError(
@@ -68,28 +66,28 @@ def _expand(source: DataSource, path: str) -> list[SourceFile]:
 
 
 def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
-    found = [one for file in source.files if (one := _found(file, folder)) is not None]
-    found = found or [_own_file(source, str(each)) for each in sorted(folder.glob("**/*.parquet"))]
-    if not found:
+    files = [local for file in source.files if (local := _found(file, folder)) is not None]
+    files = files or [_own_file(source, str(path)) for path in sorted(folder.glob("**/*.parquet"))]
+    if not files:
         names = [PurePosixPath(file.path).name for file in source.files]
         lacks = f"neither {', '.join(names)} nor a" if names else "no"
         raise DataError(f"{path}: the folder holds {lacks} .parquet file.")
-    return found
+    return files
 
 
 def _found(file: SourceFile, folder: Path) -> SourceFile | None:
     """The card's file in a folder, under the path or the bare name that it has at its publisher."""
-    for place, member in _places(file):
-        if _is_there(folder, place):
-            return SourceFile(path=str(folder / place), split=file.split, member=member)
+    for path, member in _paths(file):
+        if _is_there(folder, path):
+            return SourceFile(path=str(folder / path), split=file.split, member=member)
     return None
 
 
-def _is_there(folder: Path, place: str) -> bool:
-    return any(folder.glob(place)) if STAR in place else (folder / place).is_file()
+def _is_there(folder: Path, path: str) -> bool:
+    return any(folder.glob(path)) if STAR in path else (folder / path).is_file()
 
 
-def _places(file: SourceFile) -> Iterator[tuple[str, str | None]]:
+def _paths(file: SourceFile) -> Iterator[tuple[str, str | None]]:
     """Paths inside a folder with the member that is meant there; an archive may be unpacked."""
     for path in (file.inside, PurePosixPath(file.path).name):
         yield path, file.member
@@ -110,7 +108,7 @@ def _in_archive(source: DataSource, path: str) -> list[SourceFile]:
 def _own_file(source: DataSource, path: str) -> SourceFile:
     name = PurePosixPath(path).name
     for file in source.files:
-        names = {PurePosixPath(each).name for each in (file.path, file.member) if each}
+        names = {PurePosixPath(path).name for path in (file.path, file.member) if path}
         if name in names:
             return SourceFile(path=path, split=file.split)
     return SourceFile(path=path, split=None)
@@ -122,27 +120,27 @@ def _beside(source: DataSource, path: str) -> DataSource:
     folder = folder if folder.is_dir() else folder.parent
 
     def near(other: str) -> str:
-        places = (inside(other), PurePosixPath(other).name)
-        return next((str(folder / place) for place in places if _is_there(folder, place)), other)
+        paths = (inside(other), PurePosixPath(other).name)
+        return next((str(folder / path) for path in paths if _is_there(folder, path)), other)
 
     history = source.history
     return replace(
         source,
         history=replace(history, files=tuple(map(near, history.files))) if history else None,
-        lookups=tuple(replace(one, path=near(one.path)) for one in source.lookups),
+        lookups=tuple(replace(lookup, path=near(lookup.path)) for lookup in source.lookups),
         texts={column: near(text) for column, text in source.texts.items()},
     )
 
 
 def _format_of(source: DataSource, file: SourceFile) -> str:
     ending = _ending(file)
-    said = FORMATS.get(ending)
-    own = {_ending(each) for each in source.files}
-    if ending in own and (said is None or (said, source.format) in SAME_ENDING):
+    usual = FORMATS.get(ending)
+    endings = {_ending(source_file) for source_file in source.files}
+    if ending in endings and (usual is None or (usual, source.format) in SAME_ENDING):
         return source.format
-    if said is None:
+    if usual is None:
         raise ConfigError(f"{file.path}: the ending is none of {', '.join(FORMATS)}.")
-    return said
+    return usual
 
 
 def _ending(file: SourceFile) -> str:

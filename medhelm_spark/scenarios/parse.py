@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
 from medhelm_spark.scenarios.parsers import (
@@ -14,7 +13,6 @@ from medhelm_spark.scenarios.parsers import (
     ID_PART,
     PARSERS,
     Parser,
-    check_card,
     parser_of,
     varied,
 )
@@ -74,11 +72,11 @@ def parse_records(
     width = max(1, len(card.variants))
     for record in records:
         first = first_index + (record.row - 1) * width
-        for index, found in enumerate(parse(record), first):
-            if isinstance(found, BadReason):
-                yield _quarantined(record, card, data_version, found)
+        for index, parsed in enumerate(parse(record), first):
+            if isinstance(parsed, BadReason):
+                yield _quarantined(record, card, data_version, parsed)
             else:
-                yield _instance(found, card, data_version, index)
+                yield _instance(parsed, card, data_version, index)
 
 
 def fingerprint_records(
@@ -87,20 +85,18 @@ def fingerprint_records(
     """The key of every record, in order; the same parsing as `parse_records`, without text."""
     parse = _parse_function(card, parsers)
     for record in records:
-        for found in parse(record):
-            yield _key(record, card, found)
+        for parsed in parse(record):
+            yield _key(record, card, parsed)
 
 
-def _key(record: Record, card: ScenarioCard, found: _Parsed | BadReason) -> RecordKey:
+def _key(record: Record, card: ScenarioCard, parsed: _Parsed | BadReason) -> RecordKey:
     source_key, content_hash, reason, split = "", "", None, None
-    if isinstance(found, BadReason):
-        reason = found.value
+    if isinstance(parsed, BadReason):
+        reason = parsed.value
     else:
-        source_key, content_hash = (
-            content_id(card.name, found.source_id),
-            content_id(*found.identity),
-        )
-        split = found.split.value
+        source_key = content_id(card.name, parsed.source_id)
+        content_hash = content_id(*parsed.identity)
+        split = parsed.split.value
     return RecordKey(
         source_key=source_key,
         content_hash=content_hash,
@@ -118,9 +114,7 @@ def _parse_function(
 
     A record that cannot be read at all is one bad record, however many variants there are.
     """
-    card = bind(card)
-    check_card(card, parsers)
-    ways = [_way(one, card, parsers) for one in card.variants] or [_way(None, card, parsers)]
+    variants = [_parse_variant(variant, card, parsers) for variant in card.variants or (None,)]
     has_rules, names = bool(card.keep or card.drop), card.source.columns
 
     def parse_record(record: Record) -> Sequence[_Parsed | BadReason]:
@@ -130,12 +124,12 @@ def _parse_function(
             record = renamed(record, names)
         if has_rules and not is_kept(record, card):
             return ()
-        return [parse(record) for parse in ways]
+        return [parse(record) for parse in variants]
 
     return parse_record
 
 
-def _way(
+def _parse_variant(
     variant: Variant | None, card: ScenarioCard, parsers: Mapping[str, Parser]
 ) -> Callable[[Record], _Parsed | BadReason]:
     """One instance from a record, as a variant wants it; its name ends the instance's source id."""
@@ -147,12 +141,12 @@ def _way(
 
     def parse_one(record: Record) -> _Parsed | BadReason:
         try:
-            found = _parsed(record, card, parse(record, card), extra, ids)
+            parsed = _parsed(record, card, parse(record, card), extra, ids)
         except BadRecord as bad:
             return bad.reason
         if variant is None:
-            return found
-        return found._replace(source_id=f"{found.source_id}:{variant.name}")
+            return parsed
+        return parsed._replace(source_id=f"{parsed.source_id}:{variant.name}")
 
     return parse_one
 
@@ -220,8 +214,8 @@ def _split(record: Record, card: ScenarioCard) -> Split:
 
 
 def _extra(record: Record, card: ScenarioCard, roles: Sequence[str]) -> dict[str, str]:
-    found = {role.removeprefix(EXTRA): optional_text(record, card, role) for role in roles}
-    return {name: text for name, text in found.items() if text is not None}
+    extra = {role.removeprefix(EXTRA): optional_text(record, card, role) for role in roles}
+    return {name: text for name, text in extra.items() if text is not None}
 
 
 def _instance(parsed: _Parsed, card: ScenarioCard, data_version: str, index: int) -> Instance:

@@ -4,25 +4,34 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.imported import EXPORT_SHAPE
+from medhelm_spark.domain.run import PROMPT
 from medhelm_spark.domain.scenario import ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import Registry
-from medhelm_spark.scenarios import (
-    conversation,
-    error_correction,
-    exported,
-    free_text,
-    multiple_choice,
-    panel,
-    patient_notes,
-    sections,
-    structured,
-    tabular,
-    text_to_sql,
-)
-from medhelm_spark.scenarios.compose import TEMPLATE, columns_of_template
+from medhelm_spark.scenarios.conversation import parse_conversation
+from medhelm_spark.scenarios.exported import parse_exported
 from medhelm_spark.scenarios.histories import check_history
+from medhelm_spark.scenarios.multiple_choice import (
+    ANSWER_FORMS,
+    CHOICE_OPTIONS,
+    NOTES_COLUMNS,
+    OPTION,
+    parse_multiple_choice,
+    parse_patient_notes,
+)
 from medhelm_spark.scenarios.records import ParsedInput, Record
+from medhelm_spark.scenarios.template import TEMPLATE, columns_of_template
+from medhelm_spark.scenarios.text_shapes import (
+    WEIGHT,
+    parse_error_correction,
+    parse_free_text,
+    parse_panel,
+    parse_sections,
+    parse_structured,
+    parse_tabular,
+    parse_text_to_sql,
+    tabular_columns,
+)
 
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
 ID = "id"
@@ -57,67 +66,66 @@ class Parser:
 
 _OWN: Mapping[str, Parser] = {
     "multiple_choice": Parser(
-        parse=multiple_choice.parse_multiple_choice,
-        required=multiple_choice.REQUIRED,
-        optional=multiple_choice.OPTIONAL,
+        parse=parse_multiple_choice,
+        required=("answer",),
+        optional=("question", "context", "labels", "options"),
         untemplated=("question",),
-        family=multiple_choice.OPTION,
-        options=multiple_choice.OPTIONS,
-    ),
-    "free_text": Parser(
-        parse=free_text.parse_free_text,
-        optional=free_text.OPTIONAL,
-        untemplated=("input",),
-        options=free_text.OPTIONS,
-    ),
-    "conversation": Parser(
-        parse=conversation.parse_conversation,
-        required=conversation.REQUIRED,
-        optional=conversation.OPTIONAL,
-        options=conversation.OPTIONS,
-    ),
-    "structured": Parser(
-        parse=structured.parse_structured,
-        required=structured.REQUIRED,
-        optional=structured.OPTIONAL,
-        options=structured.OPTIONS,
-    ),
-    "tabular": Parser(
-        parse=tabular.parse_tabular,
-        optional=tabular.OPTIONAL,
-        options=tabular.OPTIONS,
-        needed_options=(TEMPLATE,),
-        columns=tabular.tabular_columns,
-    ),
-    "sections": Parser(
-        parse=sections.parse_sections,
-        required=sections.REQUIRED,
-        options=sections.OPTIONS,
-        needed_options=sections.NEEDED,
-    ),
-    "error_correction": Parser(
-        parse=error_correction.parse_error_correction,
-        required=error_correction.REQUIRED,
-    ),
-    "panel": Parser(
-        parse=panel.parse_panel,
-        family=panel.WEIGHT,
-        options=panel.OPTIONS,
-        needed_options=panel.NEEDED,
-    ),
-    "text_to_sql": Parser(
-        parse=text_to_sql.parse_text_to_sql,
-        required=text_to_sql.REQUIRED,
-        optional=text_to_sql.OPTIONAL,
+        family=OPTION,
+        options=CHOICE_OPTIONS,
     ),
     "patient_notes": Parser(
-        parse=patient_notes.parse_patient_notes,
-        required=patient_notes.REQUIRED,
-        options=patient_notes.OPTIONS,
-        needed_options=patient_notes.NEEDED,
-        made=patient_notes.MADE,
+        parse=parse_patient_notes,
+        required=("notes", "answer"),
+        options=CHOICE_OPTIONS,
+        needed_options=(TEMPLATE, "choices"),
+        made=NOTES_COLUMNS,
     ),
-    EXPORT_SHAPE: Parser(parse=exported.parse_exported, options=exported.OPTIONS),
+    "free_text": Parser(
+        parse=parse_free_text,
+        optional=("input", "reference"),
+        untemplated=("input",),
+        options=("heading", TEMPLATE, "reference_text", "reference_join", "cut_reference"),
+    ),
+    "structured": Parser(
+        parse=parse_structured,
+        required=("context", "question", "reference"),
+        options=("passage_prefix", "question_prefix"),
+    ),
+    "sections": Parser(
+        parse=parse_sections,
+        required=("input",),
+        options=("cut_at", "reference_after"),
+        needed_options=("cut_at", "reference_after"),
+    ),
+    "error_correction": Parser(
+        parse=parse_error_correction,
+        required=("input", "flag", "sentence_id", "correction"),
+    ),
+    "text_to_sql": Parser(
+        parse=parse_text_to_sql,
+        required=("question", "query", "schema"),
+        optional=("is_impossible",),
+    ),
+    "panel": Parser(
+        parse=parse_panel,
+        family=WEIGHT,
+        options=(TEMPLATE,),
+        needed_options=(TEMPLATE,),
+    ),
+    "tabular": Parser(
+        parse=parse_tabular,
+        optional=("reference", "incorrect"),
+        options=(TEMPLATE, "id_column", f"{PROMPT}NAME"),
+        needed_options=(TEMPLATE,),
+        columns=tabular_columns,
+    ),
+    "conversation": Parser(
+        parse=parse_conversation,
+        required=("messages",),
+        optional=("rubric", "tags", "reference"),
+        options=("criterion",),
+    ),
+    EXPORT_SHAPE: Parser(parse=parse_exported, options=("criterion",)),
 }
 PARSERS: Mapping[str, Parser] = Registry("PARSERS", Parser, _OWN)
 
@@ -152,15 +160,17 @@ def required_columns(
     """
     parser = parser_of(card, parsers)
     named = [*card.keep, *card.drop]
-    for one in [varied(card, variant) for variant in card.variants] or [card]:
-        made = [column for column in parser.columns(one) if column not in parser.made]
-        named = [*one.fields.values(), *made, *named]
-    own = card.source.columns
-    return tuple(dict.fromkeys(own.get(name, name) for name in named))
+    for variant in [varied(card, variant) for variant in card.variants] or [card]:
+        columns = [column for column in parser.columns(variant) if column not in parser.made]
+        named = [*variant.fields.values(), *columns, *named]
+    source_names = card.source.columns
+    return tuple(dict.fromkeys(source_names.get(name, name) for name in named))
 
 
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:
     """Refuse a card whose roles or options its shape does not understand.
+
+    A run's card is checked once, where its entry is expanded; what reads and parses relies on it.
 
     Raises:
         ConfigError: a role or option is missing or unknown.
@@ -170,11 +180,11 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
     if card.source.history:
         check_history(card.source.history)
         _refuse_hub(card, where)
-    for one in [varied(card, variant) for variant in card.variants] or [card]:
-        _check_roles(one, parser, where)
-        _check_options(one, parser, where)
-        parser.columns(one)
-        _check_choice(one, where)
+    for variant in [varied(card, variant) for variant in card.variants] or [card]:
+        _check_roles(variant, parser, where)
+        _check_options(variant, parser, where)
+        parser.columns(variant)
+        _check_choice(variant, where)
 
 
 def _refuse_hub(card: ScenarioCard, where: str) -> None:
@@ -215,8 +225,8 @@ def _names(option: str) -> Callable[[str], bool]:
 def _check_choice(card: ScenarioCard, where: str) -> None:
     form = card.options.get("answer_form", "text")
     if card.shape in ("multiple_choice", "patient_notes"):
-        if form not in multiple_choice.ANSWER_FORMS:
-            raise UnknownNameError("answer_form", form, multiple_choice.ANSWER_FORMS, where=where)
+        if form not in ANSWER_FORMS:
+            raise UnknownNameError("answer_form", form, ANSWER_FORMS, where=where)
         given = ("choices" in card.options, "options" in card.fields, "embedded" in card.options)
-        if not any(given) and not any(role.startswith("option.") for role in card.fields):
+        if not any(given) and not any(role.startswith(OPTION) for role in card.fields):
             raise ConfigError(f"{where}: give the options as `choices: a|b` or name their column.")

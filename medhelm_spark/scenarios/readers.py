@@ -1,21 +1,20 @@
 """From a source to records: the registry of file formats and the one way to read them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.scenarios.archives import open_data, shown
-from medhelm_spark.scenarios.delimited import read_csv, read_tsv, text_lines
 from medhelm_spark.scenarios.exported import read_exported
+from medhelm_spark.scenarios.files import STAR, spread
 from medhelm_spark.scenarios.histories import (
     ORDER,
     event_columns,
@@ -25,19 +24,23 @@ from medhelm_spark.scenarios.histories import (
     used_columns,
 )
 from medhelm_spark.scenarios.hub import as_files, read_hub
-from medhelm_spark.scenarios.joins import Row, joined, own_columns
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
-from medhelm_spark.scenarios.parquet_files import read_feather, read_parquet, read_stripe
-from medhelm_spark.scenarios.parsers import check_card, required_columns
-from medhelm_spark.scenarios.patterns import STAR, spread
-from medhelm_spark.scenarios.records import BadReason, Record
-from medhelm_spark.scenarios.sheets import read_xlsx
+from medhelm_spark.scenarios.parsers import required_columns
+from medhelm_spark.scenarios.raw_files import RawFile, Reader, check_columns, open_data, shown
+from medhelm_spark.scenarios.records import BadReason, Record, as_text
 from medhelm_spark.scenarios.sources import OpenFile, is_uri, open_source, verify
-from medhelm_spark.scenarios.tables import RawFile, Reader, check_columns
-from medhelm_spark.scenarios.text_files import read_lines, read_text
-from medhelm_spark.scenarios.word_files import read_docx
-from medhelm_spark.scenarios.xml_files import read_xml
+from medhelm_spark.scenarios.table_files import (
+    read_feather,
+    read_parquet,
+    read_row_groups,
+    read_xlsx,
+)
+from medhelm_spark.scenarios.text_files import read_csv, read_lines, read_text, read_tsv, text_lines
+from medhelm_spark.scenarios.xml_files import read_docx, read_xml
 
+Row = Mapping[str, Any] | BadReason
+ReadFile = Callable[[str, Sequence[str]], Iterator[Row]]
+ReadText = Callable[[str], str]
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
         "csv": read_csv,
@@ -62,11 +65,12 @@ def read_records(
     open_file: OpenFile = open_source,
     required: Sequence[str] = (),
     *,
-    stripe: int = 0,
-    stripes: int = 1,
+    partition: int = 0,
+    partitions: int = 1,
 ) -> Iterator[Record]:
-    """The records of one file or of one of its stripes, in order, with what is joined to them.
+    """The records of one file or of one of its partitions, in order, with what is joined to them.
 
+    A partition holds every `partitions`-th row, so that several tasks read one file.
     All formats but json are read in bounded memory, a source's lookups aside.
 
     Raises:
@@ -75,12 +79,14 @@ def read_records(
             `error` set.
         UnknownNameError: no reader has the source's format.
     """
-    read_file = partial(_read_other, source, open_file)
+    read_file = partial(_read_joined, source, open_file)
     needed = own_columns(source, required) if required else ()
-    rows = _read(file, source, open_file, needed, (stripe, stripes))
+    rows = _read(file, source, open_file, needed, (partition, partitions))
     name = shown(file)
-    for number, row in enumerate(joined(rows, source, read_file, partial(_text, open_file)), 1):
-        if number % stripes != stripe:
+    for number, row in enumerate(
+        joined(rows, source, read_file, partial(_read_text, open_file)), 1
+    ):
+        if number % partitions != partition:
             continue
         if isinstance(row, BadReason):
             yield Record(source_file=name, row=number, split=file.split, error=row)
@@ -110,11 +116,11 @@ def read_events(
     path: str,
     history: History,
     *,
-    stripe: int = 0,
-    stripes: int = 1,
+    partition: int = 0,
+    partitions: int = 1,
     open_file: OpenFile = open_source,
 ) -> Iterator[Record]:
-    """The events of one file, or those of one of its stripes: row groups of Parquet, else rows.
+    """The events of one file or of one of its partitions: of Parquet row groups, else rows.
 
     Raises:
         DataError: as `read_records`.
@@ -122,12 +128,16 @@ def read_events(
     file, source = SourceFile(path=path), DataSource(format=history.format)
     required = event_columns(history)
     if history.format != "parquet":
-        yield from read_records(file, source, open_file, required, stripe=stripe, stripes=stripes)
+        yield from read_records(
+            file, source, open_file, required, partition=partition, partitions=partitions
+        )
         return
     with open_data(file, open_file) as stream:
         raw = RawFile(path=path, stream=stream, source=source)
         check, wanted = partial(check_columns, path, required), used_columns(history)
-        for row, fields in read_stripe(raw, check, wanted, stripe=stripe, stripes=stripes):
+        for row, fields in read_row_groups(
+            raw, check, wanted, partition=partition, partitions=partitions
+        ):
             yield Record(source_file=path, row=row, fields=fields)
 
 
@@ -136,24 +146,26 @@ def _read(
     source: DataSource,
     open_file: OpenFile,
     required: Sequence[str],
-    stripe: tuple[int, int] = (0, 1),
+    partition: tuple[int, int] = (0, 1),
 ) -> Iterator[Row]:
     if source.format not in READERS:
         raise UnknownNameError("source format", source.format, READERS)
     verify(file, open_file)
     with open_data(file, open_file) as stream:
-        number, of = stripe
-        raw = RawFile(path=shown(file), stream=stream, source=source, stripe=number, stripes=of)
+        number, partitions = partition
+        raw = RawFile(
+            path=shown(file), stream=stream, source=source, partition=number, partitions=partitions
+        )
         yield from READERS[source.format](raw, partial(check_columns, raw.path, required))
 
 
-def _read_other(
+def _read_joined(
     source: DataSource, open_file: OpenFile, path: str, required: Sequence[str]
 ) -> Iterator[Row]:
     return _read(SourceFile(path=path), source, open_file, required)
 
 
-def _text(open_file: OpenFile, path: str) -> str:
+def _read_text(open_file: OpenFile, path: str) -> str:
     with open_data(SourceFile(path=path), open_file) as stream:
         return "".join(text_lines(RawFile(path=path, stream=stream, source=DataSource())))
 
@@ -167,8 +179,6 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
     Raises:
         ConfigError: the card's source is a table, which only Spark reads, or is empty.
     """
-    card = bind(card)
-    check_card(card)
     source, required = spread(needed_history(as_files(card.source))), required_columns(card)
     if source.dataset is not None:
         yield from read_hub(source, required)
@@ -179,9 +189,57 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
     if source.history is None or not source.history.files:
         yield from chain.from_iterable(read)
         return
-    entries = [one for n, of in enumerate(read) for one in record_entries(of, source.history, n)]
-    for n, path in enumerate(source.history.files):
+    entries = [
+        entry
+        for number, records in enumerate(read)
+        for entry in record_entries(records, source.history, number)
+    ]
+    for number, path in enumerate(source.history.files):
         events = read_events(path, source.history, open_file=open_file)
-        entries += event_entries(events, source.history, n)
+        entries += event_entries(events, source.history, number)
     entries.sort(key=attrgetter(*ORDER))
     yield from (record for _, record in serialised(entries, source))
+
+
+def own_columns(source: DataSource, required: Sequence[str]) -> list[str]:
+    """Those of the required columns that the source's own files must have."""
+    prefixes = tuple(f"{lookup.name}." for lookup in source.lookups)
+    keys = [lookup.key for lookup in source.lookups]
+    added = set(source.texts)
+    if source.history and source.history.files:
+        added.add(source.history.column)
+        used = (source.history.patient, source.history.until, *source.history.keep)
+        required = [*required, *(name for name in used if name)]
+    own = [name for name in required if name not in added and not name.startswith(prefixes)]
+    return list(dict.fromkeys([*own, *keys]))
+
+
+def joined(
+    rows: Iterator[Row], source: DataSource, read_file: ReadFile, read_text: ReadText
+) -> Iterator[Row]:
+    """The rows with the columns of the source's lookups and texts.
+
+    A lookup is held in memory, its columns alone. A row without a partner lacks those columns.
+    """
+    if not source.lookups and not source.texts:
+        yield from rows
+        return
+    texts = {column: read_text(path) for column, path in source.texts.items()}
+    tables = [(lookup.key, _table(lookup, read_file)) for lookup in source.lookups]
+    for row in rows:
+        if isinstance(row, BadReason):
+            yield row
+            continue
+        columns = dict(row)
+        for key, table in tables:
+            columns |= table.get(as_text(row.get(key)) or "", {})
+        yield columns | texts
+
+
+def _table(lookup: Lookup, read_file: ReadFile) -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = {}
+    for row in read_file(lookup.path, (lookup.key, *lookup.columns)):
+        key = None if isinstance(row, BadReason) else as_text(row.get(lookup.key))
+        if key and key not in table and not isinstance(row, BadReason):
+            table[key] = {f"{lookup.name}.{name}": row.get(name) for name in lookup.columns}
+    return table

@@ -19,52 +19,26 @@ TEXT_LIKE = (int, float, decimal.Decimal, datetime.date, datetime.time)
 class BadReason(StrEnum):
     """Why one row cannot become an Instance; it goes to `quarantine` and the rest runs."""
 
-    SHORT_ROW = "short_row"
-    LONG_ROW = "long_row"
-    BROKEN_JSON = "broken_json"
-    NOT_AN_OBJECT = "not_an_object"
-    MISSING_FIELD = "missing_field"
-    NOT_TEXT = "not_text"
-    NOT_A_LIST = "not_a_list"
-    NOT_UNICODE = "not_unicode"
-    EMPTY_ID = "empty_id"
-    EMPTY_INPUT = "empty_input"
-    EMPTY_ANSWER = "empty_answer"
-    UNKNOWN_ANSWER = "unknown_answer"
-    UNEVEN_LISTS = "uneven_lists"
-    BROKEN_INCORRECT_ANSWERS = "broken_incorrect_answers"
-    BROKEN_CONVERSATION = "broken_conversation"
-    BROKEN_RUBRIC = "broken_rubric"
-    UNKNOWN_SPLIT = "unknown_split"
-    UNKNOWN_TIME = "unknown_time"
-    NO_HISTORY = "no_history"
-    TOO_LONG = "too_long"
-
-
-EXPLANATIONS: Mapping[BadReason, str] = {
-    BadReason.SHORT_ROW: "the row has fewer cells than the header",
-    BadReason.LONG_ROW: "the row has more cells than the header",
-    BadReason.BROKEN_JSON: "the line is not valid JSON",
-    BadReason.NOT_AN_OBJECT: "the record is not a JSON object",
-    BadReason.MISSING_FIELD: "a field that the card needs is absent or null",
-    BadReason.NOT_TEXT: "a field is neither text nor a number",
-    BadReason.NOT_A_LIST: "a field that should hold a list does not",
-    BadReason.NOT_UNICODE: "a text holds half of a surrogate pair and cannot be stored as UTF-8",
-    BadReason.EMPTY_ID: "the id is empty",
-    BadReason.EMPTY_INPUT: "the input text is empty or blank",
-    BadReason.EMPTY_ANSWER: "the correct answer is empty or blank",
-    BadReason.UNKNOWN_ANSWER: "the correct answer is not among the options",
-    BadReason.UNEVEN_LISTS: "the lists of sections and of their labels differ in length",
-    BadReason.BROKEN_INCORRECT_ANSWERS: "incorrect_answers is not a JSON list of texts",
-    BadReason.BROKEN_CONVERSATION: (
-        "the conversation is no list of turns (role and content) that ends with the user's"
-    ),
-    BadReason.BROKEN_RUBRIC: "the rubric is no list of criteria, each with its points",
-    BadReason.UNKNOWN_SPLIT: "the split is none of train, valid, validation, dev and test",
-    BadReason.UNKNOWN_TIME: "a time is neither a timestamp nor a date in ISO form",
-    BadReason.NO_HISTORY: "no event of the patient stands before the record's time",
-    BadReason.TOO_LONG: "the text made of the patient's events is longer than the card allows",
-}
+    SHORT_ROW = "short_row"  # the row has fewer cells than the header
+    LONG_ROW = "long_row"  # the row has more cells than the header
+    BROKEN_JSON = "broken_json"  # the line is not valid JSON
+    NOT_AN_OBJECT = "not_an_object"  # the record is not a JSON object
+    MISSING_FIELD = "missing_field"  # a field that the card needs is absent or null
+    NOT_TEXT = "not_text"  # a field is neither text nor a number
+    NOT_A_LIST = "not_a_list"  # a field that should hold a list does not
+    NOT_UNICODE = "not_unicode"  # half of a surrogate pair has no UTF-8
+    EMPTY_ID = "empty_id"  # the id is empty
+    EMPTY_INPUT = "empty_input"  # the input text is empty or blank
+    EMPTY_ANSWER = "empty_answer"  # the correct answer is empty or blank
+    UNKNOWN_ANSWER = "unknown_answer"  # the correct answer is not among the options
+    UNEVEN_LISTS = "uneven_lists"  # sections and their labels differ in number
+    BROKEN_INCORRECT_ANSWERS = "broken_incorrect_answers"  # no JSON list of texts
+    BROKEN_CONVERSATION = "broken_conversation"  # no list of turns that ends with the user's
+    BROKEN_RUBRIC = "broken_rubric"  # no list of criteria, each with its points
+    UNKNOWN_SPLIT = "unknown_split"  # none of train, valid, validation, dev and test
+    UNKNOWN_TIME = "unknown_time"  # a time is neither a timestamp nor a date in ISO form
+    NO_HISTORY = "no_history"  # no event of the patient stands before the record's time
+    TOO_LONG = "too_long"  # the patient's events are longer than the card allows
 
 
 class BadRecord(Exception):
@@ -173,13 +147,13 @@ def texts(value: object) -> tuple[str, ...]:
     """A list of texts; anything else makes the record bad."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise BadRecord(BadReason.NOT_A_LIST)
-    found: list[str] = []
+    items: list[str] = []
     for item in value:
         text = as_text(item)
         if text is None:
             raise BadRecord(BadReason.MISSING_FIELD)
-        found.append(text)
-    return tuple(found)
+        items.append(text)
+    return tuple(items)
 
 
 def renamed(record: Record, names: Mapping[str, str]) -> Record:

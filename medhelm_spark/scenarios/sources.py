@@ -64,11 +64,11 @@ def _open_remote(path: str) -> BinaryIO:
 
 def sha256_of(path: str, open_file: OpenFile = open_source) -> str:
     """The SHA-256 of a file's bytes, as hexadecimal text."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     with open_file(path) as stream:
         while block := stream.read(BLOCK):
-            found.update(block)
-    return found.hexdigest()
+            sha256.update(block)
+    return sha256.hexdigest()
 
 
 def verify(file: SourceFile, open_file: OpenFile = open_source) -> None:
@@ -87,14 +87,14 @@ def verify(file: SourceFile, open_file: OpenFile = open_source) -> None:
 
 
 def stamp(path: str) -> tuple[int, int] | None:
-    """Size and time of the last change of a file, None where it is not there.
+    """Size in bytes and time of the last change (ns) of a file, None where it is not there.
 
-    A file with another stamp than before is not the file that was read before.
+    A file whose stamp has changed is read again.
     """
     try:
         if not is_uri(path):
-            found = Path(path).stat()
-            return found.st_size, found.st_mtime_ns
+            status = Path(path).stat()
+            return status.st_size, status.st_mtime_ns
         from pyarrow import fs
 
         system, inner = fs.FileSystem.from_uri(path)
@@ -105,7 +105,7 @@ def stamp(path: str) -> tuple[int, int] | None:
 
 
 class CountedStream(io.RawIOBase):
-    """A byte stream that knows how many bytes it has handed on, and which were the first."""
+    """A byte stream that counts the bytes read from it and keeps the first ones."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class CountedStream(io.RawIOBase):
 
 
 def split_of_name(name: str) -> Split | None:
-    """The split that a file name speaks of, as in `train.csv` or `data_test1-00000.parquet`.
+    """The split that a file name contains, as in `train.csv` or `data_test1-00000.parquet`.
 
     >>> split_of_name("valid_full.json")
     <Split.VALID: 'valid'>
@@ -136,13 +136,13 @@ def split_of_name(name: str) -> Split | None:
 def split_of_path(path: str, splits: Mapping[str, Split]) -> Split | None:
     """The split of a file by its name, else by its folder's, as in `train/0000.parquet`.
 
-    `splits` says what the names of a data set's own splits mean; it comes before their plain sense.
+    `splits` maps a data set's own names of splits to ours; it goes before the usual names.
 
     >>> split_of_path("virology/dev-00000-of-00001.parquet", {"dev": Split.TRAIN})
     <Split.TRAIN: 'train'>
     """
     for name in path.split("/")[:-3:-1]:
-        found = splits.get(re.split(r"[-.]", name)[0]) or split_of_name(name)
-        if found is not None:
-            return found
+        split = splits.get(re.split(r"[-.]", name)[0]) or split_of_name(name)
+        if split is not None:
+            return split
     return None

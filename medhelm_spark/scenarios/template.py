@@ -1,7 +1,8 @@
-"""Prompt templates: `{column}` in Python's format syntax, doubled braces for literal ones.
+"""The input text: a template filled from the columns of a record, or a passage with a question.
 
-Only column names are understood, no attribute, index, conversion or format: a value is put in as it
-is and never looked at again, so braces, dollars and backslashes in clinical text stay text.
+A template has `{column}` in Python's format syntax, doubled braces for literal ones. Only column
+names are understood, no attribute, index, conversion or format: a value is put in as it is and
+never looked at again, so braces, dollars and backslashes in clinical text stay text.
 """
 
 import string
@@ -9,10 +10,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from medhelm_spark.domain.scenario import CORRECT_TAG, Reference, ScenarioCard
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.scenarios.records import BadReason, BadRecord, as_lines, value_of
+from medhelm_spark.scenarios.records import BadReason, BadRecord, Record, as_lines, value_of
 
 Piece = tuple[str, str | None]
+TEMPLATE = "template"
 
 
 @lru_cache(maxsize=64)
@@ -65,3 +68,33 @@ def render(template: str, fields: Mapping[str, Any]) -> str:
                 raise BadRecord(BadReason.MISSING_FIELD)
             parts.append(text)
     return "".join(parts)
+
+
+def passage_question(passage: str | None, question: str, card: ScenarioCard) -> str:
+    """Passage, blank line, question; without a passage the question alone.
+
+    The card's options `passage_prefix` and `question_prefix` go before each.
+    """
+    if passage is None:
+        return question
+    before_passage = card.options.get("passage_prefix", "")
+    before_question = card.options.get("question_prefix", "Question: ")
+    return f"{before_passage}{passage}\n\n{before_question}{question}\n"
+
+
+def correct(text: str) -> Reference:
+    """A right reference."""
+    return Reference(text=text, tags=(CORRECT_TAG,))
+
+
+def filled(record: Record, card: ScenarioCard) -> str:
+    """The card's template with the record's columns in place."""
+    text = render(card.options[TEMPLATE], record.fields)
+    if not text or text.isspace():
+        raise BadRecord(BadReason.EMPTY_INPUT)
+    return text
+
+
+def columns_of_template(card: ScenarioCard) -> tuple[str, ...]:
+    """The columns that the card's template needs; none without a template."""
+    return template_columns(card.options[TEMPLATE]) if TEMPLATE in card.options else ()

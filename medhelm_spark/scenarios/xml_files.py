@@ -1,15 +1,24 @@
-"""XML: the elements of one name are records, their columns are paths below them."""
+"""XML files, and Word documents, which are XML in a zip archive.
 
+Of XML the elements of one name are records, their columns are paths below them. In a Word document
+questions with answers follow one another, wrong answers in red.
+"""
+
+import zipfile
 from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as ET
 
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, seekable
 from medhelm_spark.scenarios.records import BadReason
-from medhelm_spark.scenarios.tables import CheckColumns, RawFile
 from medhelm_spark.scenarios.text_files import stem
 
 BAD_PATH = (SyntaxError, TypeError, KeyError)
 """What ElementTree raises for paths it cannot read, by its version."""
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+BODY = "word/document.xml"
+RED = "FF0000"
+QUESTION, RESPONSE, IS_RED = COLUMNS = ("Question", "Response", "True/False")
 
 
 def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
@@ -23,13 +32,13 @@ def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] |
         DataError: the file is not well-formed XML.
         ConfigError: a path is none that ElementTree knows.
     """
-    paths = {column: _split(path) for column, path in file.source.paths.items()}
+    paths = {column: _split_path(path) for column, path in file.source.paths.items()}
     check((*paths, "file"))
     try:
         for element in _elements(file):
-            found = {column: _text(element, *path) for column, path in paths.items()}
+            texts = {column: _text_at(element, *path) for column, path in paths.items()}
             yield {
-                **{column: text for column, text in found.items() if text is not None},
+                **{column: text for column, text in texts.items() if text is not None},
                 "file": stem(file.path),
             }
             element.clear()
@@ -50,10 +59,10 @@ def _elements(file: RawFile) -> Iterator[ET.Element]:
             yield element
 
 
-def _split(path: str) -> tuple[str, str | None]:
+def _split_path(path: str) -> tuple[str, str | None]:
     """The path of an element, and the attribute that its end names.
 
-    >>> _split("TAGS/MI@met"), _split("Answer[@rank='1']/Text"), _split("@id")
+    >>> _split_path("TAGS/MI@met"), _split_path("Answer[@rank='1']/Text"), _split_path("@id")
     (('TAGS/MI', 'met'), ("Answer[@rank='1']/Text", None), ('.', 'id'))
     """
     head, mark, attribute = path.rpartition("@")
@@ -62,11 +71,73 @@ def _split(path: str) -> tuple[str, str | None]:
     return head or ".", attribute
 
 
-def _text(element: ET.Element, path: str, attribute: str | None) -> str | None:
+def _text_at(element: ET.Element, path: str, attribute: str | None) -> str | None:
     try:
-        found = element.find(path)
+        match = element.find(path)
     except BAD_PATH:
         raise ConfigError(f"{path!r} is no path of XML; see ElementTree's XPath support.") from None
-    if found is None:
+    if match is None:
         return None
-    return "".join(found.itertext()) if attribute is None else found.get(attribute)
+    return "".join(match.itertext()) if attribute is None else match.get(attribute)
+
+
+def read_docx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
+    """A record for every paragraph that begins with `record_path` and holds a colon.
+
+    What follows its first ": " is the `Question`; the paragraphs up to the next such one are the
+    `Response`, a line each; `True/False` is True where any of their text is pure red. Paragraphs
+    before the first question are passed over.
+
+    Raises:
+        DataError: the file is no Word document or is cut off.
+        ConfigError: the card does not say how a question begins.
+    """
+    start = file.source.record_path
+    if not start:
+        raise ConfigError(f"{file.path}: record_path must say how a question's paragraph begins.")
+    check(COLUMNS)
+    question: str | None = None
+    lines: list[str] = []
+    is_red = False
+    for paragraph in _paragraphs(file):
+        text = _text_of(paragraph)
+        if text.startswith(start) and ":" in text:
+            if question is not None:
+                yield _record(question, lines, is_red)
+            question, lines, is_red = text.partition(": ")[2], [], False
+        elif question is not None:
+            lines.append(text)
+            is_red = is_red or _has_red(paragraph)
+    if question is not None:
+        yield _record(question, lines, is_red)
+
+
+def _record(question: str, lines: list[str], is_red: bool) -> dict[str, str]:
+    response = "\n".join(lines).strip()
+    return {QUESTION: question.strip(), RESPONSE: response, IS_RED: str(is_red)}
+
+
+def _paragraphs(file: RawFile) -> Iterator[ET.Element]:
+    try:
+        with zipfile.ZipFile(seekable(file.stream)) as document:
+            root = ET.fromstring(document.read(BODY))
+    except (zipfile.BadZipFile, KeyError, ET.ParseError) as error:
+        kind = type(error).__name__
+        raise DataError(f"{file.path}: not a readable Word document ({kind}).") from None
+    yield from root.iter(f"{W}p")
+
+
+def _text_of(of: ET.Element) -> str:
+    breaks = {f"{W}tab": "\t", f"{W}br": "\n"}
+    parts = (
+        each.text or "" if each.tag == f"{W}t" else breaks.get(each.tag, "") for each in of.iter()
+    )
+    return "".join(parts)
+
+
+def _has_red(paragraph: ET.Element) -> bool:
+    return any(
+        color.get(f"{W}val", "").upper() == RED and _text_of(run).strip()
+        for run in paragraph.iter(f"{W}r")
+        for color in run.findall(f"{W}rPr/{W}color")
+    )

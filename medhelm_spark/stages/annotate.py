@@ -10,9 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import call_id
-from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION, spoken
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
 from medhelm_spark.annotators.kinds import version_of
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.comparability import JURY, jury_part
 from medhelm_spark.domain.ids import content_id
@@ -26,11 +27,11 @@ from medhelm_spark.domain.request import (
     VerdictStatus,
 )
 from medhelm_spark.domain.run import RunSpec, Unreadable
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import ANNOTATE, PLAN, PLAN_JUDGES
+from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.infer.pending import Asking
+from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.judges import (
     JudgeCall,
@@ -83,13 +84,13 @@ class ReadVerdicts:
                 rubric,
                 access_level=task.access_level
                 or AccessLevel(self.specs[key.run_spec_id].access_level),
-                completions=task.completions,
+                completions=tuple(map(without_thinking, task.completions or ())),
                 failure=task.failure,
                 skipped=self._skipped(task, rubric),
             )
 
     def _skipped(self, task: VerdictTask, rubric: Rubric) -> VerdictStatus | None:
-        skipped = needs_judging(rubric, tuple(map(spoken, task.answer or ())))
+        skipped = needs_judging(rubric, tuple(map(without_thinking, task.answer or ())))
         how = self.specs[task.key.run_spec_id].answer_extraction
         if skipped or task.key.request_id or how is None:
             return skipped
@@ -105,7 +106,7 @@ def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
     if not judged:
         return 0
     answers = _plan_judges(ctx, judged, judging)
-    asked = infer(ctx, list(judged), asking_judges(judging))
+    asked = infer(ctx, list(judged), judges_of(judging))
     _read_verdicts(ctx, judging, judged, answers)
     return asked
 
@@ -138,9 +139,9 @@ def _plan_judges(ctx: Context, judged: Mapping[str, RunSpec], judging: Judging) 
     return answers
 
 
-def asking_judges(judging: Judging) -> Asking:
+def judges_of(judging: Judging) -> Recipients:
     """The judges, as infer asks them."""
-    return Asking(
+    return Recipients(
         deployments=judging.deployments,
         policy=judging.policy,
         purpose=Purpose.JUDGE,
@@ -152,7 +153,13 @@ def asking_judges(judging: Judging) -> Asking:
 
 def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
     juries = [
-        (one.spec.name, version_of(one.rubric), one.jury.name, _call_ids(one)) for one in annotators
+        (
+            annotator.spec.name,
+            version_of(annotator.rubric),
+            annotator.jury.name,
+            _call_ids(annotator),
+        )
+        for annotator in annotators
     ]
     return ANNOTATE.fingerprint(EXTRACTION_VERSION, juries, answers)
 
@@ -161,12 +168,12 @@ def jury_text(annotators: Sequence[ResolvedAnnotator]) -> str:
     """The jury's part of what stats rest on; how answers are read decides what judges see."""
     return "; ".join(
         jury_part(
-            one.rubric.name,
-            version_of(one.rubric),
-            [judge.name for judge in one.jury.judges],
-            (_call_ids(one), EXTRACTION_VERSION),
+            annotator.rubric.name,
+            version_of(annotator.rubric),
+            [judge.name for judge in annotator.jury.judges],
+            (_call_ids(annotator), EXTRACTION_VERSION),
         )
-        for one in annotators
+        for annotator in annotators
     )
 
 

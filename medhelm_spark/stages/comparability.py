@@ -25,7 +25,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
-from medhelm_spark.metrics import beside, metrics_behind, metrics_for, parts_of
+from medhelm_spark.metrics import medhelm_specs, metrics_behind, metrics_for, parts_of
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import Inputs
@@ -39,10 +39,10 @@ def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
     Where options are shown also whether the answer was one of them; where answers are read in
     another way than MedHELM's, also its values.
     """
-    named = any(one.name == UNREADABLE.name for one in spec.metrics)
+    named = any(metric.name == UNREADABLE.name for metric in spec.metrics)
     is_asked = spec.adapter_spec.method.shows_options and not named
     is_read = spec.medhelm is not None and spec.answer_extraction is not None
-    more = (*((UNREADABLE,) if is_asked else ()), *(beside(spec.metrics) if is_read else ()))
+    more = (*((UNREADABLE,) if is_asked else ()), *(medhelm_specs(spec.metrics) if is_read else ()))
     return (*spec.metrics, *more)
 
 
@@ -135,6 +135,6 @@ def _keys(spec: RunSpec, scores: Mapping[str, str]) -> StatKeys:
         judged=frozenset(
             name
             for name in metrics
-            if any("verdicts" in one.needs for one in metrics_behind(name, scored_by(spec)))
+            if any("verdicts" in metric.needs for metric in metrics_behind(name, scored_by(spec)))
         ),
     )

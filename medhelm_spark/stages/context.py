@@ -50,8 +50,8 @@ class Context:
         What another driver finishes meanwhile is not seen: that costs doing it again, no more.
         """
         records = self.lake.rows(CURRENT_RUNS, RunRecord)
-        refuse_newer(max((one.schema_version for one in records), default=None))
-        return {(one.stage, one.unit_id): one for one in records}
+        refuse_newer(max((record.schema_version for record in records), default=None))
+        return {(record.stage, record.unit_id): record for record in records}
 
     def within(self, stage: Stage) -> "Context":
         """This context for one stage, whose lake refuses tables that the stage does not declare."""
@@ -92,8 +92,8 @@ class Context:
 
     def finished(self, stage: Stage, units: Iterable[str]) -> dict[str, RunRecord]:
         """The newest finished record of each of these units, where there is one."""
-        found = {unit: self.ledger.get((stage.name, unit)) for unit in units}
-        return {unit: one for unit, one in found.items() if one}
+        records = {unit: self.ledger.get((stage.name, unit)) for unit in units}
+        return {unit: record for unit, record in records.items() if record}
 
     def record(
         self,

@@ -20,7 +20,7 @@ from medhelm_spark.domain.stages import ANNOTATE, INGEST
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.infer.pending import Asking, pending_of
+from medhelm_spark.stages.infer.pending import Recipients, pending_of
 from medhelm_spark.stages.judges import JudgeCall, Judging, judge_calls, subjects_of
 
 TO_ASK = """
@@ -112,24 +112,24 @@ class CountTokens:
 
 
 def costs(
-    ctx: Context, specs: Sequence[RunSpec], asking: Asking, judging: Judging
+    ctx: Context, specs: Sequence[RunSpec], recipients: Recipients, judging: Judging
 ) -> dict[str, Cost]:
     """What is left to ask of models and judges for these planned RunSpecs, by deployment."""
-    deployments = {**asking.deployments, **judging.deployments}
-    frames = [*_to_ask(ctx, specs, asking), *_to_judge(ctx, specs, judging)]
+    deployments = {**recipients.deployments, **judging.deployments}
+    frames = [*_to_ask(ctx, specs, recipients), *_to_judge(ctx, specs, judging)]
     if not frames:
         return {}
     counted = map_rows(
         reduce(DataFrame.unionByName, frames), CountTokens(deployments), ToCount, Counted
     )
-    found = rows_of(ctx.lake.query(SUMS, counted=counted), Cost)
-    return {row.model_deployment: row for row in sorted(found, key=attrgetter("model_deployment"))}
+    sums = rows_of(ctx.lake.query(SUMS, counted=counted), Cost)
+    return {row.model_deployment: row for row in sorted(sums, key=attrgetter("model_deployment"))}
 
 
-def _to_ask(ctx: Context, specs: Sequence[RunSpec], asking: Asking) -> Iterator[DataFrame]:
-    askable = asking.askable
+def _to_ask(ctx: Context, specs: Sequence[RunSpec], recipients: Recipients) -> Iterator[DataFrame]:
+    askable = recipients.askable
     if askable:
-        left = pending_of(ctx, [spec.run_spec_id for spec in specs], asking, askable)
+        left = pending_of(ctx, [spec.run_spec_id for spec in specs], recipients, askable)
         yield ctx.lake.query(TO_ASK, pending=left)
 
 

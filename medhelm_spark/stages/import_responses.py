@@ -12,11 +12,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile
+from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.domain.stages import IMPORT_RESPONSES, INGEST, PLAN
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.lake import new_write_id
@@ -26,6 +27,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.states import requests_of
 
 ENGINE = "imported"
+NOT_PLANNED = "named no instance that is evaluated"
 FIELDS = (
     "source_id",
     "instance_id",
@@ -182,20 +184,22 @@ def import_responses(
     ]
     responses = map_rows(ctx.lake.frame(rows, File), ReadResponses(dict(names)), File, Response)
     _refuse(responses)
-    matched = _matched(ctx, specs, responses)
+    known = _known(ctx, specs, responses)
+    matched = _unanswered(ctx, specs, known)
     with plain_errors():
-        count = matched.count()
+        count, unknown = matched.count(), responses.count() - known.count()
     if not count and not _answered(ctx, specs):
         raise DataError(
             f"{rows[0].path}: no line's id is one of scenario {specs[0].scenario_name!r}'s; "
             f"--fields says which column holds source_id."
         )
     if count:
-        made = map_rows(matched, _results, Matched, RequestResult)
+        results = map_rows(matched, _results, Matched, RequestResult)
         shas = sorted(file_id(path) for path in files.values())
         name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), shas, names)
-        ctx.lake.append("request_results", made, new_write_id(), txn=(name, 1))
-    ctx.say(f"import-responses: {counted(count, 'new answer')}")
+        ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
+    unused = f"; {counted(unknown, 'line')} of the file {NOT_PLANNED}" if unknown else ""
+    ctx.say(f"import-responses: {counted(count, 'new answer')}{unused}")
     return count
 
 
@@ -215,8 +219,8 @@ def _refuse(responses: DataFrame) -> None:
     )
     bad = keys.where("problem IS NOT NULL OR lines > 1").orderBy("path", "first").limit(1)
     with plain_errors():
-        found = bad.collect()
-    for row in found:
+        rows = bad.collect()
+    for row in rows:
         if row["problem"]:
             raise DataError(f"{row['path']}: line {row['first']}: {row['problem']}.")
         raise DataError(
@@ -224,7 +228,8 @@ def _refuse(responses: DataFrame) -> None:
         )
 
 
-def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
+def _known(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
+    """The responses whose id is a planned instance's, each with its request."""
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
     instances = ctx.current("instances", INGEST, versions, "data_version")
@@ -232,18 +237,21 @@ def _matched(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> Da
     by_source = responses.where("source_id != ''").drop("instance_id")
     by_source = by_source.join(keys.distinct(), ["data_version", "source_id"])
     by_instance = responses.where("source_id = ''")
-    found = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
+    answers = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
     planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-    results = ctx.results({spec.model_deployment for spec in specs})
-    answered = results.where("failure IS NULL").select("request_id")
     return (
         planned.where("trial_index = 0 AND perturbation = ''")
         .select("instance_id", "request_id", "model_deployment", "access_level")
-        .join(found, "instance_id")
-        .join(answered, "request_id", "left_anti")
-        .dropDuplicates(["request_id"])
+        .join(answers, "instance_id")
         .select(*Matched.__dataclass_fields__)
     )
+
+
+def _unanswered(ctx: Context, specs: Sequence[RunSpec], known: DataFrame) -> DataFrame:
+    results = ctx.results({spec.model_deployment for spec in specs})
+    answered = results.where("failure IS NULL").select("request_id")
+    once = known.dropDuplicates(["request_id"])
+    return once.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
 
 
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
@@ -255,14 +263,13 @@ def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
 
 def _results(rows: Iterable[Matched]) -> Iterator[RequestResult]:
     for row in rows:
-        reason = FinishReason.UNKNOWN if row.completion.strip() else FinishReason.EMPTY
         yield RequestResult(
             request_id=row.request_id,
             model_deployment=row.model_deployment,
             access_level=row.access_level,
             completed_at=now(),
             engine_fingerprint=ENGINE,
-            completions=(Completion(text=row.completion, finish_reason=reason),),
+            completions=(Completion(text=row.completion, finish_reason=FinishReason.UNKNOWN),),
             prompt_tokens=row.prompt_tokens,
             completion_tokens=row.completion_tokens,
             request_time=row.request_time,

@@ -23,8 +23,8 @@ def import_scenario(
     Raises:
         DataError: the file is cut off, changed, or no export.
     """
-    found = ingest(ctx, [card])[card.name]
+    ingested = ingest(ctx, [card])[card.name]
     ctx.within(IMPORT_SCENARIO).lake.append_rows(
-        "imported_scenarios", [described(found.data_version)], new_write_id()
+        "imported_scenarios", [described(ingested.data_version)], new_write_id()
     )
-    return found
+    return ingested

@@ -15,6 +15,7 @@ from medhelm_spark.adaptation.decoding import (
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
 from medhelm_spark.annotators.kinds import Shown, version_of
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
@@ -22,7 +23,7 @@ from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Completion, Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import AccessLevel, Message, Reference
+from medhelm_spark.domain.scenario import Message, Reference
 from medhelm_spark.domain.stages import INGEST, PLAN, PLAN_JUDGES
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context

@@ -9,7 +9,7 @@ from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.stages import PUBLISH, SUMMARIZE
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.ledger import ReleaseMember
+from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS
 from medhelm_spark.stages.context import Context, now
 
@@ -27,7 +27,7 @@ def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     for suite in suites:
         if suite not in known:
             raise LakeError(
-                f"{ctx.lake.place.location} has no suite {suite!r}; it has {sorted(known) or None}."
+                f"{ctx.lake.location} has no suite {suite!r}; it has {sorted(known) or None}."
             )
     return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)
 

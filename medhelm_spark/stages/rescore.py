@@ -97,8 +97,8 @@ def rescored(
         plan(ctx, moved, versions, is_entered=False)
     done = _judged(ctx, _answered(ctx, alike), policy)
     kept = present | {run.name for run, _ in done}
-    found = Rescored(runs=tuple(run for run, _ in done), specs=tuple(spec for _, spec in done))
-    return found, [row for row in rows if row.name not in kept]
+    moved_runs = Rescored(runs=tuple(run for run, _ in done), specs=tuple(spec for _, spec in done))
+    return moved_runs, [row for row in rows if row.name not in kept]
 
 
 def enter_rescored(ctx: Context, found: Rescored) -> None:

@@ -137,12 +137,12 @@ def _members(spec: RunSpec) -> Iterator[Member]:
 def compared(ctx: Context, scored: DataFrame, specs: Iterable[RunSpec]) -> DataFrame:
     """The values of these RunSpecs to summarise, each with how often it occurs; no job is run."""
     values = ctx.lake.query(VALUES, scored=scored)
-    found = ctx.lake.query(AS_SCORED, values=values)
+    frames = ctx.lake.query(AS_SCORED, values=values)
     members = members_of(specs)
     if not members:
-        return found
+        return frames
     frame = F.broadcast(ctx.lake.frame(members, Member))
     for sql in (COMPARED, WHOLES):
         more = ctx.lake.query(sql, values=values, members=frame)
-        found = found.unionByName(more, allowMissingColumns=True)
-    return found
+        frames = frames.unionByName(more, allowMissingColumns=True)
+    return frames

@@ -1,6 +1,6 @@
 """Run-level metrics over Spark: columns of per-instance stats in, stats of whole runs out.
 
-Equal rows are counted in SQL; what is left of a RunSpec is dealt to one partition and streams into
+Equal rows are counted in SQL; what is left of a RunSpec goes to one partition and streams into
 numpy columns there (8 bytes a value), so that neither the driver nor one Spark row holds a run.
 """
 
@@ -18,7 +18,7 @@ from medhelm_spark.domain.run import MetricSpec, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, Stat
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
-from medhelm_spark.metrics.run_metric import Columns, Weights
+from medhelm_spark.metrics.metric import Columns, Weights
 from medhelm_spark.stages.comparability import StatKeys, keyed
 from medhelm_spark.stages.context import Context
 from medhelm_spark.statistics.intervals import bootstrap_rows
@@ -91,9 +91,9 @@ def run_stats(
         return None
     rows = F.broadcast(ctx.lake.frame(wanted, Wanted))
     observed = ctx.lake.query(OBSERVED, scored=scored, wanted=rows)
-    dealt = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
+    partitioned = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
-    return map_rows(dealt, RunSummarizer(metrics, seed, keys), Observed, Stat).repartition(1)
+    return map_rows(partitioned, RunSummarizer(metrics, seed, keys), Observed, Stat).repartition(1)
 
 
 @dataclass(frozen=True, slots=True)

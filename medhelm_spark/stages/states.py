@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from medhelm_spark.adaptation.extraction import read_answer, spoken
+from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.adaptation.render import output_mapping
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
@@ -19,6 +19,7 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, Stage
+from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
@@ -112,8 +113,8 @@ def inputs_of(
         deployments: who was asked.
     """
     planned = requests_of(ctx, run_spec_ids, stage, purpose)
-    found = ctx.lake.query(INPUTS, planned=planned, results=ctx.results(deployments))
-    return {row.run_spec_id: row for row in rows_of(found, Inputs)}
+    inputs = ctx.lake.query(INPUTS, planned=planned, results=ctx.results(deployments))
+    return {row.run_spec_id: row for row in rows_of(inputs, Inputs)}
 
 
 def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> DataFrame:
@@ -179,7 +180,7 @@ def read_answers(
     shown = output_mapping(adapter or spec.adapter_spec, references)
     if not completions:
         return AnswersRead(completions=None, output_mapping=shown)
-    told, how = tuple(map(spoken, completions)), spec.answer_extraction or STRICT
+    told, how = tuple(map(without_thinking, completions)), spec.answer_extraction or STRICT
     if how.method is ExtractionMethod.STRICT:
         unread = told[0].text.strip() not in shown if shown else None
         same = completions if told == completions else told
@@ -212,24 +213,24 @@ def _as_medhelm_got(
     if spec.medhelm is None:
         return None
     is_cut = spec.is_cut_for_medhelm
-    made = [as_medhelm_got(one, spec.medhelm, is_cut=is_cut) for one in completions]
-    known = tuple(one for one in made if one is not None)
-    return known if len(known) == len(made) else None
+    cut = [as_medhelm_got(completion, spec.medhelm, is_cut=is_cut) for completion in completions]
+    known = tuple(completion for completion in cut if completion is not None)
+    return known if len(known) == len(cut) else None
 
 
 def read_state(
     state: RequestState, spec: RunSpec, adapter: AdapterSpec | None = None
 ) -> RequestState:
     """A state as metrics see it: with the options that were shown and the answer that was read."""
-    found = read_answers(state.completions, spec, state.references, state.input, adapter)
-    if found.completions is state.completions and not found.output_mapping:
+    answers = read_answers(state.completions, spec, state.references, state.input, adapter)
+    if answers.completions is state.completions and not answers.output_mapping:
         return state
     return replace(
         state,
-        completions=found.completions,
-        output_mapping=found.output_mapping,
-        unreadable=found.unreadable,
-        medhelm=found.medhelm,
+        completions=answers.completions,
+        output_mapping=answers.output_mapping,
+        unreadable=answers.unreadable,
+        medhelm=answers.medhelm,
     )
 
 

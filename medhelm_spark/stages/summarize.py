@@ -103,9 +103,9 @@ def _stat(
 ) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
     own = SHARE if computed_on is ComputedOn.INVARIANCE else scale
-    made = summary_of(pairs, row.num_unscored, own, trials)
+    summary = summary_of(pairs, row.num_unscored, own, trials)
     if row.perturbation in WITHOUT_INTERVAL and computed_on is not ComputedOn.INVARIANCE:
-        made = replace(made, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
+        summary = replace(summary, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
     return Stat(
         run_spec_id=row.run_spec_id,
         name=name,
@@ -114,7 +114,7 @@ def _stat(
         computed_on=computed_on,
         num_model_failures=row.num_model_failures,
         num_unscorable=row.num_unscorable,
-        **{field.name: getattr(made, field.name) for field in fields(made)},
+        **{field.name: getattr(summary, field.name) for field in fields(summary)},
     )
 
 
@@ -145,11 +145,11 @@ def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
         {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs},
         keys,
     )
-    made = map_rows(histograms, summarizer, Histogram, Stat)
+    stats = map_rows(histograms, summarizer, Histogram, Stat)
     of_runs = run_stats(ctx, scores, specs, SEED, keys)
     if of_runs is not None:
-        made = made.union(of_runs)
-    ctx.lake.append("stats", made.coalesce(1), write_id)
+        stats = stats.union(of_runs)
+    ctx.lake.append("stats", stats.coalesce(1), write_id)
 
 
 def completed(ctx: Context) -> set[str]:

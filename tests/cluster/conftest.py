@@ -12,7 +12,7 @@ from typing import Any
 import pyspark
 import pytest
 
-from medhelm_spark.lake.jars import delta_conf
+from medhelm_spark.lake.jvm import delta_conf
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import load_board
 from tests.installed import ROOT, install_wheel

@@ -4,16 +4,14 @@ import pytest
 
 from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.engines import ENGINES
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.metrics import info, stats_of
 from medhelm_spark.scenarios import PARSERS, check_card
 from tests.meta.tree import ROOT
-
-CARD_FILES = sorted((ROOT / "conf" / "scenarios").glob("*.yaml"))
-NAMES = [path.stem for path in CARD_FILES]
 
 
 @pytest.fixture(scope="module")
@@ -21,46 +19,74 @@ def registry() -> Registry:
     return load_site()
 
 
-@pytest.fixture(params=NAMES)
-def card(request: pytest.FixtureRequest, registry: Registry) -> ScenarioCard:
-    return registry.cards[request.param]
+@pytest.fixture(scope="module")
+def cards(registry: Registry) -> tuple[ScenarioCard, ...]:
+    return tuple(registry.cards.values())
 
 
 def test_every_card_file_is_the_card_of_its_name(registry: Registry) -> None:
-    assert len(NAMES) >= 3
-    assert set(NAMES) == set(registry.cards)
+    names = {path.stem for path in (ROOT / "conf" / "scenarios").glob("*.yaml")}
+    assert len(names) >= 3
+    assert names == set(registry.cards)
 
 
-def test_the_parser_understands_the_card(card: ScenarioCard) -> None:
-    assert card.shape in PARSERS
-    check_card(card)
+def test_parsers_understand_the_cards(cards: tuple[ScenarioCard, ...]) -> None:
+    assert {card.shape for card in cards} <= set(PARSERS)
+    for card in cards:
+        check_card(card)
 
 
-def test_metrics_exist_and_one_of_them_gives_the_main_metric(card: ScenarioCard) -> None:
-    given = {stat.name for stat in stats_of(card.metrics)}
-    assert card.main_metric in given
-    assert info(card.main_metric, card.metrics).name == card.main_metric
+def test_metrics_exist_and_one_of_them_gives_the_main_metric(
+    cards: tuple[ScenarioCard, ...],
+) -> None:
+    assert not [
+        card.name
+        for card in cards
+        if card.main_metric not in {stat.name for stat in stats_of(card.metrics)}
+        or info(card.main_metric, card.metrics).name != card.main_metric
+    ]
 
 
-def test_annotators_find_their_rubric_and_jury(card: ScenarioCard, registry: Registry) -> None:
-    for spec in card.annotators:
-        assert kind_of(registry.rubrics[spec.rubric])
-        assert registry.juries[spec.jury].judges
+def test_annotators_find_their_rubric_and_jury(
+    cards: tuple[ScenarioCard, ...], registry: Registry
+) -> None:
+    annotators = [(card.name, spec) for card in cards for spec in card.annotators]
+    assert not [
+        f"{name}: {spec.name}"
+        for name, spec in annotators
+        if spec.rubric not in registry.rubrics
+        or not kind_of(registry.rubrics[spec.rubric])
+        or spec.jury not in registry.juries
+    ]
+    assert all(jury.judges for jury in registry.juries.values())
 
 
-def test_a_metric_that_reads_an_annotator_names_one_of_the_card(card: ScenarioCard) -> None:
-    read = {spec.args["annotator"] for spec in card.metrics if "annotator" in spec.args}
-    assert read <= {spec.name for spec in card.annotators}
+def test_a_metric_that_reads_an_annotator_names_one_of_the_card(
+    cards: tuple[ScenarioCard, ...],
+) -> None:
+    assert not [
+        f"{card.name}: {metric.name}"
+        for card in cards
+        for metric in card.metrics
+        if "annotator" in metric.args
+        and metric.args["annotator"] not in {spec.name for spec in card.annotators}
+    ]
 
 
-def test_what_is_fetched_is_pinned_by_its_hash(card: ScenarioCard) -> None:
-    assert not [file.path for file in card.source.files if file.url and not file.sha256]
-    assert not card.source.dataset or card.source.revision
+def test_what_is_fetched_is_pinned_by_its_hash(cards: tuple[ScenarioCard, ...]) -> None:
+    sources = [(card.name, card.source) for card in cards]
+    assert not [
+        f"{name}: {file.path}"
+        for name, source in sources
+        for file in source.files
+        if file.url and not file.sha256
+    ]
+    assert not [name for name, source in sources if source.dataset and not source.revision]
 
 
-def test_a_card_says_what_a_reader_of_the_board_asks(card: ScenarioCard) -> None:
-    said = (card.display_name, card.description, card.what, card.who, card.when, card.licence)
-    assert all(said)
+def test_a_card_says_what_a_reader_of_the_board_asks(cards: tuple[ScenarioCard, ...]) -> None:
+    keys = ("display_name", "description", "what", "who", "when", "licence")
+    assert not [f"{card.name}: {key}" for card in cards for key in keys if not getattr(card, key)]
 
 
 def test_every_judge_is_a_deployment_that_exists(registry: Registry) -> None:
@@ -70,9 +96,10 @@ def test_every_judge_is_a_deployment_that_exists(registry: Registry) -> None:
 
 
 def test_every_deployment_has_an_engine_and_keeps_no_secret(registry: Registry) -> None:
-    assert registry.deployments
-    assert {one.engine for one in registry.deployments.values()} <= set(ENGINES)
-    assert not [one.name for one in registry.deployments.values() if open_secrets(one)]
+    deployments = registry.deployments.values()
+    assert deployments
+    assert {deployment.engine for deployment in deployments} <= set(ENGINES)
+    assert not [deployment.name for deployment in deployments if open_secrets(deployment)]
 
 
 def open_secrets(deployment: Deployment) -> list[str]:

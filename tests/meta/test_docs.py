@@ -6,12 +6,11 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
-
 from medhelm_spark import api
 from medhelm_spark.api.describe import api_markdown, docstring_of, methods_of
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, parse
 from medhelm_spark.domain.stages import STAGES
+from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.describe import tables_markdown
 from medhelm_spark.lake.tables import TABLES
 from tests.meta.tree import ROOT, checkout_files, shown
@@ -53,18 +52,19 @@ def test_the_page_of_the_api_has_every_class_and_method_and_is_the_same_everywhe
     assert " at 0x" not in page
 
 
-@pytest.mark.parametrize("name", api.__all__)
-def test_docstrings_of_the_api_name_the_arguments_that_there_are(name: str) -> None:
-    kind = getattr(api, name)
-    documented = [(name, kind), *methods_of(kind)]
-    assert not [method for method, member in documented if not docstring_of(member).text]
-    for method, member in documented:
-        if arguments := docstring_of(member).arguments:
-            assert list(arguments) == [
-                parameter
-                for parameter in inspect.signature(member).parameters
-                if parameter != "self"
-            ], method
+def test_docstrings_of_the_api_name_the_arguments_that_there_are() -> None:
+    kinds = [getattr(api, name) for name in api.__all__]
+    members = [member for kind in kinds for _, member in methods_of(kind)]
+    silent, wrong = [], []
+    for member in [*kinds, *members]:
+        docstring = docstring_of(member)
+        if not docstring.text:
+            silent.append(member)
+        if docstring.arguments:
+            parameters = [name for name in inspect.signature(member).parameters if name != "self"]
+            if list(docstring.arguments) != parameters:
+                wrong.append(member)
+    assert (silent, wrong) == ([], [])
 
 
 def command_lines() -> list[tuple[str, list[str]]]:
@@ -80,35 +80,47 @@ def command_lines() -> list[tuple[str, list[str]]]:
 
 
 LINES = command_lines()
-IDS = [f"{page}: {' '.join(words)[:60]}" for page, words in LINES]
 
 
-@pytest.mark.parametrize(("page", "words"), LINES, ids=IDS)
-def test_every_command_that_is_shown_exists(page: str, words: list[str]) -> None:
+def problem_of(words: list[str]) -> str:
+    """What is wrong with a shell line: a make target, a job or an argument that does not exist."""
     while "=" in words[0]:
         words = words[1:]
     program = Path(words[0]).name
     if program == "make":
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-        assert set(words[1:]) <= set(targets)
-        return
+        return ", ".join(set(words[1:]) - set(targets))
     if program == "spark-submit":
         at = next(index for index, word in enumerate(words) if word.startswith("jobs/"))
-        assert (ROOT / words[at]).is_file()
+        if not (ROOT / words[at]).is_file():
+            return f"no file {words[at]}"
         job = (ROOT / words[at]).read_text(encoding="utf-8")
-        command = re.findall(r'main\(\["([\w-]+)"', job)
-        words = [program, *command, *words[at + 1 :]]
-    with contextlib.redirect_stderr(None):
-        parse(words[1:])
+        words = [program, *re.findall(r'main\(\["([\w-]+)"', job), *words[at + 1 :]]
+    try:
+        with contextlib.redirect_stderr(None):
+            parse(words[1:])
+    except (SystemExit, MedhelmSparkError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_every_command_named_in_a_sentence_exists(page: Path) -> None:
-    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
-    for name, rest in re.findall(r"`medhelm-spark ([\w-]+)([^`]*)`", prose):
-        assert name in {*COMMANDS, *(alias for names in ALIASES.values() for alias in names)}
-        if rest.strip():
-            parse([name, *shlex.split(rest)])
+def test_every_command_that_is_shown_exists() -> None:
+    problems = {f"{page}: {shlex.join(words)}": problem_of(words) for page, words in LINES}
+    assert not {line: problem for line, problem in problems.items() if problem}
+
+
+def test_every_command_named_in_a_sentence_exists() -> None:
+    names = {*COMMANDS, *(alias for aliases in ALIASES.values() for alias in aliases)}
+    problems = {}
+    for page in PAGES:
+        prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+        for name, args in re.findall(r"`medhelm-spark ([\w-]+)([^`]*)`", prose):
+            line = ["medhelm-spark", name, *shlex.split(args)]
+            problem = problem_of(line) if args.strip() else ""
+            problems[f"{shown(page)}: {shlex.join(line)}"] = (
+                problem if name in names else "no such command"
+            )
+    assert not {line: problem for line, problem in problems.items() if problem}
 
 
 def test_every_command_has_its_place_in_the_readme() -> None:

@@ -43,10 +43,15 @@ def import_blocked(blocked: tuple[str, ...], names: list[str]) -> subprocess.Com
     )
 
 
-@pytest.mark.parametrize("package", PURE)
-def test_package_imports_and_its_doctests_hold_without_heavy_libraries(package: str) -> None:
-    blocked = HEAVY if package == "config" else (*HEAVY, *CONFIG_ONLY)
-    done = import_blocked(blocked, [dotted(module) for module in modules(package)])
+@pytest.mark.parametrize(
+    ("packages", "blocked"),
+    [(PURE, (*HEAVY, *CONFIG_ONLY)), (("config", "helm"), HEAVY)],
+    ids=["pure", "configuration"],
+)
+def test_modules_import_and_their_doctests_hold_without_heavy_libraries(
+    packages: tuple[str, ...], blocked: tuple[str, ...]
+) -> None:
+    done = import_blocked(blocked, [dotted(module) for module in modules(*packages)])
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
 
 

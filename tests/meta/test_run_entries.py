@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli.scenarios import problems_of
-from medhelm_spark.config.not_run import NOT_RUN
+from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
@@ -89,7 +89,7 @@ def test_the_smoke_suite_needs_nothing_but_what_ships_and_one_download() -> None
 def test_all_46_of_the_leaderboard_have_a_card_or_a_reason(registry: Registry) -> None:
     """The two HealthBench sets are a pair of their own; MMLU is not on the leaderboard."""
     apart = {"mmlu", "mmlu_pro", "health_bench", "health_bench_professional"}
-    assert len(registry.cards.keys() - apart) + len(NOT_RUN) == 44
+    assert len(registry.cards.keys() - apart) + len(UNSUPPORTED_SCENARIOS) == 44
 
 
 def test_no_card_names_what_does_not_exist(registry: Registry) -> None:

@@ -11,7 +11,6 @@ PURE = (
     "domain",
     "adaptation",
     "annotators",
-    "config",
     "engines",
     "governance",
     "metrics",

@@ -89,7 +89,35 @@ def test_strict_and_read_scores_come_from_the_same_answers(site: Site, log: Path
     (cell,) = site.board()
     assert cell["mean"] == 1 / 8
     stored = [one["text"] for row in site.rows("request_results") for one in row["completions"]]
-    assert "The answer is (B)." in stored, "what the model wrote stays as it is"
+    assert sorted(stored) == sorted(REPLIES.values()), "what the model wrote stays as it is"
+
+
+def test_another_reading_scores_stored_answers_and_verdicts_again(
+    site: Site, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a correction in `domain.thinking`, whose version is raised with it."""
+    model = site.deploy("acme/chatty", mode="script", replies=REPLIES, log_file=str(log))
+    verdict = '{"accuracy": {"score": 4, "explanation": "ok"}}'
+    text = f"<think>3 or 4?</think>{verdict}"
+    site.deploy("acme/judge", text=text, log_file=str(log))
+    runs = Runs(site, model)
+    bench = {
+        "metrics": [{"name": "exact_match"}, JURY],
+        "judge_prompt": RUBRIC,
+        "answer_extraction": "choice",
+    }
+    first = runs.run(rows(), **bench)
+    assert (first["exact_match"], first["jury_score"]) == ((4 / 8, 8, 0), (20 / 8, 8, 0))
+    asked = calls(log)
+    stored = [one["text"] for row in site.rows("request_results") for one in row["completions"]]
+    assert {text, *REPLIES.values()} == set(stored)
+    assert runs.run(rows(), **bench) == {}
+
+    for stage in ("annotate", "comparability", "judges", "score"):
+        monkeypatch.setattr(f"medhelm_spark.stages.{stage}.EXTRACTION_VERSION", "next")
+    again = runs.run(rows(), **bench)
+    assert again == first
+    assert calls(log) == asked, "neither the model nor the judge is asked again"
 
 
 def test_judges_see_the_answer_that_was_read(site: Site, log: Path) -> None:

@@ -39,6 +39,18 @@ def test_medcalc_gives_the_published_number(
     assert helm["mean"] < RIGHT / ALL, "MedHELM scores every lab item 0"
 
 
+def test_lines_about_nothing_that_is_evaluated_are_counted(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = site.benchmark("bench", questions(2))
+    rows = [{"source_id": name, "completion": "yes"} for name in ("q0", "q1", "X99")]
+    file = responses(site.folder / "answers.jsonl", rows)
+    arguments = ["-r", f"{bench},model=team/model", "--file", file]
+    assert site.run(*arguments, command="import-responses") == 0
+    told = capsys.readouterr().err
+    assert "2 new answers; 1 line of the file named no instance that is evaluated\n" in told
+
+
 def test_what_a_file_lacks_stays_unscored_and_a_new_file_supersedes(site: Site) -> None:
     bench = site.benchmark("bench", questions(4))
     half = responses(

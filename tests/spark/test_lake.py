@@ -9,15 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, RequestResult
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.domain.scenario import AccessLevel
-from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.ledger import Lease
+from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.lake.spark_reader import SparkReader
-from medhelm_spark.lake.tables import SCHEMA_VERSION
+from medhelm_spark.lake.tables import SCHEMA_VERSION, Lease
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.leaderboard import load_board
 from tests.spark.conftest import Site, questions
@@ -152,7 +150,7 @@ def test_drivers_that_create_a_table_at_once_lose_nothing(lake: Lake) -> None:
 
 def test_a_column_that_an_older_lake_lacks_reads_as_null(lake: Lake) -> None:
     older = lake.frame([record("a", 1)], RunRecord).drop("schema_version")
-    older.write.format("delta").save(lake.place.table("runs"))
+    older.write.format("delta").save(lake.location.table("runs"))
     assert [row["schema_version"] for row in lake.read("runs").collect()] == [None]
     assert dict(lake.read("runs").dtypes)["schema_version"] == "bigint"
     lake.append_rows("runs", [record("b", 2)], "w")

@@ -45,7 +45,7 @@ appender.stderr.layout.pattern = %d %p %c{1}: %m%n%ex
 STEPS = {
     "parser": ("Read", "ValueError at sitecustomize.py:"),
     "renderer": ("Renderer", "ValueError at sitecustomize.py:"),
-    "engine": ("Ask", "ValueError at sitecustomize.py:"),
+    "engine": ("AskEngines", "ValueError at sitecustomize.py:"),
     "judge prompt": ("AskJudges", "ValueError at sitecustomize.py:"),
     "judge parser": ("ReadVerdicts", "ValueError at sitecustomize.py:"),
     "metric": ("Scorer", "ValueError at sitecustomize.py:"),

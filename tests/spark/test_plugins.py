@@ -15,6 +15,8 @@ from tests.spark.pages import asking, commands, page, write_files
 
 PAGE = page("docs/plugins.md")
 PACKAGE = "hospital_eval/__init__.py"
+ENGINE = "hospital_engine/__init__.py"
+MODELS = "prod_env/model_deployments.yaml"
 CARD = "prod_env/scenarios/letters.yaml"
 FLAG = ("--plugins", "hospital_eval")
 JUDGES = [{"name": "j", "model": "acme/judge", "model_deployment": "acme/judge"}]
@@ -33,6 +35,7 @@ def shipped(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> No
     write_files(PAGE, folder)
     with zipfile.ZipFile(folder / "hospital_eval.zip", "w") as archive:
         archive.write(folder / PACKAGE, PACKAGE)
+        archive.write(folder / ENGINE, ENGINE)
     spark.sparkContext.addPyFile(str(folder / "hospital_eval.zip"))
 
 
@@ -40,7 +43,9 @@ def shipped(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> No
 def written(site: Site, shipped: None) -> Site:
     """The page's other files in a site, and models that are always there."""
     names = write_files(PAGE, site.folder)
-    assert names == [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl"]
+    assert names == [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl", ENGINE, MODELS]
+    declared = yaml.safe_load((site.folder / MODELS).read_text(encoding="utf-8"))
+    site.deployments += declared["model_deployments"]
     replies = {"knee is fine": "Your knee is well. Regards"}
     site.deploy("acme/plain", mode="script", replies=replies, text="Come in May.")
     site.deploy("acme/judge", mode="script", replies={"May": "No"}, text="Yes")
@@ -66,7 +71,7 @@ def test_the_page_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_the_pages_perturbation_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    plain, perturbed = (asking(words, "acme/plain") for words in commands(PAGE))
+    plain, perturbed = (asking(words, "acme/plain") for words in commands(PAGE)[:2])
     shown = [word for word in plain if word not in FLAG]
     shown[1] = shown[1].replace("letters:", "letters:data_augmentation=capitals,")
     assert written.run(*shown) == 1
@@ -86,6 +91,24 @@ def test_the_pages_perturbation_runs(written: Site, capsys: pytest.CaptureFixtur
     (plugin,) = plugins.active()
     (spec,) = (row["run_spec"] for row in written.rows("run_specs"))
     assert [one["version"] for one in spec["perturbations"]] == [f"1+{plugin.version}"]
+
+
+def test_the_pages_engine_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    *_, words = commands(PAGE)
+    assert written.run(*words[:-1]) == 1
+    assert "'hospital/rewriter': unknown engine 'rewriter'" in capsys.readouterr().err
+    assert written.run(*words) == 0
+    (cell,) = written.board()
+    # Each letter ends with Kind regards, and the card's metric wants Regards.
+    assert (cell["model_deployment"], cell["mean"], cell["count"]) == ("hospital/rewriter", 0.0, 2)
+    texts = {
+        one["text"]
+        for row in written.rows("request_results")
+        if row["model_deployment"] == "hospital/rewriter"
+        for one in row["completions"]
+    }
+    assert len(texts) == 2
+    assert all(text.endswith("\nKind regards") for text in texts)
 
 
 def rows_of(text: str) -> list[dict[str, Any]]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import pytest
 from pyspark.sql import SparkSession
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FinishReason, RequestState
-from medhelm_spark.domain.scenario import AccessLevel, Instance, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Reference, Split
 from medhelm_spark.errors import DataError, MedhelmSparkError, StageError
 from medhelm_spark.lake.columnar import ddl
 from medhelm_spark.lake.rows import arrow_of, map_rows, rows_of

@@ -6,6 +6,7 @@ from collections import defaultdict
 import pytest
 
 from medhelm_spark.cli import main
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.stages import STAGES, Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
@@ -21,6 +22,7 @@ JURY = {
 }
 
 
+METRICS = ["exact_match", JURY]
 KINDS = ("reads", "writes")
 
 
@@ -37,10 +39,15 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     site.deploy("acme/judge", mode="judge", score=4)
     model = site.deploy("acme/yes", text="yes")
     rows = [*questions(4), {"id": "", "question": "Bad?", "correct_answer": "yes"}]
-    bench = site.benchmark(
-        "bench", rows, metrics=["exact_match", "general", JURY], judge_prompt=RUBRIC
-    )
+    bench = site.benchmark("bench", rows, metrics=METRICS, judge_prompt=RUBRIC)
     assert site.run("-r", f"{bench},model={model},data_augmentation=misspelling_mild") in (0, 3)
+    card = conf_path("scenarios", "pubmed_qa.yaml").read_text()
+    cards = site.folder / "prod_env" / "scenarios"
+    cards.mkdir()
+    general = "metrics:\n  - name: general_information\n"
+    (cards / "pubmed_qa.yaml").write_text(card.replace("metrics:\n", general))
+    pubmed = str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))
+    assert site.run("-r", f"pubmed_qa:model={model}", "-m", "2", "--source", pubmed) == 0
     answers = site.folder / "answers.jsonl"
     answers.write_text(json.dumps({"source_id": "q1", "completion": "yes"}) + "\n")
     site.run("-r", f"{bench},model=team/m", "--file", str(answers), command="import-responses")

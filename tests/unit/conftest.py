@@ -87,12 +87,18 @@ def write(tmp_path: Path) -> Write:
     return write_file
 
 
+def _write_site(folder: Path) -> Path:
+    site = folder / "site"
+    (site / "scenarios").mkdir(parents=True)
+    (site / "scenarios" / "triage.yaml").write_text(CARD, encoding="utf-8")
+    (site / "model_deployments.yaml").write_text(DEPLOYMENTS, encoding="utf-8")
+    return site
+
+
 @pytest.fixture
-def site(tmp_path: Path, write: Write) -> Path:
-    """A site folder with one scenario and two deployments."""
-    write("site/scenarios/triage.yaml", CARD)
-    write("site/model_deployments.yaml", DEPLOYMENTS)
-    return tmp_path / "site"
+def site(tmp_path: Path) -> Path:
+    """A site folder of the test's own with one scenario and two deployments."""
+    return _write_site(tmp_path)
 
 
 @pytest.fixture
@@ -110,7 +116,13 @@ def judged(benchmark: Path, write: Write) -> Path:
     return write("bench/notes.yaml", JUDGED)
 
 
-@pytest.fixture
-def registry(site: Path) -> Registry:
-    """What ships, with the site's scenario and deployments."""
-    return load_site(site)
+@pytest.fixture(scope="session")
+def shipped() -> Registry:
+    """What ships, alone."""
+    return load_site()
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
+    """What ships, with the scenario and deployments of a site like the fixture `site`."""
+    return load_site(_write_site(tmp_path_factory.mktemp("registry")))

@@ -149,7 +149,7 @@ def test_a_distribution_announces_its_module(write: Write, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("x = 1", "adds nothing; it may hold ANNOTATORS, METRICS, PARSERS, PERT"),
+        ("x = 1", "adds nothing; it may hold ANNOTATORS, ENGINES, METRICS, P"),
         (METRIC + 'METRICS = {"rouge": TONE}', "METRICS has 'rouge', which is taken"),
         ("METRICS = {'tone': max}", "METRICS['tone'] is a builtin_function_or_method; allowed: M"),
         ("METRICS = ['tone']", "METRICS is no mapping"),

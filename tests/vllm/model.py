@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.engines.assets import MODELS, fetch_model
+from medhelm_spark.engines.model_files import MODELS, fetch_model
 
 FOLDER = "SmolLM2-135M-Instruct"
 

@@ -40,7 +40,7 @@ def questions(count: int, max_tokens: int = 8, **fields: Any) -> list[Request]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Recipients:
     """Asks one engine; every line of the log is "pid, engine, request" of one result."""
 
     deployment: Deployment

@@ -21,13 +21,13 @@ from medhelm_spark.domain.request import RequestResult
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.session import open_session
-from tests.vllm.nouns import Asking, questions, small
+from tests.vllm.nouns import Recipients, questions, small
 model, log, warehouse, count, max_tokens = sys.argv[1:]
 apart = {"spark.master": "local-cluster[2,1,1024]", "spark.sql.warehouse.dir": warehouse}
 spark = open_session({**load_settings(None, {}).spark, **apart})
 asked = questions(int(count), max_tokens=int(max_tokens))
 frame = Lake(spark, "none").frame(asked, type(asked[0])).repartition(2)
-answers = map_rows(frame, Asking(small(model), log), type(asked[0]), RequestResult)
+answers = map_rows(frame, Recipients(small(model), log), type(asked[0]), RequestResult)
 found = rows_of(answers, RequestResult)
 print(len({one.request_id for one in found if one.is_answer}), len(found), flush=True)
 spark.stop()

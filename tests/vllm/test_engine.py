@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from medhelm_spark.domain.request import FailureKind, FinishReason
+from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.engines import build_engine, preflight
 from medhelm_spark.errors import EngineError
 from tests.unit.engines.nouns import REFUSED, allow, conversation, request
@@ -91,7 +92,7 @@ def test_how_an_answer_ends(engine):
     assert stopped.completions[0].finish_reason is FinishReason.STOP
     assert text(named) == " 5, 6, "
     assert named.completions[0].finish_reason is FinishReason.STOP
-    assert empty.completions[0].finish_reason is FinishReason.EMPTY
+    assert without_thinking(empty.completions[0]).finish_reason is FinishReason.EMPTY
 
 
 def test_a_schema_binds_the_answer(engine):

@@ -13,15 +13,15 @@ import pytest
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Request, RequestResult
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.stages.infer.stage import Ask
+from medhelm_spark.stages.infer.stage import AskEngines
 from tests.spark.conftest import Site
-from tests.vllm.nouns import Asking, lines, questions, small
+from tests.vllm.nouns import Recipients, lines, questions, small
 from tests.vllm.processes import engine_pids, is_alive, wait_until_gone
 
 COUNT = 24
@@ -54,7 +54,7 @@ def idle(rows):
 class InTurn:
     """Two tasks on two workers: the second asks once the first has been idle for a while."""
 
-    ask: Asking
+    ask: Recipients
     done: str
 
     def __call__(self, requests: Iterable[Request]) -> Iterator[RequestResult]:
@@ -69,7 +69,7 @@ class InTurn:
 
 def test_a_worker_that_needs_the_slot_ends_the_idle_engine_of_another(spark, model, tmp_path):
     log = tmp_path / "log"
-    ask = InTurn(Asking(small(model), str(log)), str(tmp_path / "done"))
+    ask = InTurn(Recipients(small(model), str(log)), str(tmp_path / "done"))
     found = run(spark, ask, questions(8), partitions=2)
     assert sorted(one.request_id for one in found) == [f"q{n}" for n in range(8)]
     first, second = dict.fromkeys(int(pid) for pid, _, _ in lines(log))
@@ -81,7 +81,7 @@ def test_later_jobs_find_the_engine_or_end_it(spark, model, tmp_path):
     log = tmp_path / "log"
     run(spark, idle, questions(2), partitions=2)
     for n in range(3):
-        found = run(spark, Asking(small(model), str(log)), questions(4))
+        found = run(spark, Recipients(small(model), str(log)), questions(4))
         assert len(found) == 4
         assert len(engine_pids()) == 1, f"after job {n}"
     workers = [pid for pid, _, _ in lines(log)][::4]
@@ -98,7 +98,7 @@ def test_model_then_judge_in_one_task_share_the_slot(spark, model):
         "acme/judge": small(model, name="acme/judge", max_model_len=256),
     }
     policy = Policy(allowed=((AccessLevel.PUBLIC, (Locality.LOCAL,)),), version="1")
-    found = run(spark, Ask(deployments, policy), [*model_requests, *judge_requests])
+    found = run(spark, AskEngines(deployments, policy), [*model_requests, *judge_requests])
     assert [one.is_answer for one in found] == [True] * 6
     assert len({one.engine_fingerprint for one in found}) == 2
     assert len(engine_pids()) == 1
@@ -107,7 +107,7 @@ def test_model_then_judge_in_one_task_share_the_slot(spark, model):
 def test_a_worker_killed_in_mid_wave_costs_time_only(spark, model, tmp_path):
     log = tmp_path / "log"
     killer = while_answering(log, 5, lambda pid: os.kill(pid, signal.SIGKILL))
-    found = run(spark, Asking(small(model), str(log)), questions(COUNT, max_tokens=32))
+    found = run(spark, Recipients(small(model), str(log)), questions(COUNT, max_tokens=32))
     killer.join(1)
     assert sorted(one.request_id for one in found) == sorted(f"q{n}" for n in range(COUNT))
     assert all(one.is_answer for one in found)
@@ -126,7 +126,7 @@ def test_a_vllm_that_dies_while_it_computes_costs_time_only(spark, model, tmp_pa
     killer = while_answering(log, 2, kill_a_part)
     bound = {"VLLM_CPU_OMP_THREADS_BIND": "0|1|1"}
     three = small(model, tensor_parallel_size=3, env=bound)
-    found = run(spark, Asking(three, str(log)), questions(8, max_tokens=24))
+    found = run(spark, Recipients(three, str(log)), questions(8, max_tokens=24))
     killer.join(1)
     assert sorted(one.request_id for one in found) == sorted(f"q{n}" for n in range(8))
     assert all(one.is_answer for one in found)
@@ -141,7 +141,7 @@ def test_a_cancelled_job_leaves_no_engine(spark, model, tmp_path):
     def job():
         context.setJobGroup("doomed", "a job to cancel", interruptOnCancel=True)
         with pytest.raises(Exception, match="cancel"):
-            run(spark, Asking(small(model), str(log)), questions(200, max_tokens=64))
+            run(spark, Recipients(small(model), str(log)), questions(200, max_tokens=64))
 
     thread = threading.Thread(target=job)
     thread.start()

@@ -63,7 +63,7 @@ GROUP BY ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class Recipients:
     """Whom to ask, under which policy, and whether settled failures are reopened.
 
     `stage` planned the requests, `label` names the work to whoever watches.
@@ -79,7 +79,11 @@ class Asking:
     @property
     def askable(self) -> list[Deployment]:
         """The deployments that can be asked; the others only hold imported answers."""
-        return [one for one in self.deployments.values() if one.engine != NEVER_ASKED]
+        return [
+            deployment
+            for deployment in self.deployments.values()
+            if deployment.engine != NEVER_ASKED
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +143,7 @@ class Tally:
 def pending_of(
     ctx: Context,
     run_spec_ids: Sequence[str],
-    asking: Asking,
+    recipients: Recipients,
     askable: Sequence[Deployment],
     writes: Sequence[str] = (),
 ) -> DataFrame:
@@ -147,17 +151,19 @@ def pending_of(
 
     `writes` are the write ids of this invocation's waves so far: their tries count.
     """
-    sql = PENDING.replace("{retry}", "true" if asking.retry_failed else "false")
-    return _query(ctx, sql, run_spec_ids, asking, (askable, writes))
+    sql = PENDING.replace("{retry}", "true" if recipients.retry_failed else "false")
+    return _query(ctx, sql, run_spec_ids, recipients, (askable, writes))
 
 
-def tallies_of(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> dict[str, Tally]:
+def tallies_of(
+    ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients
+) -> dict[str, Tally]:
     """What the requests of these RunSpecs have come to, by deployment that can be asked."""
-    askable = asking.askable
+    askable = recipients.askable
     if not askable or not run_spec_ids:
         return {}
-    rows = rows_of(_query(ctx, STANDING, run_spec_ids, asking, (askable, ())), Standing)
-    return tallies(rows, {one.name: one.given_up for one in askable})
+    rows = rows_of(_query(ctx, STANDING, run_spec_ids, recipients, (askable, ())), Standing)
+    return tallies(rows, {deployment.name: deployment.given_up for deployment in askable})
 
 
 def tallies(
@@ -194,7 +200,7 @@ def _query(
     ctx: Context,
     sql: str,
     run_spec_ids: Sequence[str],
-    asking: Asking,
+    recipients: Recipients,
     who: tuple[Sequence[Deployment], Sequence[str]],
 ) -> DataFrame:
     askable, writes = who
@@ -213,7 +219,7 @@ def _query(
     )
     return ctx.lake.query(
         sql.replace("{own}", f"write_id IN ({own})" if own else "false"),
-        planned=requests_of(ctx, run_spec_ids, asking.stage, asking.purpose),
+        planned=requests_of(ctx, run_spec_ids, recipients.stage, recipients.purpose),
         request_results=tried,
         askable=F.broadcast(ctx.lake.frame(rows, Askable)),
     )

@@ -1,7 +1,7 @@
-"""A wave, dealt to the slots that will ask it.
+"""The requests of a wave, assigned to the slots that will ask them.
 
-All slots begin together and none helps another, so each gets the same share of a deployment's
-estimated tokens: otherwise most would wait for the one that was dealt most.
+All slots begin together and none takes over another's requests, so each gets the same share of a
+deployment's estimated tokens: otherwise most would wait for the one that got most.
 """
 
 from pyspark.sql import DataFrame
@@ -14,7 +14,7 @@ SLOT = "slot"
 
 # What is kept `together` goes whole to the slot in whose share it ends. With ORDER BY, `sum` goes
 # up to the last row of equal `together`.
-DEALT = """
+ASSIGNED = """
 SELECT *, element_at(array({numbers}), CAST(greatest(1, ceil({slots} * upto / total)) AS INT))
           AS slot
 FROM (SELECT *,
@@ -24,10 +24,10 @@ FROM (SELECT *,
 """
 
 
-def dealt(lake: Lake, wave: DataFrame, slots: int) -> DataFrame:
+def assign_slots(lake: Lake, wave: DataFrame, slots: int) -> DataFrame:
     """The wave with a column `SLOT`; `repartition(slots, SLOT)` makes one partition per slot."""
     if slots == 1:
         return wave.withColumn(SLOT, F.lit(0))
     numbers = ", ".join(str(number) for number in numbers_for(slots))
-    sql = DEALT.replace("{slots}", str(slots)).replace("{numbers}", numbers)
+    sql = ASSIGNED.replace("{slots}", str(slots)).replace("{numbers}", numbers)
     return lake.query(sql, wave=wave)

@@ -20,7 +20,7 @@ from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
-from medhelm_spark.engines.outage import until_outage
+from medhelm_spark.engines.retry import until_outage
 from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
 from medhelm_spark.governance.policy import gate_for
 from medhelm_spark.lake.lake import new_write_id
@@ -29,8 +29,8 @@ from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
-from medhelm_spark.stages.infer.pending import Asking, Tally, pending_of, tallies_of
-from medhelm_spark.stages.infer.slots import SLOT, dealt
+from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
+from medhelm_spark.stages.infer.slots import SLOT, assign_slots
 from medhelm_spark.stages.infer.waves import Outcome, record_wave
 
 MAX_WAVE_ROWS = 200_000
@@ -69,7 +69,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AskEngines:
     """The function of this stage: requests in, results out, one engine at a time.
 
     Rows arrive sorted by deployment; a request that stands twice (its prompt was rendered for two
@@ -91,43 +91,43 @@ def _once(requests: Iterable[Request]) -> Iterator[Request]:
     return (next(same) for _, same in groupby(requests, key=attrgetter("request_id")))
 
 
-def infer(ctx: Context, run_spec_ids: Sequence[str], asking: Asking) -> int:
+def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> int:
     """Ask every unsettled request of these RunSpecs; returns how many requests were planned to be.
 
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
     """
-    askable, ctx = asking.askable, ctx.within(INFER)
+    askable, ctx = recipients.askable, ctx.within(INFER)
     if not askable or not run_spec_ids:
         return 0
-    work = _work(ctx, pending_of(ctx, run_spec_ids, asking, askable))
+    work = _work(ctx, pending_of(ctx, run_spec_ids, recipients, askable))
     total = sum(part.requests for part in work)
     down: set[str] = set()
     if total:
         ctx.lake.ensure("request_results")
         with (
             lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder),
-            ctx.metered(asking.label, total) as watch,
+            ctx.metered(recipients.label, total) as watch,
         ):
-            down = _Waves(ctx, run_spec_ids, asking, watch).ask(work)
-    _tell(ctx, asking, total, down, tallies_of(ctx, run_spec_ids, asking))
+            down = _Waves(ctx, run_spec_ids, recipients, watch).ask(work)
+    _tell(ctx, recipients, total, down, tallies_of(ctx, run_spec_ids, recipients))
     return total
 
 
 def _tell(
-    ctx: Context, asking: Asking, total: int, down: set[str], tallies: Mapping[str, Tally]
+    ctx: Context, recipients: Recipients, total: int, down: set[str], tallies: Mapping[str, Tally]
 ) -> None:
     """Say what stays without an answer; raises where a deployment gives none."""
     down |= {name for name, tally in tallies.items() if tally.is_silent}
     if down:
-        names = {name: _place(asking.deployments[name]) for name in down}
-        raise OutageError(f"{asking.label}: {outage(names, tallies)}.")
+        names = {name: _place(recipients.deployments[name]) for name in down}
+        raise OutageError(f"{recipients.label}: {outage(names, tallies)}.")
     rest = left_over(tallies.values())
     if not total:
         said = "nothing to ask, 0 model calls"
-        ctx.say(f"{asking.label}: {said}; {rest}" if rest else f"{asking.label}: {said}")
+        ctx.say(f"{recipients.label}: {said}; {rest}" if rest else f"{recipients.label}: {said}")
     elif rest:
-        ctx.say(f"{asking.label}: {rest}")
+        ctx.say(f"{recipients.label}: {rest}")
 
 
 def _place(deployment: Deployment) -> str:
@@ -139,16 +139,16 @@ class _Waves:
     """The waves of one invocation; their write ids tell its own tries from earlier ones."""
 
     def __init__(
-        self, ctx: Context, run_spec_ids: Sequence[str], asking: Asking, watch: Watch
+        self, ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients, watch: Watch
     ) -> None:
-        self._ctx, self._units, self._asking, self._watch = ctx, run_spec_ids, asking, watch
+        self._ctx, self._units, self._recipients, self._watch = ctx, run_spec_ids, recipients, watch
         self._writes: list[str] = []
         self._in_a_row: dict[str, int] = {}
 
     def ask(self, work: Sequence[Work]) -> set[str]:
         """Ask engine by engine until nothing is pending; returns the deployments in an outage."""
         down: set[str] = set()
-        engines = {name: given.engine for name, given in self._asking.deployments.items()}
+        engines = {name: given.engine for name, given in self._recipients.deployments.items()}
         for engine in sorted({engines[part.model_deployment] for part in work}):
             left = [part for part in work if engines[part.model_deployment] == engine]
             down |= self._ask_engine(engine, left)
@@ -171,16 +171,16 @@ class _Waves:
         return down
 
     def _pending(self, work: Iterable[Work]) -> DataFrame:
-        askable = [self._asking.deployments[part.model_deployment] for part in work]
-        return pending_of(self._ctx, self._units, self._asking, askable, self._writes)
+        askable = [self._recipients.deployments[part.model_deployment] for part in work]
+        return pending_of(self._ctx, self._units, self._recipients, askable, self._writes)
 
     def _wave(self, wave: DataFrame, work: Sequence[Work]) -> set[str]:
         """Ask a wave and commit it; returns the deployments that it stopped asking."""
         write_id = new_write_id()
-        outcomes = _ask(self._ctx, wave, self._asking, work, (write_id, self._watch))
+        outcomes = _ask(self._ctx, wave, self._recipients, work, write_id, self._watch)
         self._writes.append(write_id)
         self._in_a_row = failures_in_a_row(self._in_a_row, outcomes)
-        known = self._asking.deployments
+        known = self._recipients.deployments
         in_a_row = self._in_a_row.items()
         many = {name for name, count in in_a_row if count >= known[name].failures_in_a_row}
         stopped = cut_short({part.model_deployment: part.requests for part in work}, outcomes)
@@ -188,8 +188,8 @@ class _Waves:
 
 
 def _work(ctx: Context, wave: DataFrame) -> list[Work]:
-    found = rows_of(ctx.lake.query(WORK, wave=wave), Work)
-    return sorted(found, key=attrgetter("model_deployment"))
+    work = rows_of(ctx.lake.query(WORK, wave=wave), Work)
+    return sorted(work, key=attrgetter("model_deployment"))
 
 
 def _fits(ctx: Context, work: Sequence[Work]) -> bool:
@@ -205,23 +205,29 @@ def _slice(ctx: Context, rest: DataFrame) -> DataFrame:
 
 
 def _ask(
-    ctx: Context, wave: DataFrame, asking: Asking, work: Sequence[Work], write: tuple[str, Watch]
+    ctx: Context,
+    wave: DataFrame,
+    recipients: Recipients,
+    work: Sequence[Work],
+    write_id: str,
+    watch: Watch,
 ) -> list[Outcome]:
-    write_id, watch = write
     deployments = {
-        part.model_deployment: asking.deployments[part.model_deployment] for part in work
+        part.model_deployment: recipients.deployments[part.model_deployment] for part in work
     }
     slots = slots_for(ctx, deployments.values())
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, slots)
-    results = map_rows(requests, watch(Ask(shared, asking.policy)), Request, RequestResult)
+    results = map_rows(
+        requests, watch(AskEngines(shared, recipients.policy)), Request, RequestResult
+    )
     name = "|".join(
         sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work)
     )
     count = sum(part.requests for part in work)
-    ctx.say(f"{asking.label}: requests {count:,}, asked of {', '.join(deployments)}")
+    ctx.say(f"{recipients.label}: requests {count:,}, asked of {', '.join(deployments)}")
     started_at = now()
-    with _deaths_told(asking.label, deployments.values()):
+    with _deaths_told(recipients.label, deployments.values()):
         ctx.lake.append("request_results", results, write_id, txn=(name, 1))
     return record_wave(ctx, write_id, started_at, name, slots)
 
@@ -250,7 +256,7 @@ def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
     equals, prefixes stand together. What failed before comes last.
     """
     prompts = ctx.lake.read("prompts").select("prompt_id", "messages", "text")
-    rows = F.broadcast(dealt(ctx.lake, wave, slots)).join(prompts, "prompt_id")
+    rows = F.broadcast(assign_slots(ctx.lake, wave, slots)).join(prompts, "prompt_id")
     longest = F.col("decoding.max_tokens").desc()
     order = ("text", "messages", "prompt_id", "request_id")
     own = rows.repartition(slots, SLOT)

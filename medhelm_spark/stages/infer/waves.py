@@ -149,8 +149,8 @@ def record_wave(
 ) -> list[Outcome]:
     """Note what the rows of a write came to; nothing where another driver had written them."""
     wall = (now() - started_at).total_seconds()
-    found = ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
-    counts = wave_counts(found, slots, wall)
+    outcomes = ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
+    counts = wave_counts(outcomes, slots, wall)
     for stage, is_whole in ((INFER, True), (EXECUTORS, False)):
         units = {
             "|".join(filter(None, (name, write_id, executor))): one
@@ -159,7 +159,7 @@ def record_wave(
         }
         if units:
             ctx.record(stage, dict.fromkeys(units, fingerprint), write_id, started_at, units)
-    return found
+    return outcomes
 
 
 def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[str, Throughput]:

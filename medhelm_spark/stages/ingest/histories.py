@@ -82,7 +82,7 @@ class ReadEntries:
         for part in parts:
             if part.is_event:
                 path = history.files[part.file]
-                events = read_events(path, history, stripe=part.stripe, stripes=part.stripes)
+                events = read_events(path, history, partition=part.stripe, partitions=part.stripes)
                 yield from event_entries(events, history, part.file)
             else:
                 place = places[part.scenario_name, part.file]
@@ -133,8 +133,8 @@ def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: W
     parts += parts_of_events(sharing.cards[0], ctx.cores)
     read = ReadEntries(sharing, _rows(sharing))
     entries = map_rows(ctx.lake.frame(parts, Part), read, Part, Entry)
-    dealt = entries.repartition(PATIENT).sortWithinPartitions(*ORDER)
-    return map_rows(dealt, watch(MakeTexts(sharing, make)), Entry, out)
+    partitioned = entries.repartition(PATIENT).sortWithinPartitions(*ORDER)
+    return map_rows(partitioned, watch(MakeTexts(sharing, make)), Entry, out)
 
 
 def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:

@@ -59,8 +59,8 @@ def records_of(card: ScenarioCard, part: Part) -> Iterator[Record]:
         file,
         card.source,
         required=required_columns(card),
-        stripe=part.stripe,
-        stripes=part.stripes,
+        partition=part.stripe,
+        partitions=part.stripes,
     )
 
 

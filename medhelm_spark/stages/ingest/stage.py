@@ -157,13 +157,13 @@ def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, In
 
 
 def _ingested(card: ScenarioCard, summaries: Sequence[Summary]) -> Ingested:
-    mine = [row for row in summaries if row.scenario_name == card.name]
-    _refuse(card, mine)
-    prints = sorted(row.fingerprint for row in mine)
+    own = [row for row in summaries if row.scenario_name == card.name]
+    _refuse(card, own)
+    prints = sorted(row.fingerprint for row in own)
     return Ingested(
         data_version=INGEST.fingerprint(card.name, card.access_level, prints),
-        splits={row.split: row.rows for row in mine if row.split and row.reason is None},
-        bad={row.reason: row.rows for row in mine if row.reason is not None},
+        splits={row.split: row.rows for row in own if row.split and row.reason is None},
+        bad={row.reason: row.rows for row in own if row.reason is not None},
     )
 
 
@@ -175,8 +175,8 @@ def _write(
 ) -> None:
     versions = {name: one.data_version for name, one in found.items()}
     with ctx.metered(f"{INGEST.name}: instances", sum(map(_size, found.values()))) as watch:
-        made = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
-        ctx.lake.append("instances", made, write_id)
+        instances = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
+        ctx.lake.append("instances", instances, write_id)
     with_bad = {name: card for name, card in cards.items() if found[name].bad}
     if with_bad:
         refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)

@@ -107,8 +107,8 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A place, counted from 1 in the source's order, that a draw takes."""
+class Position:
+    """A position, counted from 1 in the source's order, that a draw takes."""
 
     draw_id: str
     place: int
@@ -124,9 +124,9 @@ def draws_of(
     """
     drawn = {spec.run_spec_id: _draw(spec) for spec in specs}
     sampled = {
-        one.draw_id: one
-        for one in drawn.values()
-        if one.sample_size is not None and not one.is_listed
+        draw.draw_id: draw
+        for draw in drawn.values()
+        if draw.sample_size is not None and not draw.is_listed
     }
     if sampled:
         frame = F.broadcast(ctx.lake.frame(sampled.values(), Draw))
@@ -135,7 +135,7 @@ def draws_of(
         drawn = {
             unit: replace(draw, last_key=ends.get(draw.draw_id)) for unit, draw in drawn.items()
         }
-    listed = {one.draw_id: one for one in drawn.values() if one.is_listed}
+    listed = {draw.draw_id: draw for draw in drawn.values() if draw.is_listed}
     return drawn, _marked(ctx, instances, list(listed.values()))
 
 
@@ -154,7 +154,7 @@ def _marked(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> DataF
     chosen = ctx.lake.query(
         CHOSEN,
         eligible=_eligible(ctx, instances, draws),
-        places=F.broadcast(ctx.lake.frame(places, Place)),
+        places=F.broadcast(ctx.lake.frame(places, Position)),
     )
     if len(places) + sum(one.sample_size or 0 for one in draws) <= MAX_BROADCAST:
         chosen = F.broadcast(chosen)
@@ -172,12 +172,12 @@ def _sizes(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> dict[s
     return {row.draw_id: row.size for row in found}
 
 
-def _places(draw: Draw, size: int, limit: int) -> list[Place]:
+def _places(draw: Draw, size: int, limit: int) -> list[Position]:
     """The places of a part in MedHELM's order; in other orders the last place says it all."""
     if draw.sampling_order is not SamplingOrder.MEDHELM or limit == size:
         return []
     taken = medhelm_places(int(draw.seed), size, limit)
-    return [Place(draw_id=draw.draw_id, place=place + 1) for place in taken]
+    return [Position(draw_id=draw.draw_id, place=place + 1) for place in taken]
 
 
 def refuse_empty(ctx: Context, specs: Iterable[RunSpec]) -> None:

@@ -46,13 +46,13 @@ def run_spec_of(
         "metrics": run.metrics,
         "annotators": tuple(annotator.spec for annotator in run.annotators),
         "groups": run.groups,
-        "access_level": run.card.access_level.value,
+        "access_level": run.card.access_level,
         "main_metric": run.card.main_metric,
         "main_split": run.card.main_split.value,
     }
     # What a run has none of stays out of its id, which older lakes know.
     how = run.card.answer_extraction
-    sampling = replace(run.card.sampling, count=None)  # the adapter has it
+    sampling = replace(run.card.sampling, max_eval_instances=None)  # the adapter has it
     more: dict[str, Any] = {
         "perturbations": tuple(perturbations),
         "prompt_variants": run.card.prompt_variants,

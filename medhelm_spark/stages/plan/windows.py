@@ -8,7 +8,7 @@ from medhelm_spark.adaptation.fit import Window
 from medhelm_spark.domain.deployment import OnFailure
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
-from medhelm_spark.engines.assets import file_sha256
+from medhelm_spark.engines.model_files import file_sha256
 from medhelm_spark.engines.tokens import token_spans, tokenizer_file
 from medhelm_spark.errors import ConfigError
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from medhelm_spark.domain.scenario import AccessLevel, Instance, Message, Reference, Split
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.scenario import Instance, Message, Reference, Split
 
 
 def refs(*texts: str, correct: int | Sequence[int] = 0) -> tuple[Reference, ...]:

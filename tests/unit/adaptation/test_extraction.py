@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from medhelm_spark.adaptation.extraction import read_answer, spoken
-from medhelm_spark.domain.request import Completion, FinishReason
+from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod
 
 DRUGS = {"A": "Aspirin", "B": "Heparin", "C": "Iron"}
@@ -190,17 +189,6 @@ def test_numbers_as_options_are_not_read_inside_other_numbers() -> None:
     assert read_answer("0.55", CHOICE, output_mapping=shown) is None
 
 
-def test_thinking_never_answers() -> None:
-    def heard(text: str) -> Completion:
-        return spoken(Completion(text=text, finish_reason=FinishReason.STOP))
-
-    assert heard("<think>A?</think>B").text == "B"
-    assert heard("<think>The answer is A").text == ""
-    assert heard("<think>A?</think>B").thinking == "A?"
-    plain = Completion(text="B", finish_reason=FinishReason.STOP)
-    assert spoken(plain) is plain
-
-
 HOSTILE = [
     "(" * 5_000,
     "{" * 5_000,
@@ -231,9 +219,18 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=[repr(text[:12]) for text in HOSTILE])
-@pytest.mark.parametrize("how", [CHOICE, json_field("answer")], ids=["choice", "json_field"])
-def test_hostile_text_costs_no_more_than_its_length(text: str, how: AnswerExtraction) -> None:
+HOSTILE_CASES = [
+    *(pytest.param(CHOICE, text, id=f"choice-{text[:12]!r}") for text in HOSTILE),
+    *(
+        pytest.param(json_field("answer"), text, id=f"json_field-{text[:12]!r}")
+        for text in HOSTILE
+        if set(text) & set("{\"'")  # elsewhere no object is looked for
+    ),
+]
+
+
+@pytest.mark.parametrize(("how", "text"), HOSTILE_CASES)
+def test_hostile_text_is_read_in_linear_time(how: AnswerExtraction, text: str) -> None:
     started = time.process_time()
     read_answer(text, how, output_mapping=DRUGS)
     assert time.process_time() - started < 2.0

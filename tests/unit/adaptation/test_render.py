@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.adaptation.render import render
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, Substitution
-from medhelm_spark.domain.scenario import AccessLevel, Instance, Message, Split
+from medhelm_spark.domain.scenario import Instance, Message, Split
 from medhelm_spark.errors import ConfigError, DataError
 from tests.unit.adaptation.rows import refs, row
 

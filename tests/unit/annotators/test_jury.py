@@ -11,6 +11,7 @@ from medhelm_spark.annotators.jury import (
     needs_judging,
 )
 from medhelm_spark.annotators.kinds import Shown
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     Annotation,
@@ -20,7 +21,7 @@ from medhelm_spark.domain.request import (
     Prompt,
     VerdictStatus,
 )
-from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.domain.scenario import Message
 from tests.unit.annotators.rubrics import TWO, completion, verdict
 
 KEY = AnnotationKey(

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.config.benchmark import METRIC_NAMES, load_benchmark
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Criterion
 from medhelm_spark.domain.deployment import Judge
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
-from medhelm_spark.domain.scenario import AccessLevel, DataSource, SourceFile, Split
+from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
 from medhelm_spark.errors import ConfigError
 
 

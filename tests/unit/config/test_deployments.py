@@ -22,8 +22,8 @@ def _helm(class_name: str, args: str = "{}", more: str = "", name: str = "host/x
     )
 
 
-def test_the_shipped_deployments() -> None:
-    deployments = load_site().deployments
+def test_the_shipped_deployments(shipped) -> None:
+    deployments = shipped.deployments
     small = deployments["huggingface/smollm2-135m-instruct"]
     assert (small.engine, small.locality, small.demo) == ("llama_cpp", Locality.LOCAL, True)
     assert small.max_sequence_length == small.args["n_ctx"] == 4096
@@ -63,6 +63,11 @@ def test_the_shipped_deployments() -> None:
             Locality.EXTERNAL,
         ),
         (
+            "engine: openai, client_spec: {args: {base_url: 'http://127.0.0.1:1/v1',"
+            " azure: {endpoint: 'https://a.example.org'}}}",
+            Locality.EXTERNAL,
+        ),
+        (
             "engine: openai, locality: tenant, client_spec: {args: {base_url: 'https://a.org'}}",
             Locality.TENANT,
         ),
@@ -78,8 +83,6 @@ def test_locality_is_external_unless_it_provably_stays(write, entry: str, locali
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("engine: tgi", "unknown engine 'tgi'. Known: canned, imported, llama_cpp, openai, vllm."),
-        ("engine: llamacpp", "unknown engine 'llamacpp'. Did you mean 'llama_cpp'?"),
         ("max_attempts: 2", "names no engine; add engine: with one of llama_cpp, openai, vllm"),
         ("engine: openai, locality: moon", "allowed: 'local', 'tenant', 'baa' or 'external'"),
         ("engine: openai, client_spec: {args: {base_url: localhost}}", "allowed: http(s)://HOST"),
@@ -99,15 +102,41 @@ def test_bad_entries_name_file_and_deployment_or_key(write, entry: str, message:
 
 
 @pytest.mark.parametrize(
+    ("engine", "message"),
+    [
+        ("tgi", "unknown engine 'tgi'. Known: canned, imported, llama_cpp, openai, vllm."),
+        ("llamacpp", "unknown engine 'llamacpp'. Did you mean 'llama_cpp'?"),
+        ("ours", "Known: canned, imported, llama_cpp, openai, vllm. One of your own is loaded by"),
+    ],
+)
+def test_an_unknown_engine_is_refused_only_when_used(write, engine: str, message: str) -> None:
+    """So that a board of answers by a plug-in's engine needs no plug-in."""
+    site = _site(write, f"  - {{name: a/b, engine: {engine}}}")
+    with pytest.raises(ConfigError) as caught:
+        load_site(site).resolve_model("a/b")
+    where = f"{site / 'model_deployments.yaml'}: deployment 'a/b': "
+    assert str(caught.value).startswith(where)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", ["openai", "ours"])
+@pytest.mark.parametrize(
     "args",
     [
         "{api_key: sk-12345}",
         "{headers: {Authorization: Bearer sk-12345}}",
         "{headers: {api-key: sk-12345}}",
-        "{base_url: 'https://user:sk-12345@a.org/v1'}",
     ],
 )
-def test_a_written_out_key_is_refused_and_not_repeated(write, args: str) -> None:
+def test_a_written_out_key_is_refused_and_not_repeated(write, engine: str, args: str) -> None:
+    site = _site(write, f"  - {{name: a/b, engine: {engine}, client_spec: {{args: {args}}}}}")
+    with pytest.raises(ConfigError, match="env:NAME or secret:SCOPE/KEY") as caught:
+        load_site(site)
+    assert "sk-12345" not in str(caught.value)
+
+
+def test_an_address_with_a_password_is_refused_and_not_repeated(write) -> None:
+    args = "{base_url: 'https://user:sk-12345@a.org/v1'}"
     site = _site(write, f"  - {{name: a/b, engine: openai, client_spec: {{args: {args}}}}}")
     with pytest.raises(ConfigError, match="env:NAME or secret:SCOPE/KEY") as caught:
         load_site(site)

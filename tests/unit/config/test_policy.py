@@ -4,8 +4,8 @@ import pytest
 
 from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from medhelm_spark.config.explain import explain
+from medhelm_spark.config.registry import Registry, explain
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -31,24 +31,18 @@ judges:
 """
 
 
-def test_an_absent_site_folder_changes_nothing(tmp_path) -> None:
-    assert load_site(tmp_path / "prod_env") == load_site()
+def test_an_absent_site_folder_changes_nothing(tmp_path, shipped) -> None:
+    assert load_site(tmp_path / "prod_env") == shipped
 
 
-def test_shipped_cards_rubrics_and_juries_fit_together() -> None:
-    registry = load_site()
-    assert registry.cards
-    for card in registry.cards.values():
-        for annotator in card.annotators:
-            assert annotator.rubric in registry.rubrics
-            assert annotator.jury in registry.juries
-    for judge in registry.juries["default"].judges:
-        assert registry.resolve_model(judge.model, judge.model_deployment).demo
-    assert not registry.juries["default"].validated
+def test_the_shipped_judges_are_a_demonstration(shipped) -> None:
+    for judge in shipped.juries["default"].judges:
+        assert shipped.resolve_model(judge.model, judge.model_deployment).demo
+    assert not shipped.juries["default"].validated
 
 
-def test_the_taxonomy_is_medhelms() -> None:
-    categories = load_site().taxonomy.categories
+def test_the_taxonomy_is_medhelms(shipped) -> None:
+    categories = shipped.taxonomy.categories
     assert len(categories) == 5
     assert sum(len(category.subcategories) for category in categories) == 22
 
@@ -125,6 +119,11 @@ DEPLOYMENTS = (
 )
 
 
+@pytest.fixture(scope="module")
+def with_more() -> Registry:
+    return load_site(deployments=DEPLOYMENTS)
+
+
 @pytest.mark.parametrize(
     ("model", "model_deployment", "expected"),
     [
@@ -140,9 +139,8 @@ DEPLOYMENTS = (
         ("canned/echo", None, "canned/echo"),
     ],
 )
-def test_names_stand_for_deployments(model, model_deployment, expected) -> None:
-    registry = load_site(deployments=DEPLOYMENTS)
-    assert registry.resolve_model(model, model_deployment).name == expected
+def test_names_stand_for_deployments(with_more, model, model_deployment, expected) -> None:
+    assert with_more.resolve_model(model, model_deployment).name == expected
 
 
 @pytest.mark.parametrize(
@@ -156,9 +154,9 @@ def test_names_stand_for_deployments(model, model_deployment, expected) -> None:
         (None, None, "neither a model nor a deployment"),
     ],
 )
-def test_names_that_stand_for_nothing(model, model_deployment, message: str) -> None:
+def test_names_that_stand_for_nothing(with_more, model, model_deployment, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_site(deployments=DEPLOYMENTS).resolve_model(model, model_deployment)
+        with_more.resolve_model(model, model_deployment)
     assert message in str(caught.value)
 
 
@@ -193,6 +191,6 @@ def test_two_cards_of_one_name_in_one_folder_are_refused(site) -> None:
         load_site(site)
 
 
-def test_unknown_names_are_also_config_errors() -> None:
+def test_unknown_names_are_also_config_errors(shipped) -> None:
     with pytest.raises(UnknownNameError):
-        load_site().resolve_model("acme/none")
+        shipped.resolve_model("acme/none")

@@ -25,7 +25,7 @@ filter:
 """
 READ = Sampling(
     seed=7,
-    count=200,
+    max_eval_instances=200,
     filter={
         "split": Condition(values=("test",)),
         "sub_split": Condition(values=("cardiology", "surgery")),
@@ -63,7 +63,7 @@ def test_an_order_alone_is_a_rule(benchmark: Path, order: SamplingOrder) -> None
         ("{seed: 4294967296}", "sampling.seed is 4294967296; allowed: 0 to"),
         ("{seed: '7'}", "sampling.seed is '7'; allowed: a whole number"),
         ("{order: source, seed: 3}", "the order source draws nothing"),
-        ("{count: 0}", "sampling.count is 0; allowed: 1 or more"),
+        ("{count: 0}", "sampling.max_eval_instances is 0; allowed: 1 or more"),
         ("{sed: 1}", "unknown key sampling.sed; did you mean 'seed'"),
         ("{filter: {length: [a]}}", "unknown column 'length'. Known: characters, extra.NAME, spl"),
         ("{filter: {extra.: a}}", "unknown column 'extra.'"),
@@ -86,7 +86,7 @@ def test_a_card_is_checked_like_a_benchmark(site: Path) -> None:
     card.write_text(f"{card.read_text()}sampling: medhelm\n")
     assert load_site(site).cards["triage"].sampling == MEDHELM
     card.write_text(card.read_text().replace("sampling: medhelm", "sampling: {count: -2}"))
-    with pytest.raises(ConfigError, match=r"triage.yaml: sampling.count is -2"):
+    with pytest.raises(ConfigError, match=r"triage.yaml: sampling.max_eval_instances is -2"):
         load_site(site)
 
 
@@ -107,7 +107,7 @@ def test_an_entry_beats_the_flag_which_beats_the_card(site: Path) -> None:
     registry = load_site(site)
     plain, named = f"triage:{SMALL}", f"triage:{SMALL},sampling=medhelm"
     assert sampled(expand_one(registry, plain)) == (SamplingOrder.SOURCE, 0, 5)
-    flag = Sampling(seed=3, count=9)
+    flag = Sampling(seed=3, max_eval_instances=9)
     assert sampled(expand_one(registry, plain, sampling=flag)) == (SamplingOrder.HASH, 3, 9)
     assert sampled(expand_one(registry, named, sampling=flag)) == (SamplingOrder.MEDHELM, 0, 5)
     run = expand_one(registry, named)
@@ -116,7 +116,7 @@ def test_an_entry_beats_the_flag_which_beats_the_card(site: Path) -> None:
 
 def test_max_eval_instances_beats_the_rules_count(site: Path) -> None:
     registry = load_site(site)
-    flag = Sampling(count=9)
+    flag = Sampling(max_eval_instances=9)
     entry = f"triage:{SMALL}"
     assert sampled(expand_one(registry, entry, sampling=flag, max_eval_instances=4))[2] == 4
     entry = f"triage:{SMALL},max_eval_instances=6"

@@ -92,7 +92,8 @@ def test_another_process_makes_the_same_id() -> None:
 def deployment(**changes: object) -> Deployment:
     args = {"base_url": "http://localhost:1", "revision": "abc", "quantization": "q8_0"}
     fixed = {"name": "local/x", "model": "org/x", "engine": "openai", "locality": Locality.LOCAL}
-    return Deployment(**{**fixed, "args": args, **changes})
+    serving = frozenset({"base_url"})
+    return Deployment(**{**fixed, "args": args, "serving": serving, **changes})
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,7 @@ def deployment(**changes: object) -> Deployment:
         {"name": "local/y"},
         {"model": "org/y"},
         {"engine": "vllm"},
+        {"serving": frozenset()},
     ],
 )
 def test_what_decides_an_answer_changes_the_identity(changes: dict[str, object]) -> None:

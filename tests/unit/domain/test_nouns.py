@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.deployment import Deployment, Locality, OnFailure
 from medhelm_spark.domain.request import (
     Completion,
@@ -13,7 +14,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     RequestState,
 )
-from medhelm_spark.domain.scenario import AccessLevel, Reference, strictest
+from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import Score, ScoreStatus
 
 

@@ -2,7 +2,11 @@
 
 import pytest
 
-from medhelm_spark.domain.thinking import split_thinking
+from medhelm_spark.domain.request import Completion, FinishReason, TokenLogprob
+from medhelm_spark.domain.thinking import split_thinking, without_thinking
+
+STOP, LENGTH, EMPTY = FinishReason.STOP, FinishReason.LENGTH, FinishReason.EMPTY
+REFUSAL, UNKNOWN = FinishReason.REFUSAL, FinishReason.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,49 @@ def test_thinking_is_kept_apart(text: str, answer: str, thinking: str | None) ->
 )
 def test_what_only_looks_like_a_tag_stays(text: str) -> None:
     assert split_thinking(text) == (text, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "beside", "ended", "answer", "thinking", "read_as"),
+    [
+        ("<think>A?</think>B", None, STOP, "B", "A?", STOP),
+        ("<think>A?</think>B", None, LENGTH, "B", "A?", LENGTH),
+        ("<think>A?</think>B", "beside", STOP, "B", "beside", STOP),
+        ("B", "A?", STOP, "B", "A?", STOP),
+        # Thinking that used the whole limit was cut; an answer that ended by itself is empty.
+        ("<think>The answer is A", None, LENGTH, "", "The answer is A", LENGTH),
+        ("", "The answer is A", LENGTH, "", "The answer is A", LENGTH),
+        ("<think>A?</think>", None, STOP, "", "A?", EMPTY),
+        ("", "A?", STOP, "", "A?", EMPTY),
+        ("", None, STOP, "", None, EMPTY),
+        (" \n", None, LENGTH, " \n", None, EMPTY),
+        ("", None, UNKNOWN, "", None, EMPTY),
+        ("", None, REFUSAL, "", None, REFUSAL),
+        ("<think>May I?</think>", None, REFUSAL, "", "May I?", REFUSAL),
+    ],
+)
+def test_a_stored_completion_is_read_without_its_thinking(
+    text: str,
+    beside: str | None,
+    ended: FinishReason,
+    answer: str,
+    thinking: str | None,
+    read_as: FinishReason,
+) -> None:
+    tokens = (TokenLogprob(text="x", logprob=-0.5),)
+    stored = Completion(
+        text=text, finish_reason=ended, thinking=beside, logprob=-0.5, tokens=tokens
+    )
+    answered = without_thinking(stored)
+    assert (answered.text, answered.thinking, answered.finish_reason) == (answer, thinking, read_as)
+    assert (answered.tokens, answered.logprob) == (tokens, -0.5), "of all that was generated"
+    assert without_thinking(answered) == answered
+    assert stored.text == text
+
+
+def test_a_plain_answer_is_not_copied() -> None:
+    plain = Completion(text="B", finish_reason=STOP)
+    assert without_thinking(plain) is plain
 
 
 def test_the_time_does_not_explode() -> None:

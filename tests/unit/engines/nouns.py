@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Decision
 from medhelm_spark.domain.request import Decoding, Request
-from medhelm_spark.domain.scenario import AccessLevel, Message
+from medhelm_spark.domain.scenario import Message
 
 ALLOWED = Decision(allowed=True, rule="all")
 REFUSED = Decision(allowed=False, rule="none")

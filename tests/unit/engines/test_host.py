@@ -13,6 +13,7 @@ import pytest
 from medhelm_spark.engines import canned, host, slots
 from medhelm_spark.engines.engine import EngineFactory
 from medhelm_spark.engines.host import close_engines, engine_for
+from medhelm_spark.engines.worker import this_executor
 from medhelm_spark.errors import EngineError, SetupError
 from tests.unit.engines.nouns import allow, deployment, request
 
@@ -168,4 +169,4 @@ def test_the_first_result_of_a_started_engine_tells_how_long_it_took(built):
     (third,) = engine_for(deployment("canned", text="one")).answer([request("c")], allow)
     assert first.engine_start > 0
     assert (second.engine_start, third.engine_start) == (None, None)
-    assert first.executor == second.executor == slots.this_executor()
+    assert first.executor == second.executor == this_executor()

@@ -10,11 +10,10 @@ import pytest
 
 from medhelm_spark.domain.request import FailureKind, FinishReason
 from medhelm_spark.engines import build_engine
+from medhelm_spark.engines.engine import read_settings
 from medhelm_spark.engines.openai_api import OpenAIEngine
 from medhelm_spark.engines.openai_client import OpenAISettings
-from medhelm_spark.engines.outage import until_outage
-from medhelm_spark.engines.retry import RetryPolicy
-from medhelm_spark.engines.settings import read_settings
+from medhelm_spark.engines.retry import RetryPolicy, until_outage
 from medhelm_spark.errors import EngineError
 from tests.unit.engines.fault_server import FaultServer
 from tests.unit.engines.nouns import (
@@ -146,7 +145,7 @@ def test_azure_puts_deployment_and_version_into_the_address(server, engine_at):
         ("filtered", FinishReason.REFUSAL, ""),
         ("cut-filtered", FinishReason.REFUSAL, "Half"),
         ("refused", FinishReason.REFUSAL, "I cannot help."),
-        ("empty", FinishReason.EMPTY, ""),
+        ("empty", FinishReason.STOP, ""),
         ("long", FinishReason.LENGTH, "x"),
     ],
 )

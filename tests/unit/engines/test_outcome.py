@@ -15,9 +15,7 @@ from tests.unit.engines.nouns import request
         ("A", "max_tokens", None, FinishReason.LENGTH),
         ("A", None, None, FinishReason.UNKNOWN),
         ("A", "tool_calls", None, FinishReason.UNKNOWN),
-        ("", "stop", None, FinishReason.EMPTY),
-        (" \n", "length", None, FinishReason.EMPTY),
-        ("", None, None, FinishReason.EMPTY),
+        ("", "stop", None, FinishReason.STOP),
         ("", "content_filter", None, FinishReason.REFUSAL),
         ("Half an answ", "content_filter", None, FinishReason.REFUSAL),
         ("", "stop", "I cannot help with that.", FinishReason.REFUSAL),
@@ -32,15 +30,11 @@ def test_a_refusal_is_the_text_where_there_is_no_other():
     assert completion("", "content_filter").text == ""
 
 
-def test_an_answer_cut_while_thinking_ended_by_length_not_empty():
-    cut = completion("<think>Let me see", "length")
-    assert (cut.text, cut.thinking, cut.finish_reason) == ("", "Let me see", FinishReason.LENGTH)
-    assert completion("", "length", thinking="Hm").finish_reason is FinishReason.LENGTH
-    assert completion("<think>Hm</think>", "stop").finish_reason is FinishReason.EMPTY
-
-
-def test_thinking_sent_beside_the_text_wins():
-    assert completion("Yes", "stop", thinking="Dose?").thinking == "Dose?"
+@pytest.mark.parametrize("text", ["<think>Dose?</think>\n\nYes\n", "<think>Let me see", " \n", ""])
+def test_a_text_is_stored_as_the_engine_wrote_it(text):
+    beside = completion(text, "stop", thinking="Dose?")
+    assert (beside.text, beside.thinking) == (text, "Dose?")
+    assert (completion(text, "stop").text, completion(text, "stop").thinking) == (text, None)
 
 
 def test_the_logprob_of_a_completion_is_the_sum_over_its_tokens():

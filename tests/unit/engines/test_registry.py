@@ -1,14 +1,23 @@
-"""ENGINES, preflight and the engines a process keeps."""
+"""ENGINES, those of plug-ins among them, preflight and the engines a process keeps."""
 
 import multiprocessing
 import os
+from dataclasses import fields
 
 import pytest
 
+from medhelm_spark import plugins
+from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.engines import ENGINES, build_engine, preflight
+from medhelm_spark.engines.canned import CannedSettings
 from medhelm_spark.engines.host import close_engines, engine_for
-from medhelm_spark.errors import EngineError, SetupError, UnknownNameError
-from tests.unit.engines.nouns import deployment
+from medhelm_spark.engines.llama_cpp import LlamaCppSettings
+from medhelm_spark.engines.openai_client import OpenAISettings
+from medhelm_spark.errors import ConfigError, EngineError, SetupError, UnknownNameError
+from medhelm_spark.helm.clients import CLIENTS
+from medhelm_spark.helm.site import load_site
+from tests.spark.pages import page, write_files
+from tests.unit.engines.nouns import REFUSED, allow, deployment, request
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +28,61 @@ def clean_process():
 
 def test_the_names_of_engines():
     assert set(ENGINES) == {"llama_cpp", "openai", "vllm", "canned", "imported"}
+
+
+@pytest.mark.parametrize(
+    ("engine", "settings"),
+    [("canned", CannedSettings), ("llama_cpp", LlamaCppSettings), ("openai", OpenAISettings)],
+)
+def test_what_only_serves_is_an_argument_of_the_engine(engine, settings):
+    assert ENGINES[engine].serving <= {field.name for field in fields(settings)}
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """The site of docs/plugins.md, with its engine loaded."""
+    write_files(page("docs/plugins.md"), tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plugins.activate(["hospital_engine"])
+    yield tmp_path / "prod_env"
+    plugins.activate()
+
+
+def test_a_site_names_an_engine_of_its_plug_in(site):
+    given = load_site(site).deployments["hospital/rewriter"]
+    assert (given.engine, given.locality) == ("rewriter", Locality.LOCAL)
+    preflight(given)
+    results = engine_for(given).answer([request("Come in May.")], allow)
+    assert [row.completions[0].text for row in results] == ["Come in May.\nKind regards"]
+    (held_back,) = engine_for(given).answer([request("Come in May.")], lambda asked: REFUSED)
+    assert not held_back.is_answer
+    plugins.activate()
+    with pytest.raises(ConfigError, match="'hospital/rewriter': unknown engine 'rewriter'"):
+        load_site(site).resolve_model("hospital/rewriter")
+
+
+def test_an_engine_of_a_plug_in_is_external_unless_the_site_says_so(site):
+    path = site / "model_deployments.yaml"
+    path.write_text(path.read_text().replace("    locality: local\n", ""))
+    assert load_site(site).deployments["hospital/rewriter"].locality is Locality.EXTERNAL
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ("{close: Yours}", "unknown argument of engine 'rewriter' 'close'"),
+        ("{words: x}", "args.words is of type str; allowed is dict"),
+    ],
+)
+def test_an_engine_of_a_plug_in_checks_its_arguments(site, args, words):
+    path = site / "model_deployments.yaml"
+    path.write_text(path.read_text().replace("\n        closing: Kind regards", f" {args}"))
+    with pytest.raises(ConfigError, match=words):
+        preflight(load_site(site).deployments["hospital/rewriter"])
+
+
+def test_medhelms_clients_become_engines_that_exist():
+    assert {client.engine for client in CLIENTS.values()} <= set(ENGINES)
 
 
 def test_an_unknown_engine_is_refused_with_a_suggestion():

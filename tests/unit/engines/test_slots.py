@@ -3,6 +3,7 @@
 import pytest
 
 from medhelm_spark.engines import slots
+from medhelm_spark.engines.worker import executor_folder, task_context
 
 FOUR = "0, GPU-aa\n1, GPU-bb\n2, GPU-cc\n3, GPU-dd\n"
 
@@ -46,11 +47,11 @@ def test_overlapping_groups_share_a_lock():
 
 
 def test_the_cpu_slot_is_one_per_executor(tmp_path):
-    folder = slots.executor_folder({"SPARK_LOCAL_DIRS": f"{tmp_path}/,/other"})
+    folder = executor_folder({"SPARK_LOCAL_DIRS": f"{tmp_path}/,/other"})
     assert folder == str(tmp_path)
     assert slots.lock_names(slots.CPU, FOUR, folder) == (f"{tmp_path}/cpu",)
-    assert slots.executor_folder({}) == ""
-    assert slots.executor_folder({"SPARK_LOCAL_DIRS": str(tmp_path / "absent")}) == ""
+    assert executor_folder({}) == ""
+    assert executor_folder({"SPARK_LOCAL_DIRS": str(tmp_path / "absent")}) == ""
     assert slots.lock_names(slots.CPU, "", "")[0].startswith("cpu-")
 
 
@@ -90,5 +91,5 @@ def test_a_process_takes_its_gpus_once(unbound, monkeypatch):
 
 
 def test_outside_a_task_spark_gives_nothing():
-    assert slots.task_context() is None
+    assert task_context() is None
     assert slots.assigned_gpus() == ()

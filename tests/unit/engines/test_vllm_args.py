@@ -1,4 +1,8 @@
-"""From a deployment to vLLM's arguments and environment, and what `check` says without vLLM."""
+"""How vLLM is started, and what `check` says without it."""
+
+import platform
+import subprocess
+import sys
 
 import pytest
 
@@ -174,3 +178,34 @@ def test_arguments_are_read_from_vllms_source(tmp_path, monkeypatch):
         assert vllm_args.known_arguments() == {"model"}
     finally:
         vllm_args.known_arguments.cache_clear()
+
+
+# Pages that a block of 40 MB takes when it is asked for a second time, counted by the kernel.
+TWICE = """
+import resource
+from medhelm_spark.engines.vllm_args import keep_memory
+
+if KEEP:
+    assert keep_memory()
+for _ in range(2):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    block = bytearray(40_000_000)
+    block[::4096] = bytes(len(block[::4096]))
+    del block
+    found = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+print(found)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is glibc that is told")
+def test_freed_memory_is_used_again() -> None:
+    def pages(keep: bool) -> int:
+        code = TWICE.replace("KEEP", str(keep))
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        return int(done.stdout)
+
+    # Allocated and touched anew without it, or the test would show nothing.
+    assert pages(keep=False) > 1000
+    assert pages(keep=True) < 100

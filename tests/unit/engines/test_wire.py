@@ -98,7 +98,7 @@ def test_refusals_and_missing_content_are_answers():
     (refused,) = parse_reply(chat_reply({"content": None, "refusal": "No."})).completions
     assert (refused.text, refused.finish_reason) == ("No.", FinishReason.REFUSAL)
     (empty,) = parse_reply(chat_reply({"content": None})).completions
-    assert (empty.text, empty.finish_reason) == ("", FinishReason.EMPTY)
+    assert (empty.text, empty.finish_reason) == ("", FinishReason.STOP)
 
 
 def test_content_in_parts_is_joined():

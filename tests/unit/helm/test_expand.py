@@ -10,7 +10,6 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.expand import Selection, expand
 from medhelm_spark.helm.run_entries import load_conf, parse_entry, parse_flags
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.scenarios import check_card
 from tests.unit.runs import SMALL, expand_one, expand_texts
 
 
@@ -284,4 +283,4 @@ def test_data_path_and_max_length_reach_the_files_of_events(
     assert history is not None
     assert (history.files, history.most) == ((f"{tmp_path}/data/data.parquet",), "9")
     with pytest.raises(ConfigError, match="the longest timeline is 'all'; allowed: a whole number"):
-        check_card(expand_one(registry, f"ehrshot:subject=guo_los,max_length=all,{SMALL}").card)
+        expand_one(registry, f"ehrshot:subject=guo_los,max_length=all,{SMALL}")

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
-from medhelm_spark.domain.scenario import AccessLevel, Verified
+from medhelm_spark.domain.scenario import Verified
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm import export_script as medhelm_export
 from medhelm_spark.helm.expand import expand

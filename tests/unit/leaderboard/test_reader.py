@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Criterion
 from medhelm_spark.domain.request import Completion, FinishReason, RequestResult, TokenLogprob
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
-from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.domain.stages import INGEST, SUMMARIZE
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import codec_of, encode_batch
@@ -46,7 +46,7 @@ def empty(tmp_path: Path) -> Reader:
 def result(text: str, seconds: int = 0, **changes: object) -> RequestResult:
     tokens = (TokenLogprob(text="t", logprob=-0.5),)
     answer = Completion(text=text, finish_reason=FinishReason.STOP, tokens=tokens)
-    made = RequestResult(
+    result = RequestResult(
         request_id="q",
         model_deployment="m",
         access_level=AccessLevel.GATED,
@@ -54,7 +54,7 @@ def result(text: str, seconds: int = 0, **changes: object) -> RequestResult:
         engine_fingerprint="e",
         completions=(answer, answer),
     )
-    return dataclasses.replace(made, **changes)
+    return dataclasses.replace(result, **changes)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -142,7 +142,7 @@ def test_the_primary_endpoint_is_marked_in_its_column():
     assert "primary" not in render(board_of([CELL]), "table")
 
 
-def test_the_margin_stands_beside_the_primary_endpoint():
+def test_the_margin_is_shown_with_the_primary_endpoint():
     main = replace(CELL, is_primary=True, margin=0.02)
     other = replace(main, model_deployment="other", margin=None, is_primary=False)
     board = board_of([main, other])

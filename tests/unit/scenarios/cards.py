@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
 from medhelm_spark.domain.scenario import (
-    AccessLevel,
     DataSource,
     Instance,
     Quarantined,

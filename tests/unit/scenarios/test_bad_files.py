@@ -104,31 +104,30 @@ FORMS: dict[str, tuple[str, bytes, str | None, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_an_empty_file_of_every_form(name: str, tmp_path: Path) -> None:
-    form, _, member, more = FORMS[name]
-    (tmp_path / name).write_bytes(b"")
-    refused(tmp_path / name, form, member=member, **more)
+def test_an_empty_file_of_every_form(tmp_path: Path) -> None:
+    for name, (form, _, member, more) in FORMS.items():
+        (tmp_path / name).write_bytes(b"")
+        refused(tmp_path / name, form, member=member, **more)
 
 
 BINARY = ("a.xlsx", "a.parquet", "a.feather", "a.docx", "a.csv.gz", "a.zip", "a.tar", "a.tar.gz")
 
 
-@pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
 @pytest.mark.parametrize("name", [*BINARY, "a.json", "a.xml"])
-def test_a_file_that_is_cut_off(name: str, share: float, tmp_path: Path) -> None:
+def test_a_file_that_is_cut_off(name: str, tmp_path: Path) -> None:
     form, content, member, more = FORMS[name]
     # A tar ends in ten thousand empty bytes, which nobody misses.
     whole = content.rstrip(b"\0") if name == "a.tar" else content
-    (tmp_path / name).write_bytes(whole[: int(len(whole) * share)])
-    refused(tmp_path / name, form, member=member, **more)
+    for share in (0.02, 0.5, 0.9):
+        (tmp_path / name).write_bytes(whole[: int(len(whole) * share)])
+        refused(tmp_path / name, form, member=member, **more)
 
 
-@pytest.mark.parametrize("name", BINARY)
-def test_a_page_of_html_in_place_of_a_file(name: str, tmp_path: Path) -> None:
-    form, _, member, more = FORMS[name]
-    (tmp_path / name).write_text(f"<html><body>Sign in. {SECRET}</body></html>" * 40)
-    refused(tmp_path / name, form, member=member, **more)
+def test_a_page_of_html_in_place_of_a_file(tmp_path: Path) -> None:
+    for name in BINARY:
+        form, _, member, more = FORMS[name]
+        (tmp_path / name).write_text(f"<html><body>Sign in. {SECRET}</body></html>" * 40)
+        refused(tmp_path / name, form, member=member, **more)
 
 
 @pytest.mark.parametrize(
@@ -143,12 +142,10 @@ def test_a_file_under_the_wrong_ending_is_told_by_its_first_bytes(
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize(("form", "content"), [("csv", CSV), ("jsonl", JSONL), ("json", "[]")])
-def test_wide_encodings_with_and_without_a_mark(
-    encoding: str, form: str, content: str, tmp_path: Path
-) -> None:
-    (tmp_path / "a.txt").write_bytes(content.encode(encoding))
-    refused(tmp_path / "a.txt", form, "UTF-16", "save it as UTF-8")
+def test_wide_encodings_with_and_without_a_mark(encoding: str, tmp_path: Path) -> None:
+    for form, content in (("csv", CSV), ("jsonl", JSONL), ("json", "[]")):
+        (tmp_path / "a.txt").write_bytes(content.encode(encoding))
+        refused(tmp_path / "a.txt", form, "UTF-16", "save it as UTF-8")
 
 
 def test_two_encodings_in_one_file(tmp_path: Path) -> None:

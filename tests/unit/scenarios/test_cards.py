@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.config.cards import expand_short_forms
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import Scale, load_judge_prompt, load_rubric
-from medhelm_spark.config.short_forms import spelled_out
 from medhelm_spark.domain.run import AdapterMethod
 from medhelm_spark.domain.scenario import Instance, ScenarioCard, Split, Verified
 from medhelm_spark.errors import DataError
@@ -21,7 +21,7 @@ DEMOS = CONF / "demos"
 
 
 def load(name: str) -> ScenarioCard:
-    return load_yaml(CONF / "scenarios" / f"{name}.yaml", ScenarioCard, spelled_out)
+    return load_yaml(CONF / "scenarios" / f"{name}.yaml", ScenarioCard, expand_short_forms)
 
 
 def pinned(real_data: Path, name: str) -> ScenarioCard:

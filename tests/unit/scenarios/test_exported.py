@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, RubricItem, rubric_items
 from medhelm_spark.domain.imported import EXPORT_FIELDS, EXPORT_FORMAT, EXPORT_SHAPE
 from medhelm_spark.domain.run import AdapterSpec
 from medhelm_spark.domain.scenario import (
-    AccessLevel,
     DataSource,
     Instance,
     Message,

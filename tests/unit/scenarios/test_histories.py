@@ -260,7 +260,9 @@ def test_histories_that_cannot_be_made(changes: dict[str, Any], message: str) ->
     check_history(History(**of, time="t", most="{max_length}"))
 
 
-def test_stripes_hold_every_event_once_and_only_the_columns_that_are_used(tmp_path: Path) -> None:
+def test_partitions_hold_every_event_once_and_only_the_used_columns(
+    tmp_path: Path,
+) -> None:
     rows = [event(f"c{n}", T, n % 3, note="long") for n in range(20)]
     write_parquet(tmp_path / "a.parquet", rows, row_group_size=6)
     write_rows(tmp_path / "a.csv", rows)
@@ -268,7 +270,9 @@ def test_stripes_hold_every_event_once_and_only_the_columns_that_are_used(tmp_pa
     for form in ("parquet", "csv"):
         path = str(tmp_path / f"a.{form}")
         history = History(files=(path,), format=form, line=("{code}", "{unit}"), **of)
-        found = [one for n in range(3) for one in read_events(path, history, stripe=n, stripes=3)]
+        found = [
+            one for n in range(3) for one in read_events(path, history, partition=n, partitions=3)
+        ]
         by_row = {one.row: one.fields for one in found}
         assert len(found) == len(by_row) == 20
         assert [by_row[n]["code"] for n in range(1, 21)] == [f"c{n}" for n in range(20)]

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from medhelm_spark.config.loader import validate
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.scenario import (
     DataSource,
     Instance,
@@ -16,7 +17,7 @@ from medhelm_spark.domain.scenario import (
     Verified,
 )
 from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.scenarios import Presence, presence, read_card, with_source
+from medhelm_spark.scenarios import Presence, check_card, presence, read_card, with_source
 from tests.unit.scenarios.cards import CONF, instances, parsed
 from tests.unit.scenarios.histories import ehrshot, medalign, write_parquet, write_rows
 from tests.unit.scenarios.test_cards import answer, load
@@ -155,12 +156,13 @@ def test_the_card_of_the_page_reads_csv_files_with_values_and_visits(
     written = yaml.safe_load(page.split("```yaml\n")[1].split("```")[0])
     fields = {"id": "patient_id", "id.time": "prediction_time", "answer": "value"}
     of = load("ehrshot")
-    own = replace(
+    changed = replace(
         of,
         source=validate(written["source"], DataSource, "the page"),
         fields=fields,
         options={**of.options, "subject": "guo_los"},
     )
+    own = bind(changed)
     (found,) = instances(own)
     assert ending_of(found, "Patient EHR:\n").splitlines() == [
         "LOINC/718-7: 7",
@@ -175,4 +177,4 @@ def test_a_history_is_not_made_for_a_data_set_of_the_hub() -> None:
     of = chosen("medalign")
     hub = replace(of, source=replace(of.source, files=(), dataset="org/name", revision="0" * 40))
     with pytest.raises(ConfigError, match="made for records of files"):
-        list(read_card(hub))
+        check_card(hub)

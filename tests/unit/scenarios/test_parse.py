@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import (
-    AccessLevel,
     DataSource,
     Instance,
     Quarantined,

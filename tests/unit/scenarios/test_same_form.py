@@ -196,7 +196,7 @@ def test_sct_bench_takes_the_first_of_the_heaviest_points(tmp_path: Path) -> Non
         ["10", "s", "h", "i", "0", "0", "0", "0", "0"],
     ]
     path = write_csv(tmp_path / "sct_cleaned_full.csv", rows)
-    found = parsed(with_source(load("sct_bench"), [str(path)]))
+    found = parsed(with_source(chosen("sct_bench"), [str(path)]))
     good = [one for one in found if isinstance(one, Instance)]
     assert [(one.source_id, answer(one)) for one in good] == [("7", "+1"), ("9", "-2")]
     assert good[0].extra_data == {"expert_distribution": "[0.0, 0.2, 0.0, 0.4, 0.4]"}

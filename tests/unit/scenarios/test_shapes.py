@@ -7,9 +7,7 @@ import pytest
 from medhelm_spark.domain.scenario import Reference, ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.scenarios import (
-    EXPLANATIONS,
     PARSERS,
-    BadReason,
     BadRecord,
     ParsedInput,
     Record,
@@ -204,10 +202,6 @@ def test_cards_that_do_not_fit_their_shape(
 ) -> None:
     with pytest.raises((ConfigError, UnknownNameError), match=message):
         check_card(card(shape, **changes))
-
-
-def test_every_reason_is_explained() -> None:
-    assert set(EXPLANATIONS) == set(BadReason)
 
 
 def test_a_template_stands_for_the_question() -> None:

@@ -7,10 +7,11 @@ import pytest
 
 from medhelm_spark import plugins
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterMethod, PromptVariant
-from medhelm_spark.domain.scenario import AccessLevel, Instance, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Reference, Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.expand import expand
 from medhelm_spark.helm.run_entries import parse_flags

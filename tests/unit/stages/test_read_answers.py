@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from medhelm_spark.domain import thinking
 from medhelm_spark.domain.request import (
     Completion,
     FailureKind,
@@ -23,6 +24,7 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.engines.outcome import completion
 from medhelm_spark.stages.score import score_batch
 from medhelm_spark.stages.states import read_answers, read_state, reading_needs
 
@@ -134,6 +136,17 @@ def test_free_text_has_nothing_to_read() -> None:
         ScoreStatus.NOT_APPLICABLE,
     )
     assert reading_needs(free) == frozenset()
+
+
+def test_a_wrong_split_is_undone_by_scoring_the_stored_answer_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer = completion("<think>A?</think>B", "stop")
+    stored = dataclasses.replace(state(), completions=(answer,))
+    with monkeypatch.context() as wrong:
+        wrong.setattr(thinking, "split_thinking", lambda text: ("A", "what follows A"))
+        assert scores(SPEC, stored)["exact_match"] == (0.0, ScoreStatus.OK)
+    assert scores(SPEC, stored)["exact_match"] == (1.0, ScoreStatus.OK)
 
 
 def test_every_completion_is_read_and_the_first_decides() -> None:

@@ -121,7 +121,7 @@ def test_runs_read_by_two_rules_are_two_rows() -> None:
     assert board.rows[0].medhelm_mean_win_rate == 0.0, "MedHELM's own mean of 0.333 loses"
 
 
-def test_a_newer_rule_is_not_ranked_beside_an_older_one() -> None:
+def test_a_newer_rule_is_not_ranked_with_an_older_one() -> None:
     """0.750 by the new version, 0.000 by the old one: the cells of most models stay."""
     old = of(
         "old",
@@ -141,7 +141,7 @@ def test_a_newer_rule_is_not_ranked_beside_an_older_one() -> None:
 
 
 @pytest.mark.parametrize("recorded", [KEY, None])
-def test_other_instances_are_not_ranked_beside_each_other(recorded) -> None:
+def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
     few = of("few", count=3, mean=1.0, comparability=recorded and recorded | {"data": "x"})
     many = [of(name, count=24, comparability=recorded) for name in "ab"]
     board = board_of(few, *many)
@@ -178,7 +178,7 @@ def test_a_run_scored_again_since_is_left_out() -> None:
     assert [row.rank for row in board.rows] == [1, 2, None]
 
 
-def test_a_model_with_one_easy_benchmark_does_not_stand_first() -> None:
+def test_a_model_with_one_easy_benchmark_is_not_ranked_first() -> None:
     easy = [of(name, scenario_name="easy", display_name="Easy", mean=0.9) for name in "ab"]
     only = of("only", scenario_name="easy", display_name="Easy", mean=1.0)
     board = board_of(*easy, only, of("a"), of("b", mean=0.6))

@@ -52,14 +52,14 @@ def rows() -> dict[str, RobustnessRow]:
     return {row.perturbation: row for row in with_numbers(RUN, STATS, 0.75)}
 
 
-def test_a_copy_stands_beside_the_originals_that_have_one() -> None:
+def test_a_copy_is_compared_with_the_originals_that_have_one() -> None:
     row = rows()["lowercase"]
     assert (row.original, row.changed, row.worst) == (2 / 3, 1 / 3, 1 / 3)
     assert (row.invariance, row.spread, row.count) == (2 / 3, None, 3)
     assert (row.worst_ci_low, row.worst_ci_high) == (0.1, 0.6)
 
 
-def test_a_collection_stands_beside_the_mean_of_all_originals() -> None:
+def test_a_collection_is_compared_with_the_mean_of_all_originals() -> None:
     row = rows()["robustness"]
     assert (row.original, row.changed, row.worst, row.count) == (0.75, None, 0.5, 4)
 

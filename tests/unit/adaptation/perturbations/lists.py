@@ -3,7 +3,7 @@
 from functools import cache
 
 from medhelm_spark.adaptation.perturbations import change_of, perturbed
-from medhelm_spark.config.augmentation import load_word_lists
+from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.plan import WordLists
 from medhelm_spark.domain.run import PerturbationSpec
 from medhelm_spark.domain.scenario import Instance

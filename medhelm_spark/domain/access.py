@@ -1,0 +1,24 @@
+"""AccessLevel: who may hold data, and the level of what is derived from it."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class AccessLevel(StrEnum):
+    """Who may hold the data: anyone, those who signed its agreement, or one institution."""
+
+    PUBLIC = "public"
+    GATED = "gated"
+    PRIVATE = "private"
+
+    @property
+    def strictness(self) -> int:
+        return _STRICTNESS[self]
+
+
+_STRICTNESS = {level: place for place, level in enumerate(AccessLevel)}
+
+
+def strictest(levels: Iterable[AccessLevel]) -> AccessLevel:
+    """The level of a row derived from rows of these levels; PRIVATE when there are none."""
+    return max(levels, key=lambda level: level.strictness, default=AccessLevel.PRIVATE)

@@ -1,0 +1,61 @@
+"""Where a lake is, and what its tables are called there. Knows no Spark."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
+
+NOT_LOCAL_DISK = ("DATABRICKS_RUNTIME_VERSION", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+"""Where one of these is set, a bare path may be a mount without hard links, or a cluster's."""
+
+
+def is_catalog(location: str) -> bool:
+    """Whether a lake's location names a catalog and schema rather than a folder or URI.
+
+    A bare `a.b` does, unless a folder of that name exists.
+    """
+    return bool(CATALOG_NAME.fullmatch(location)) and not Path(location).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """The location of a lake: a folder, an object store's URI, or `catalog.schema`."""
+
+    name: str
+
+    @classmethod
+    def of(cls, location: str) -> "Location":
+        """The location as a person named it; a folder becomes absolute."""
+        if is_catalog(location):
+            return cls(location)
+        return cls(location.rstrip("/") if "://" in location else str(Path(location).absolute()))
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_catalog(self) -> bool:
+        """Whether tables are found in a catalog."""
+        return is_catalog(self.name)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a path, not a catalog or URI."""
+        return not self.is_catalog and "://" not in self.name
+
+    @property
+    def may_exist(self) -> bool:
+        """Whether a lake may be there; of a folder of this machine it is known."""
+        return not self.is_folder or Path(self.name).is_dir()
+
+    def is_local(self, spark_master: str, environ: Mapping[str, str] = os.environ) -> bool:
+        """Whether this process sees the lake's files as Spark does: local master, local folder."""
+        is_cluster = any(name in environ for name in NOT_LOCAL_DISK)
+        return spark_master.startswith("local") and self.is_folder and not is_cluster
+
+    def table(self, name: str) -> str:
+        """`catalog.schema.table`, or the path of the table's folder."""
+        return f"{self.name}{'.' if self.is_catalog else '/'}{name}"

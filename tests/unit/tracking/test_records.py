@@ -1,0 +1,166 @@
+"""Metric keys, metric values and params, by hand-written expectations."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medhelm_spark.domain.ids import digest
+from medhelm_spark.domain.run import AnnotatorSpec, MetricSpec
+from medhelm_spark.tracking.records import (
+    allowed_name,
+    fitting,
+    flatten,
+    metric_key,
+    metrics_of,
+    original_name,
+    params_of,
+)
+from tests.unit.tracking.rows import run, spec, stat
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("exact_match", "exact_match"),
+        ("medcalc_bench_accuracy@medhelm-0.8", "medcalc_bench_accuracy at medhelm-0.8"),
+        ("jury[accuracy]", "jury 5b accuracy 5d "),
+        ("BERTScore-F", "BERTScore-F"),
+        ("two words", "two 20 words"),
+        ("a/b", "a 2f b"),
+        ("../x", " 2e . 2f x"),
+        ("Vollständigkeit", "Vollständigkeit"),
+    ],
+)
+def test_a_name_is_mapped_to_what_mlflow_allows_and_back(name: str, allowed: str) -> None:
+    assert allowed_name(name) == allowed
+    assert original_name(allowed) == name
+
+
+@given(st.text())
+def test_every_name_comes_back(name: str) -> None:
+    assert original_name(allowed_name(name)) == name
+
+
+def test_two_names_never_share_a_key() -> None:
+    names = ["a@b", "a at b", "a 40 b", "a[b", "a 5b b", "a20b"]
+    assert len({allowed_name(name) for name in names}) == len(names)
+
+
+def test_a_long_key_is_cut_to_the_limit_and_stays_distinct() -> None:
+    first, second = (fitting("x" * 300 + end) for end in "ab")
+    assert len(first) == len(second) == 250
+    assert first != second
+    assert fitting("x" * 250) == "x" * 250
+
+
+def test_metric_key() -> None:
+    assert metric_key("qa", "f1@medhelm-0.8", "_ci_low") == "qa/f1 at medhelm-0.8_ci_low"
+
+
+def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
+    made = spec(
+        metrics=(MetricSpec(name="f1", args={"labels": "yes,no"}), MetricSpec(name="exact_match")),
+        annotators=(AnnotatorSpec(name="jury", rubric="r1"),),
+    )
+    assert params_of(made) == {
+        "run_spec_id": made.run_spec_id,
+        "name": "qa:model=acme_small",
+        "scenario_name": "qa",
+        "data_version": "v1",
+        "model": "acme/small",
+        "model_deployment": "acme/small",
+        "deployment_fingerprint": "f1",
+        "adapter_spec.method": "generation",
+        "adapter_spec.global_prefix": '""',
+        "adapter_spec.global_suffix": '""',
+        "adapter_spec.instructions": "Answer yes or no.",
+        "adapter_spec.input_prefix": "Input: ",
+        "adapter_spec.input_suffix": '"\\n"',
+        "adapter_spec.reference_prefix": "A. ",
+        "adapter_spec.reference_prefix_characters": "null",
+        "adapter_spec.reference_suffix": '"\\n"',
+        "adapter_spec.chain_of_thought_prefix": '""',
+        "adapter_spec.chain_of_thought_suffix": '"\\n"',
+        "adapter_spec.output_prefix": "Output: ",
+        "adapter_spec.output_suffix": '"\\n"',
+        "adapter_spec.instance_prefix": '"\\n"',
+        "adapter_spec.substitutions": "[]",
+        "adapter_spec.max_train_instances": "0",
+        "adapter_spec.max_eval_instances": "null",
+        "adapter_spec.num_outputs": "1",
+        "adapter_spec.num_train_trials": "1",
+        "adapter_spec.num_trials": "1",
+        "adapter_spec.sample_train": "true",
+        "adapter_spec.temperature": "0.0",
+        "adapter_spec.max_tokens": "100",
+        "adapter_spec.stop_sequences": '["\\n"]',
+        "adapter_spec.random": "null",
+        "adapter_spec.multi_label": "false",
+        "adapter_spec.eval_splits": "[]",
+        "adapter_spec.output_mapping_pattern": "null",
+        "metrics.0.name": "f1",
+        "metrics.0.args.labels": "yes,no",
+        "metrics.1.name": "exact_match",
+        "metrics.1.args": "{}",
+        "annotators.0.name": "jury",
+        "annotators.0.rubric": "r1",
+        "annotators.0.jury": "default",
+        "groups": '["qa"]',
+        "access_level": "public",
+        "main_metric": "exact_match",
+        "main_split": "test",
+        "answer_extraction": "null",
+        "perturbations": "null",
+        "prompt_variants": "null",
+        "sampling": "null",
+        "medhelm": "null",
+    }
+
+
+def test_a_value_over_6000_bytes_is_hashed() -> None:
+    assert flatten({"a": "x" * 6000}) == {"a": "x" * 6000}
+    assert flatten({"a": "x" * 6001}) == {"a": f"hash:{digest('x' * 6001)}"}
+    assert flatten({"a": "é" * 3001}) == {"a": f"hash:{digest('é' * 3001)}"}
+
+
+def test_metrics_of_a_run() -> None:
+    values = metrics_of([run("qa", stat(mean=0.5), stat("f1@medhelm-0.8", 0.25))], 0.75)
+    assert values == {
+        "mean_win_rate": 0.75,
+        "qa/exact_match": 0.5,
+        "qa/exact_match_ci_low": 0.25,
+        "qa/exact_match_ci_high": 0.75,
+        "qa/n": 10.0,
+        "qa/n_unscored": 2.0,
+        "qa/f1 at medhelm-0.8": 0.25,
+        "qa/f1 at medhelm-0.8_ci_low": 0.0,
+        "qa/f1 at medhelm-0.8_ci_high": 0.5,
+    }
+
+
+def test_absent_is_not_zero() -> None:
+    assert metrics_of([run("qa", stat(mean=None))]) == {"qa/n": 0.0, "qa/n_unscored": 10.0}
+    assert metrics_of([]) == {}
+
+
+def test_other_splits_and_perturbations_are_left_out() -> None:
+    others = (stat(mean=0.9, split="train"), stat(mean=0.1, perturbation="typos"))
+    assert metrics_of([run("qa", stat(), *others)]) == metrics_of([run("qa", stat())])
+
+
+def test_a_further_run_of_a_scenario_stands_under_what_differs() -> None:
+    first = run("qa", stat(mean=0.4), name="qa:a")
+    second = replace(run("qa", stat(mean=0.6), name="qa:b"), variant="n=3")
+    values = metrics_of([first, second], 0.5, 0.25)
+    assert (values["qa/exact_match"], values["qa at n 3d 3/exact_match"]) == (0.4, 0.6)
+    assert (values["mean_win_rate"], values["mean_win_rate at medhelm-0.8"]) == (0.5, 0.25)
+
+
+def test_every_model_has_the_same_keys() -> None:
+    runs = [run("qa", stat(), stat("f1", 0.3)), run("notes", stat(mean=0.1))]
+    other = [
+        replace(one, stats=tuple(replace(s, mean=0.9) for s in one.stats)) for one in reversed(runs)
+    ]
+    assert metrics_of(runs, 0.0).keys() == metrics_of(other, 1.0).keys()
