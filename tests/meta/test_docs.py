@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import pkgutil
 import re
 import shlex
 from pathlib import Path
@@ -65,6 +66,25 @@ def test_docstrings_of_the_api_name_the_arguments_that_there_are() -> None:
             if list(docstring.arguments) != parameters:
                 wrong.append(member)
     assert (silent, wrong) == ([], [])
+
+
+def path_of_a_request() -> list[tuple[int, str, str]]:
+    """(indentation, function, tables) of every line of the drawing in docs/architecture.md."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (drawing,) = FENCE.findall(page.partition("## From card to board")[2].partition("\n## ")[0])
+    lines = re.findall(r"^( *)([\w.]+)[^─\n]*(?:─> (.*))?$", drawing[1], re.MULTILINE)
+    return [(len(indent), name, tables) for indent, name, tables in lines]
+
+
+def test_the_functions_that_a_request_passes_are_called_as_drawn() -> None:
+    callers: list[tuple[int, str]] = []
+    for indent, name, tables in path_of_a_request():
+        function = pkgutil.resolve_name(f"medhelm_spark.{name}")
+        assert set(filter(None, tables.split(", "))) <= set(TABLES), name
+        callers = [(outer, source) for outer, source in callers if outer < indent]
+        assert not callers or re.search(rf"\b{name.split('.')[-1]}\b", callers[-1][1]), name
+        callers.append((indent, inspect.getsource(inspect.getmodule(function) or function)))
+    assert callers
 
 
 def command_lines() -> list[tuple[str, list[str]]]:
@@ -133,3 +153,17 @@ def test_every_stage_command_has_a_job_and_no_job_is_without_a_command() -> None
     commands = {stage.name for stage in STAGES} & COMMANDS.keys()
     jobs = {path.stem for path in (ROOT / "jobs").glob("*.py")}
     assert jobs == (commands - {"import-scenario", "import-responses"}) | {"evaluate"}
+
+
+def test_every_addition_is_shown_by_a_test() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page.partition("## Where do I add")[2].partition("\n## ")[0]
+    rows = [
+        re.split(r" (?<!\\)\| ", line.strip("| ")) for line in table.splitlines() if "|" in line
+    ]
+    what = {"scenario", "metric", "judge", "engine", "perturbation", "dashboard page"}
+    what |= {"table column", "CLI flag", "stage", "notebook"}
+    assert what <= {row[0] for row in rows}
+    assert not [
+        row for row in rows[2:] if len(row) != 3 or not re.search(r"\]\(tests/\S+\.py\)", row[2])
+    ]

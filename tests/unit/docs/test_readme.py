@@ -4,9 +4,12 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from medhelm_spark import Evaluation
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.cli import main
 from medhelm_spark.config.benchmark import load_benchmark
@@ -199,3 +202,22 @@ def test_the_card_of_the_page_on_scenarios(site: Path) -> None:
         "Read the summary and choose the right option. Reply with its letter alone.\n\n"
         "Sent home on aspirin.\n\nQuestion: Which drug?\n\nA. aspirin\nB. warfarin\nAnswer:"
     )
+
+
+def test_the_sentence_in_python_means_the_same(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = blocks(README, "python", "Evaluation")
+    planned = []
+
+    def dry_run(self: Evaluation, *args: Any, **options: Any) -> SimpleNamespace:
+        planned.append(self.dry_run(*args, **options))
+        return SimpleNamespace(board="the board")
+
+    monkeypatch.setattr(Evaluation, "run", dry_run)
+    exec(block, {})
+    assert capsys.readouterr().out == "the board\n"
+    (run,) = planned[0].runs
+    words = words_of(blocks(README, "sh", "-m 10")[0], "run")
+    assert f"{words[words.index('-r') + 1]}" in block
+    assert (run.card.name, run.adapter_spec.max_eval_instances) == ("pubmed_qa", 10)
