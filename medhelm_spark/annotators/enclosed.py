@@ -5,11 +5,16 @@ sentence). Only text that repeats one of the template's own delimiters is escape
 text with `<` or `[` is unchanged, and so are the ids of its prompts. Text is compared as a reader
 sees it: compatibility forms, look-alikes of brackets, letter case, white space and invisible
 characters make no difference.
+
+Tags of thinking are delimiters in every template: a judge that quotes `</think>` out of an answer
+would turn its own verdict into thinking.
 """
 
 import re
 import unicodedata
 from functools import lru_cache
+
+from medhelm_spark.domain.thinking import TAG_NAMES
 
 _TAG = re.compile(r"<\s*/?\s*([A-Za-z][\w.:-]*)[^<>]*>|\[\s*/\s*([A-Za-z][\w.:-]*)\s*\]")
 _PLACEHOLDER = re.compile(r"\{[A-Z_]+\}")
@@ -43,7 +48,7 @@ def _folded_line(line: str) -> str:
 @lru_cache(maxsize=256)
 def _delimiters(template: str) -> tuple[re.Pattern[str] | None, frozenset[str]]:
     """The pattern of a template's tags, and its lines without placeholders, both folded."""
-    names = {"".join(map(_folded, a or b)) for a, b in _TAG.findall(template)}
+    names = {"".join(map(_folded, a or b)) for a, b in _TAG.findall(template)} | {*TAG_NAMES}
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     tags = re.compile(rf"[<\[]/*(?:{'|'.join(map(re.escape, longest_first))})") if names else None
     lines = (line for line in _LINES.findall(template) if not _PLACEHOLDER.search(line))

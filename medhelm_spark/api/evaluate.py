@@ -15,15 +15,14 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
-from medhelm_spark.engines import factory_of, preflight
+from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
-from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.decide import NEVER_ASKED, decide, record
+from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.stage import ingest, ingested
@@ -58,7 +57,6 @@ class Prepared:
 def check(runs: Sequence[ResolvedRun]) -> None:
     """Refuse what can be seen to be wrong before Spark, data or a model is touched."""
     for run in runs:
-        check_card(run.card)
         fit_of(run)
         changes_of(run)
         for metric, params in metrics_for(run.metrics):
@@ -93,7 +91,7 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
 def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
     models = [run.deployment for run in runs]
     judges = [judge for run in runs for judged in run.annotators for judge in judged.deployments]
-    return {one.name: one for one in (*models, *judges) if one.engine != NEVER_ASKED}
+    return {one.name: one for one in (*models, *judges) if one.engine != IMPORTED}
 
 
 def prepare(

@@ -34,9 +34,11 @@ from medhelm_spark.api.results import (
 from medhelm_spark.api.schema import load_shown, shown_runs
 from medhelm_spark.api.track import track, uri_of
 from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.run_entries import MODEL_KEYS
 from medhelm_spark.helm.schema_file import Schema, load_schema
@@ -50,8 +52,8 @@ from medhelm_spark.leaderboard import (
     paired,
     robustness_of,
 )
+from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.import_responses import file_id, import_responses
 from medhelm_spark.stages.ingest.stage import Ingested, ingest
 from medhelm_spark.stages.publish import publish, suite_runs
@@ -189,7 +191,8 @@ class Evaluation:
         cards = self._workspace.registry.cards
         if scenario not in cards:
             raise UnknownNameError("scenario", scenario, cards, where="--scenario")
-        card = replaced(cards[scenario], own_data(source, columns))
+        card = bind(replaced(cards[scenario], own_data(source, columns)))
+        check_card(card)
         return ingest(self._workspace.context(""), [card])[scenario]
 
     def import_responses(
@@ -465,9 +468,7 @@ def _check_one(runs: Sequence[ResolvedRun]) -> None:
 
 def _unasked(runs: Sequence[ResolvedRun]) -> tuple[ResolvedRun, ...]:
     """The runs with models that nobody asks; their judges are asked."""
-    return tuple(
-        replace(run, deployment=replace(run.deployment, engine=NEVER_ASKED)) for run in runs
-    )
+    return tuple(replace(run, deployment=replace(run.deployment, engine=IMPORTED)) for run in runs)
 
 
 def _unknown_models(
@@ -486,7 +487,7 @@ def _unknown_models(
         Deployment(
             name=name,
             model=name,
-            engine=NEVER_ASKED,
+            engine=IMPORTED,
             locality=Locality.LOCAL,
             args={"revision": revision},
             origin="import-responses",

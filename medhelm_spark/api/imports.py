@@ -9,6 +9,7 @@ from pathlib import Path
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
@@ -96,7 +97,9 @@ def import_from_file(
         export, path, workspace.registry.cards, name=name, access_level=access_level
     )
     _check(imported, export)
-    ingested = into_lake(workspace.context(""), imported.card, partial(_row, imported, export))
+    ingested = into_lake(
+        workspace.context(""), bind(imported.card), partial(_row, imported, export)
+    )
     args = [f"{key}={value}" for key, value in imported.args.items()]
     return Imported(
         entry=f"{imported.name}:{','.join([*args, 'model=MODEL'])}",

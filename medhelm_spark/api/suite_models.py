@@ -8,9 +8,9 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry, RunSpec, SuiteRun
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL, MODEL_KEYS
-from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.rescore import entry_of
 
 
@@ -97,7 +97,7 @@ def on_other_data(
 
 def _other(scenario_name: str, rows: Sequence[SuiteRun], further: Sequence[SuiteRun]) -> Other:
     own = [row for row in rows if row.run_spec.scenario_name == scenario_name]
-    imported = {row.run_spec.model_deployment for row in own if row.engine == NEVER_ASKED}
+    imported = {row.run_spec.model_deployment for row in own if row.engine == IMPORTED}
     asked = {row.run_spec.model_deployment for row in own} - imported
     return Other(
         scenario_name=scenario_name,

@@ -10,8 +10,11 @@ from dataclasses import replace
 
 from medhelm_spark.domain.request import Completion, FinishReason
 
+TAG_NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad")
+"""What models call the tags around their thinking."""
+
 _TAG = re.compile(
-    r"<(?P<close>/?)(?:\w+:)?(?:think|thinking|thought|thoughts|reasoning|scratchpad)>"
+    rf"<(?P<close>/?)(?:\w+:)?(?:{'|'.join(TAG_NAMES)})>"
     r"|\[(?P<close2>/?)THINK\]"
     r"|◁(?P<close3>/?)think▷"
     r"|<\|(?:begin|(?P<close4>end))_of_thought\|>"

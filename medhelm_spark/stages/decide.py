@@ -6,12 +6,11 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.stages import PLAN
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.governance.policy import decide as ask
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context, now
-
-NEVER_ASKED = "imported"
 
 
 def decide(ctx: Context, runs: Sequence[ResolvedRun], policy: Policy) -> list[PolicyDecision]:
@@ -78,7 +77,7 @@ def refuse(decisions: Iterable[PolicyDecision], others: str) -> None:
 
 
 def _asked(run: ResolvedRun) -> Iterator[tuple[str, Deployment]]:
-    if run.deployment.engine != NEVER_ASKED:
+    if run.deployment.engine != IMPORTED:
         yield "model", run.deployment
     for annotator in run.annotators:
         for deployment in annotator.deployments:

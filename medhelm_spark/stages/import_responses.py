@@ -19,6 +19,7 @@ from medhelm_spark.domain.request import Completion, FinishReason, Purpose, Requ
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.domain.stages import IMPORT_RESPONSES, INGEST, PLAN
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, plain_errors
@@ -26,7 +27,6 @@ from medhelm_spark.scenarios import Record, read_records
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.states import requests_of
 
-ENGINE = "imported"
 NOT_PLANNED = "named no instance that is evaluated"
 FIELDS = (
     "source_id",
@@ -196,7 +196,7 @@ def import_responses(
     if count:
         results = map_rows(matched, _results, Matched, RequestResult)
         shas = sorted(file_id(path) for path in files.values())
-        name = content_id(ENGINE, sorted(spec.run_spec_id for spec in specs), shas, names)
+        name = content_id(IMPORTED, sorted(spec.run_spec_id for spec in specs), shas, names)
         ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
     unused = f"; {counted(unknown, 'line')} of the file {NOT_PLANNED}" if unknown else ""
     ctx.say(f"import-responses: {counted(count, 'new answer')}{unused}")
@@ -268,7 +268,7 @@ def _results(rows: Iterable[Matched]) -> Iterator[RequestResult]:
             model_deployment=row.model_deployment,
             access_level=row.access_level,
             completed_at=now(),
-            engine_fingerprint=ENGINE,
+            engine_fingerprint=IMPORTED,
             completions=(Completion(text=row.completion, finish_reason=FinishReason.UNKNOWN),),
             prompt_tokens=row.prompt_tokens,
             completion_tokens=row.completion_tokens,

@@ -20,10 +20,10 @@ from medhelm_spark.domain.run import (
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, Stage
 from medhelm_spark.domain.thinking import without_thinking
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.decide import NEVER_ASKED
 
 EVALUATION_KEY = ("run_spec_id", "instance_id", "perturbation", "train_trial_index", "trial_index")
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
@@ -41,7 +41,7 @@ SELECT q.run_spec_id, count(*) AS requests,
        CAST(bit_xor(xxhash64(q.instance_id, q.perturbation, q.train_trial_index, q.trial_index,
             q.annotator, q.judge, q.request_id, r.completed_at, r.write_id)) AS STRING)
        AS fingerprint,
-       count_if(r.engine_fingerprint = '{NEVER_ASKED}') AS imported,
+       count_if(r.engine_fingerprint = '{IMPORTED}') AS imported,
        count_if({AS_IT_IS}) AS instances,
        CAST(bit_xor(CASE WHEN {AS_IT_IS} THEN xxhash64(q.instance_id) END) AS STRING) AS drawn
 FROM {{planned}} q LEFT JOIN {{results}} r ON r.request_id = q.request_id

@@ -28,7 +28,7 @@ def in_many_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Every file in stripes, and more partitions than patients."""
     before = str(site.spark.conf.get(PARTITIONS))
     site.spark.conf.set(PARTITIONS, "13")
-    monkeypatch.setattr("medhelm_spark.stages.ingest.parts.STRIPE_BYTES", 1)
+    monkeypatch.setattr("medhelm_spark.stages.ingest.parts.PARTITION_BYTES", 1)
     yield
     site.spark.conf.set(PARTITIONS, before)
 

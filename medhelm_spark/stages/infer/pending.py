@@ -17,9 +17,9 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER, PLAN, Stage
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.states import requests_of
 
 # A set of kinds as a number: SQL has no cheap aggregate that gathers a set of texts.
@@ -80,9 +80,7 @@ class Recipients:
     def askable(self) -> list[Deployment]:
         """The deployments that can be asked; the others only hold imported answers."""
         return [
-            deployment
-            for deployment in self.deployments.values()
-            if deployment.engine != NEVER_ASKED
+            deployment for deployment in self.deployments.values() if deployment.engine != IMPORTED
         ]
 
 

@@ -82,7 +82,9 @@ class ReadEntries:
         for part in parts:
             if part.is_event:
                 path = history.files[part.file]
-                events = read_events(path, history, partition=part.stripe, partitions=part.stripes)
+                events = read_events(
+                    path, history, partition=part.partition, partitions=part.partitions
+                )
                 yield from event_entries(events, history, part.file)
             else:
                 place = places[part.scenario_name, part.file]

@@ -7,7 +7,7 @@ from pathlib import Path
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.scenarios import Record, read_card, read_records, required_columns
 
-STRIPE_BYTES = 4 << 20
+PARTITION_BYTES = 4 << 20
 
 # What ingest makes of the records of a card; the number is that of their file.
 Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
@@ -15,15 +15,15 @@ Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some rows of a scenario: those of one file (-1: all) that fall on one of its stripes.
+    """Some rows of a scenario: those of one file (-1: all) that fall on one of its partitions.
 
     `is_event`: the file is one of the events of its history.
     """
 
     scenario_name: str
     file: int
-    stripe: int = 0
-    stripes: int = 1
+    partition: int = 0
+    partitions: int = 1
     is_event: bool = False
 
 
@@ -32,21 +32,25 @@ def parts_of(card: ScenarioCard, cores: int) -> list[Part]:
     if card.source.dataset:
         return [Part(scenario_name=card.name, file=-1)]
     paths = [file.path for file in card.source.files]
-    return list(_striped(card.name, paths, cores, is_event=False))
+    return list(_partitioned(card.name, paths, cores, is_event=False))
 
 
 def parts_of_events(card: ScenarioCard, cores: int) -> list[Part]:
     """The parts of the events of a card's history."""
     paths = card.source.history.files if card.source.history else ()
-    return list(_striped(card.name, paths, cores, is_event=True))
+    return list(_partitioned(card.name, paths, cores, is_event=True))
 
 
-def _striped(name: str, paths: Iterable[str], cores: int, *, is_event: bool) -> Iterator[Part]:
+def _partitioned(name: str, paths: Iterable[str], cores: int, *, is_event: bool) -> Iterator[Part]:
     for file, path in enumerate(paths):
-        stripes = min(cores, 1 + bytes_of(path) // STRIPE_BYTES)
-        for stripe in range(stripes):
+        partitions = min(cores, 1 + bytes_of(path) // PARTITION_BYTES)
+        for partition in range(partitions):
             yield Part(
-                scenario_name=name, file=file, stripe=stripe, stripes=stripes, is_event=is_event
+                scenario_name=name,
+                file=file,
+                partition=partition,
+                partitions=partitions,
+                is_event=is_event,
             )
 
 
@@ -59,8 +63,8 @@ def records_of(card: ScenarioCard, part: Part) -> Iterator[Record]:
         file,
         card.source,
         required=required_columns(card),
-        partition=part.stripe,
-        partitions=part.stripes,
+        partition=part.partition,
+        partitions=part.partitions,
     )
 
 

@@ -23,7 +23,6 @@ from pyspark.sql.types import (
 )
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.progress import Watch, unwatched
@@ -85,7 +84,6 @@ class ReadTable:
 
 def located(card: ScenarioCard) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them."""
-    card = bind(card)
     card = replace(card, source=spread(needed_history(as_files(card.source))))
     source = localize(card, cache_folder() / "data").source
     history = source.history

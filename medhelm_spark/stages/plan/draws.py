@@ -39,12 +39,12 @@ AND CASE WHEN d.is_listed THEN coalesce(array_contains(i.drawn_by, d.draw_id), f
 
 LAST_KEYS = f"""
 SELECT draw_id, max(sample_key) AS last_key
-FROM (SELECT draw_id, sample_size, sample_key,
+FROM (SELECT draw_id, max_eval_instances, sample_key,
              row_number() OVER (PARTITION BY draw_id ORDER BY sample_key) AS place
-      FROM (SELECT d.draw_id, d.sample_size, {SAMPLE_KEY_SQL} AS sample_key
+      FROM (SELECT d.draw_id, d.max_eval_instances, {SAMPLE_KEY_SQL} AS sample_key
             FROM {{instances_now}} i JOIN {{draws}} d ON {_EVALUATED}
             WHERE i.perturbation = ''))
-WHERE place <= sample_size GROUP BY draw_id
+WHERE place <= max_eval_instances GROUP BY draw_id
 """
 
 SIZES = """
@@ -56,7 +56,7 @@ SELECT o.data_version, o.instance_id, collect_set(o.draw_id) AS drawn_by
 FROM (SELECT *, row_number() OVER (PARTITION BY draw_id ORDER BY order_key) AS place
       FROM {eligible}) o
 LEFT JOIN {places} p ON p.draw_id = o.draw_id AND p.place = o.place
-WHERE p.is_taken OR o.place <= o.sample_size
+WHERE p.is_taken OR o.place <= o.max_eval_instances
 GROUP BY o.data_version, o.instance_id
 """
 
@@ -65,7 +65,7 @@ def _eligible_sql(has_filter: bool) -> str:
     """The keys of every instance that a draw may take; texts are read for a filter only."""
     meets = f" AND {MEETS_FILTER_SQL}" if has_filter else ""
     return f"""
-SELECT d.draw_id, d.sample_size, i.data_version, i.instance_id, {ORDER_KEY_SQL} AS order_key
+SELECT d.draw_id, d.max_eval_instances, i.data_version, i.instance_id, {ORDER_KEY_SQL} AS order_key
 FROM {{instances_now}} i JOIN {{draws}} d ON {_EVALUATED}{meets}
 WHERE i.perturbation = ''
 """
@@ -73,7 +73,7 @@ WHERE i.perturbation = ''
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """Which instances of a data version are evaluated: the first `sample_size` in order.
+    """Which instances of a data version are evaluated: the first `max_eval_instances` in order.
 
     `last_key` is the sample key of the last one, None where all are drawn. Of one that `is_listed`
     the instances say themselves whether they are in it, by `drawn_by`.
@@ -82,7 +82,7 @@ class Draw:
     draw_id: str
     data_version: str
     seed: str
-    sample_size: int | None
+    max_eval_instances: int | None
     eval_splits: tuple[str, ...]
     sampling_order: SamplingOrder = SamplingOrder.HASH
     conditions: Mapping[str, Condition] = field(default_factory=dict)
@@ -126,7 +126,7 @@ def draws_of(
     sampled = {
         draw.draw_id: draw
         for draw in drawn.values()
-        if draw.sample_size is not None and not draw.is_listed
+        if draw.max_eval_instances is not None and not draw.is_listed
     }
     if sampled:
         frame = F.broadcast(ctx.lake.frame(sampled.values(), Draw))
@@ -147,16 +147,16 @@ def _marked(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> DataF
     draws, places = [], []
     for one in listed:
         size = sizes.get(one.draw_id, 0)
-        limit = size if one.sample_size is None else min(one.sample_size, size)
+        limit = size if one.max_eval_instances is None else min(one.max_eval_instances, size)
         named = _places(one, size, limit)
-        draws.append(replace(one, sample_size=0 if named else limit))
+        draws.append(replace(one, max_eval_instances=0 if named else limit))
         places += named
     chosen = ctx.lake.query(
         CHOSEN,
         eligible=_eligible(ctx, instances, draws),
         places=F.broadcast(ctx.lake.frame(places, Position)),
     )
-    if len(places) + sum(one.sample_size or 0 for one in draws) <= MAX_BROADCAST:
+    if len(places) + sum(one.max_eval_instances or 0 for one in draws) <= MAX_BROADCAST:
         chosen = F.broadcast(chosen)
     return instances.join(chosen, ["data_version", "instance_id"], "left")
 
@@ -221,7 +221,7 @@ def _draw(spec: RunSpec) -> Draw:
         draw_id=draw_id(adapter, spec.data_version, sampling),
         data_version=spec.data_version,
         seed=str(sampling.seed),
-        sample_size=adapter.max_eval_instances,
+        max_eval_instances=adapter.max_eval_instances,
         eval_splits=eval_splits(adapter),
         sampling_order=sampling.order,
         conditions=sampling.filter,

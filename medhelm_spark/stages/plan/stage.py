@@ -29,9 +29,9 @@ from medhelm_spark.domain.request import Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
 from medhelm_spark.domain.stages import INGEST, PLAN
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.decide import NEVER_ASKED
 from medhelm_spark.stages.plan.draws import DRAWN, Draw, draws_of, refuse_empty
 from medhelm_spark.stages.plan.perturb import perturb, perturbations_of, version_of
 from medhelm_spark.stages.plan.run_specs import adapters_of, enter, run_spec_of
@@ -232,7 +232,7 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
             model_deployment=spec.model_deployment,
             decoding=decoding,
             access_level=spec.access_level,
-            by_instance=run.deployment.engine == NEVER_ASKED,
+            by_instance=run.deployment.engine == IMPORTED,
         )
 
 
