@@ -9,7 +9,13 @@ from pyspark.sql import functions as F
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.adaptation.render import output_mapping
-from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
+from medhelm_spark.domain.request import (
+    EVALUATION_KEY,
+    Completion,
+    FinishReason,
+    Purpose,
+    RequestState,
+)
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
@@ -25,7 +31,6 @@ from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
 
-EVALUATION_KEY = ("run_spec_id", "instance_id", "perturbation", "train_trial_index", "trial_index")
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
 FROM_INSTANCE = ("input", "references", "extra_data")
 FROM_PROMPT = ("num_train_instances", "prompt_truncated")
