@@ -29,7 +29,8 @@ def sentence(missing: Missing, typed: Sequence[str]) -> str:
     short = [
         f"{run.name} has {run.count:,} of {run.total:,} answers scored" for run in missing.runs
     ] or [
-        f"{one.name} answered {one.count:,} of {one.total:,} requests" for one in missing.requests
+        f"{asked.name} answered {asked.count:,} of {asked.total:,} requests"
+        for asked in missing.requests
     ]
     floor = f"the policy's coverage_floor is {missing.coverage_floor:.0%}"
     return f"incomplete: {first_of(short, 3)} ({floor}); {_repair(missing.tallies.items(), typed)}"
