@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.api.workspace import Workspace
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
@@ -11,8 +11,6 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of, choose, load_runs, paired
 from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard
-
-MAX_NAMES = 5
 
 
 def load_shown(
@@ -58,19 +56,19 @@ def remarks(
     yield f"{len(shown)} of {counted(len(runs), 'run')} shown"
     hidden = {run.run_spec.scenario_name for run in runs if not _is_shown(schema, run)}
     if hidden:
-        yield f"not shown by this file: {_some(sorted(hidden))}"
+        yield f"not shown by this file: {first_of(sorted(hidden), 5)}"
     known = {name for card in cards.values() for name in (card.name, *card.groups)}
     known |= {name for run in runs for name in _groups(run.run_spec)}
     absent = [group.name for group in schema.run_groups if not group.subgroups]
     absent = [name for name in absent if name not in known]
     if absent:
-        yield f"{counted(len(absent), 'run group')} without a scenario here: {_some(absent)}"
+        yield f"{counted(len(absent), 'run group')} without a scenario here: {first_of(absent, 5)}"
     computed = {stat.name for stat in known_stats()}
     computed |= {card.main_metric for card in cards.values()}
     computed |= {run.run_spec.main_metric for run in runs}
     unknown = [metric.name for metric in schema.metrics if metric.name not in computed]
     if unknown:
-        yield f"{counted(len(unknown), 'metric')} not computed here: {_some(unknown)}"
+        yield f"{counted(len(unknown), 'metric')} not computed here: {first_of(unknown, 5)}"
     yield from sorted(set(_other_metrics(schema, shown)))
 
 
@@ -89,8 +87,3 @@ def _other_metrics(schema: Schema, shown: Iterable[BoardRun]) -> Iterator[str]:
                     f"{spec.scenario_name} is shown by {' on '.join(here)}, "
                     f"the file asks for {' on '.join(asked)}"
                 )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more

@@ -8,12 +8,10 @@ from medhelm_spark.api.results import Evaluated
 from medhelm_spark.api.suite_models import Other
 from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.exit_codes import INCOMPLETE, RETRY, again, for_models
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.stages.infer.outage import by_kind, without_answer
 from medhelm_spark.stages.infer.pending import Tally
-
-MAX_NAMES = 3
 
 
 def exit_code(done: Evaluated, args: Namespace) -> int:
@@ -31,10 +29,11 @@ def sentence(missing: Missing, typed: Sequence[str]) -> str:
     short = [
         f"{run.name} has {run.count:,} of {run.total:,} answers scored" for run in missing.runs
     ] or [
-        f"{one.name} answered {one.count:,} of {one.total:,} requests" for one in missing.requests
+        f"{asked.name} answered {asked.count:,} of {asked.total:,} requests"
+        for asked in missing.requests
     ]
     floor = f"the policy's coverage_floor is {missing.coverage_floor:.0%}"
-    return f"incomplete: {_some(short)} ({floor}); {_repair(missing.tallies.items(), typed)}"
+    return f"incomplete: {first_of(short, 3)} ({floor}); {_repair(missing.tallies.items(), typed)}"
 
 
 def _repair(tallies: Iterable[tuple[str, Tally]], typed: Sequence[str]) -> str:
@@ -73,10 +72,5 @@ def _tell_other(other: Other, args: Namespace) -> None:
     if other.further:
         say(
             f"score: {other.scenario_name}: its data has changed since these runs; to compare, "
-            f"run their entries again: {_some(other.further)}"
+            f"run their entries again: {first_of(other.further, 3)}"
         )
-
-
-def _some(parts: Sequence[str]) -> str:
-    more = f", and {len(parts) - MAX_NAMES} more" if len(parts) > MAX_NAMES else ""
-    return ", ".join(parts[:MAX_NAMES]) + more

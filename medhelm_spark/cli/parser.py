@@ -176,9 +176,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action="version", version=VERSION, help="print the version and exit"
     )
-    found = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands_parser = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        made = found.add_parser(
+        command_parser = commands_parser.add_parser(
             name,
             help=command.about,
             description=command.about,
@@ -186,9 +186,9 @@ def build_parser() -> argparse.ArgumentParser:
             aliases=ALIASES.get(name, ()),
             formatter_class=_Page,
         )
-        made.set_defaults(command=command.function, name=name)
+        command_parser.set_defaults(command=command.function, name=name)
         for add_options in command.options:
-            add_options(made)
+            add_options(command_parser)
     return parser
 
 

@@ -37,12 +37,12 @@ def _list(registry: Registry, imported: Iterable[ImportedScenario]) -> int:
     rows_by_name = {
         name: _row(name, card, presence(card, cache)) for name, card in registry.cards.items()
     }
-    rows_by_name |= {one.scenario_name: _imported_row(one) for one in imported}
+    rows_by_name |= {scenario.scenario_name: _imported_row(scenario) for scenario in imported}
     rows = [HEADER, *(rows_by_name[name] for name in sorted(rows_by_name))]
     for line in aligned(list(zip(*rows, strict=True)), 0):
         sys.stdout.write(f"{line}\n")
-    for one in UNSUPPORTED_SCENARIOS:
-        sys.stdout.write(f"{one.name}  not run: {one.reason}\n")
+    for scenario in UNSUPPORTED_SCENARIOS:
+        sys.stdout.write(f"{scenario.name}  not run: {scenario.reason}\n")
     return 0
 
 

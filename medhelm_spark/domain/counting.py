@@ -1,6 +1,7 @@
 """A number with its noun, for messages."""
 
 import re
+from collections.abc import Sequence
 
 _TO_IES = re.compile(r"(?<=[^aeiou])y$")
 
@@ -12,3 +13,13 @@ def counted(number: int, noun: str) -> str:
     ('1 run', '2 runs', '0 model calls', '3 run entries')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {_TO_IES.sub('ie', noun)}s"
+
+
+def first_of(names: Sequence[str], most: int = 4) -> str:
+    """Names as a sentence holds them: the first ones, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

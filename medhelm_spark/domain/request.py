@@ -1,7 +1,7 @@
 """Prompt, Request, Completion, RequestResult and RequestState: from text out to text back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 
@@ -94,12 +94,10 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedRequest:
-    """Row of `requests`: what one evaluation key of a RunSpec asks, without text.
+class EvaluationKey:
+    """What names one evaluated answer; rows that hold one are kept by it.
 
-    Rows with the same `request_id` share one result: equal work is asked and paid once. `annotator`
-    and `judge` are empty for purpose `evaluate`; `judged_request_id` is the judged answer's request
-    for purpose `judge`, and `rubric_item` the place of the rubric item asked about, from 0.
+    `perturbation` is empty for an instance as it is; trials are counted from 0.
     """
 
     run_spec_id: str
@@ -107,6 +105,20 @@ class PlannedRequest:
     perturbation: str
     train_trial_index: int
     trial_index: int
+
+
+EVALUATION_KEY = tuple(field.name for field in fields(EvaluationKey))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRequest(EvaluationKey):
+    """Row of `requests`: what one evaluation key of a RunSpec asks, without text.
+
+    Rows with the same `request_id` share one result: equal work is asked and paid once. `annotator`
+    and `judge` are empty for purpose `evaluate`; `judged_request_id` is the judged answer's request
+    for purpose `judge`, and `rubric_item` the place of the rubric item asked about, from 0.
+    """
+
     purpose: Purpose
     request_id: str
     prompt_id: str
@@ -209,14 +221,9 @@ class CriterionScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotationKey:
+class AnnotationKey(EvaluationKey):
     """What names a verdict; `request_id` is the judge's request, empty where none was asked."""
 
-    run_spec_id: str
-    instance_id: str
-    perturbation: str
-    train_trial_index: int
-    trial_index: int
     annotator: str
     judge: str
     request_id: str
@@ -224,18 +231,13 @@ class AnnotationKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Annotation:
+class Annotation(EvaluationKey):
     """Row of `annotations`: one judge's verdict on one evaluated answer.
 
     With `rubric_item` it is the verdict on that item of the instance's own rubric alone: one score,
     1 where the answer meets the item and 0 where it does not.
     """
 
-    run_spec_id: str
-    instance_id: str
-    perturbation: str
-    train_trial_index: int
-    trial_index: int
     annotator: str
     judge: str
     status: VerdictStatus
@@ -257,7 +259,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestState:
+class RequestState(EvaluationKey):
     """Instance, request, result and annotations joined: what a metric sees.
 
     Fields that no metric of the RunSpec needs are left at their defaults; `completions` is None
@@ -267,11 +269,6 @@ class RequestState:
     MedHELM would have got them, None where that cannot be told.
     """
 
-    run_spec_id: str
-    instance_id: str
-    perturbation: str
-    train_trial_index: int
-    trial_index: int
     split: str
     input: str = ""
     references: tuple[Reference, ...] = ()

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from medhelm_spark.domain.request import EvaluationKey
+
 UNREADABLE_STAT = "answer_unreadable"
 """The stat that is 1 for an answer that could not be read: a metric of this name gives it."""
 
@@ -34,14 +36,9 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerInstanceStats:
+class PerInstanceStats(EvaluationKey):
     """Row of `per_instance_stats`: all stats of one evaluation key, as HELM keeps them."""
 
-    run_spec_id: str
-    instance_id: str
-    perturbation: str
-    train_trial_index: int
-    trial_index: int
     split: str
     stats: tuple[Score, ...]
 

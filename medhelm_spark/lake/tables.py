@@ -11,7 +11,13 @@ from datetime import datetime
 
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import PolicyDecision
-from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
+from medhelm_spark.domain.request import (
+    EVALUATION_KEY,
+    Annotation,
+    PlannedRequest,
+    Prompt,
+    RequestResult,
+)
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
@@ -67,14 +73,6 @@ class Table:
     has_text: bool = False
     description: str = ""
 
-
-_EVALUATION_KEY = (
-    "run_spec_id",
-    "instance_id",
-    "perturbation",
-    "train_trial_index",
-    "trial_index",
-)
 
 _ALL = (
     Table(
@@ -132,7 +130,7 @@ _ALL = (
     Table(
         name="requests",
         row=PlannedRequest,
-        key=(*_EVALUATION_KEY, "purpose", "annotator", "judge", "rubric_item"),
+        key=(*EVALUATION_KEY, "purpose", "annotator", "judge", "rubric_item"),
         indexed=("run_spec_id", "model_deployment"),
         description="What each evaluation key of a RunSpec asks, without text.",
     ),
@@ -147,7 +145,7 @@ _ALL = (
     Table(
         name="annotations",
         row=Annotation,
-        key=(*_EVALUATION_KEY, "annotator", "judge", "rubric_item"),
+        key=(*EVALUATION_KEY, "annotator", "judge", "rubric_item"),
         indexed=("run_spec_id",),
         has_text=True,
         description="One judge's verdict on one answer, or on one rubric item of it.",
@@ -155,7 +153,7 @@ _ALL = (
     Table(
         name="per_instance_stats",
         row=PerInstanceStats,
-        key=_EVALUATION_KEY,
+        key=EVALUATION_KEY,
         indexed=("run_spec_id",),
         description="All stats of one evaluation key.",
     ),

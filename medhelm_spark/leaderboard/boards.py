@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
@@ -37,6 +37,8 @@ def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
         yield "Copies, other prompts or repeats were asked too: see the table of robustness."
     if superseded := sum(run.is_superseded for run in runs):
         yield f"Planned anew in its suite since: {counted(superseded, 'run')} of this release."
+    if waiting := sorted(run.run_spec.name for run in runs if not run.is_summarized):
+        yield f"Planned, and not summarised yet: {first_of(waiting)}."
     if unknown := sorted({run.run_spec.main_metric for run in runs if run.cell and not run.info}):
         yield (
             f"Not known here, so without direction and win rate: {', '.join(unknown)}; "

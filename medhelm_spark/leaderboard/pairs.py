@@ -36,14 +36,14 @@ def paired(
 
     The unit is the instance: several trials of one are averaged, and the parts of a scenario are
     compared one by one. Left out are runs that were scored again after their cell was made, runs
-    that the board does not compare, and columns of a run-level stat, which no instance has.
+    that the board does not rank, and columns of a run-level stat, which no instance has.
     """
     by_id = {run.run_spec.run_spec_id: run for run in runs if run.cell}
     cells = (run.cell for run in by_id.values() if run.cell)
     rows = build_board(cells, coverage_floor=coverage_floor).rows
     columns: dict[tuple[str, ...], _Column] = {}
     for row in rows:
-        for shown in (cell for cell in row.cells if cell and cell.is_comparable):
+        for shown in (cell for cell in row.cells if cell and cell.is_counted):
             for cell in shown.parts or (shown,):
                 run = by_id[cell.run_spec_ids[0]]
                 if run.is_current:

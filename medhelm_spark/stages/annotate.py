@@ -19,6 +19,7 @@ from medhelm_spark.domain.comparability import JURY, jury_part
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.request import (
+    EVALUATION_KEY,
     Annotation,
     AnnotationKey,
     Completion,
@@ -41,7 +42,7 @@ from medhelm_spark.stages.judges import (
     subjects_of,
 )
 from medhelm_spark.stages.run_stage import Written, run_stage
-from medhelm_spark.stages.states import EVALUATION_KEY, inputs_of, requests_of
+from medhelm_spark.stages.states import inputs_of, requests_of
 
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,

@@ -21,14 +21,14 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.domain.request import Completion, Decoding, Prompt, Purpose
+from medhelm_spark.domain.request import EVALUATION_KEY, Completion, Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Message, Reference
 from medhelm_spark.domain.stages import INGEST, PLAN, PLAN_JUDGES
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
-from medhelm_spark.stages.states import EVALUATION_KEY, read_answers, requests_of
+from medhelm_spark.stages.states import read_answers, requests_of
 
 # One row per answer and annotator; `subject_id` names the answer together with its instance, since
 # two instances may share a request but not a gold answer.

@@ -106,11 +106,11 @@ def members_of(specs: Iterable[RunSpec]) -> list[Member]:
 
 
 def _members(spec: RunSpec) -> Iterator[Member]:
-    copies = {one.name: perturbation(one.name) for one in spec.perturbations or ()}
-    variants = [one.perturbation for one in spec.prompt_variants or ()]
+    copies = {named.name: perturbation(named.name) for named in spec.perturbations or ()}
+    variants = [named.perturbation for named in spec.prompt_variants or ()]
     collections: dict[str, list[str]] = {
-        "robustness": [name for name, one in copies.items() if one.robustness],
-        "fairness": [name for name, one in copies.items() if one.fairness],
+        "robustness": [name for name, named in copies.items() if named.robustness],
+        "fairness": [name for name, named in copies.items() if named.fairness],
         PROMPT_VARIANTS: variants,
         **{name: [name] for name in (*copies, *variants)},
     }

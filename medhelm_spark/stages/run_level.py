@@ -111,7 +111,7 @@ class RunSummarizer:
             values, intervals = _measured(metric, params, columns, weights, self.seed)
             stats = metric.emitted(params)
             for stat, value, interval in zip(stats, values, intervals, strict=True):
-                made = Stat(
+                stat = Stat(
                     run_spec_id=run_spec_id,
                     name=stat.name,
                     split=split,
@@ -127,7 +127,7 @@ class RunSummarizer:
                     ci_high=interval.high if interval else None,
                     ci_method=interval.method if interval else IntervalMethod.NONE,
                 )
-                yield keyed(made, self.keys)
+                yield keyed(stat, self.keys)
 
 
 def _columns(group: Iterable[Observed], width: int) -> tuple[Columns, Weights, int]:
@@ -156,7 +156,7 @@ def _measured(
         nothing = [None] * len(stats)
         return nothing, nothing
     values = metric.fn(columns, weights, params)
-    found = bootstrap_rows(
+    bootstrapped = bootstrap_rows(
         lambda drawn: metric.fn(columns, drawn, params),
         weights,
         seed=seed,
@@ -164,6 +164,6 @@ def _measured(
     )
     intervals = [
         None if value is None or stat.name in metric.biased else interval
-        for stat, value, interval in zip(stats, values, found, strict=True)
+        for stat, value, interval in zip(stats, values, bootstrapped, strict=True)
     ]
     return values, intervals

@@ -6,7 +6,7 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
-from medhelm_spark.domain.request import FailureKind, Purpose, RequestState
+from medhelm_spark.domain.request import EVALUATION_KEY, FailureKind, Purpose, RequestState
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, PLAN, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
@@ -17,7 +17,6 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import adapters_of
 from medhelm_spark.stages.run_stage import Written, run_stage
 from medhelm_spark.stages.states import (
-    EVALUATION_KEY,
     inputs_of,
     read_state,
     reading_needs,

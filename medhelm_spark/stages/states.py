@@ -9,7 +9,13 @@ from pyspark.sql import functions as F
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.adaptation.render import output_mapping
-from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestState
+from medhelm_spark.domain.request import (
+    EVALUATION_KEY,
+    Completion,
+    FinishReason,
+    Purpose,
+    RequestState,
+)
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
@@ -25,7 +31,6 @@ from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
 
-EVALUATION_KEY = ("run_spec_id", "instance_id", "perturbation", "train_trial_index", "trial_index")
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
 FROM_INSTANCE = ("input", "references", "extra_data")
 FROM_PROMPT = ("num_train_instances", "prompt_truncated")
@@ -180,30 +185,33 @@ def read_answers(
     shown = output_mapping(adapter or spec.adapter_spec, references)
     if not completions:
         return AnswersRead(completions=None, output_mapping=shown)
-    told, how = tuple(map(without_thinking, completions)), spec.answer_extraction or STRICT
+    answers, how = tuple(map(without_thinking, completions)), spec.answer_extraction or STRICT
     if how.method is ExtractionMethod.STRICT:
-        unread = told[0].text.strip() not in shown if shown else None
-        same = completions if told == completions else told
+        unread = answers[0].text.strip() not in shown if shown else None
+        same = completions if answers == completions else answers
         return AnswersRead(completions=same, output_mapping=shown, unreadable=unread)
     texts = [
         read_answer(
-            one.text,
+            completion.text,
             how,
             output_mapping=shown,
             references=[reference.text for reference in references],
             question=question,
-            is_cut=one.finish_reason is FinishReason.LENGTH,
+            is_cut=completion.finish_reason is FinishReason.LENGTH,
         )
-        for one in told
+        for completion in answers
     ]
-    read = tuple(replace(one, text=text or "") for one, text in zip(told, texts, strict=True))
+    read = tuple(
+        replace(completion, text=text or "")
+        for completion, text in zip(answers, texts, strict=True)
+    )
     unread = texts[0] is None
     is_left_out = unread and how.unreadable is Unreadable.UNSCORED
     return AnswersRead(
         completions=None if is_left_out else read,
         output_mapping=shown,
         unreadable=unread,
-        medhelm=_as_medhelm_got(told, spec),
+        medhelm=_as_medhelm_got(answers, spec),
     )
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, strictest_margin
 from medhelm_spark.statistics.paired import PairedDifference
@@ -18,8 +18,6 @@ from medhelm_spark.statistics.ranking import (
 )
 
 DEMO_JUDGE_NOTE = "* scored by a demo judge that nobody validated: not evidence of quality."
-MAX_NAMES = 4
-"""Benchmarks that a row's sentence names of those it lacks."""
 
 _METHODS = {
     "wilson": "Wilson",
@@ -221,8 +219,8 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         DEMO_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
         "n=a/b: a of b answers are scored.": any(cell.num_unscored for cell in cells),
         f"Under the floor: less than {100 * coverage_floor:g} % of the answers are scored, so the "
-        "mean counts in no win rate or rank. It lies between the two bounds: all answers without a "
-        "score counted as the worst of the scale, or all as the best.": any(
+        "mean counts in no win rate, rank or paired test. It lies between the two bounds: all "
+        "answers without a score counted as the worst of the scale, or all as the best.": any(
             cell.is_below_floor for cell in cells
         ),
         "too long: prompts that the model's own window could not hold; beside it the mean that "
@@ -265,20 +263,12 @@ def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -
             f"{counted(num_ranked, 'benchmark')} {which}."
         )
     elif num_ranked and rows:
-        yield (
-            f"No win rate: no two models can be compared on the {counted(num_ranked, 'benchmark')} "
-            f"{which}."
-        )
+        yield "No win rate: on no benchmark of the ranking have two models a mean that counts."
     elif rows:
         yield "No win rate: it needs two model deployments on one benchmark."
     for row in rows:
         if row.lacks and not row.variant:
-            yield f"Not ranked: {row.name} lacks {_some(row.lacks)}."
+            yield f"Not ranked: {row.name} has no mean that counts on {first_of(row.lacks)}."
     further = [row.name for row in rows if row.variant and row.rank is None]
     if further:
         yield f"Not ranked, further runs of a model, named by what differs: {', '.join(further)}."
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more

@@ -66,7 +66,7 @@ def lacking(
 
 def _reason(cell: BoardCell | None) -> str:
     if cell is None:
-        return ""
+        return " (not run)"
     if cell.mean is not None and cell.differs:
         return f" ({cell.differs})"
     return f" ({cell.count} of {cell.count + cell.num_failed} answers scored)"

@@ -141,7 +141,7 @@ def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: W
 
 def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:
     """The drawn rows of each file of which some are drawn."""
-    found = {}
+    events_by_file = {}
     for place, (card, number) in enumerate(sharing.files):
         file = card.source.files[number]
         most = most_records(file.path, sharing.history)
@@ -150,5 +150,5 @@ def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:
         records = read_records(file, card.source, required=required_columns(card))
         rows = drawn(sum(1 for _ in records), most)
         if rows is not None:
-            found[place] = rows
-    return found
+            events_by_file[place] = rows
+    return events_by_file

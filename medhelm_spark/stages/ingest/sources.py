@@ -92,7 +92,7 @@ def located(card: ScenarioCard) -> ScenarioCard:
     source = replace(
         source,
         files=tuple(replace(file, path=_absolute(file.path)) for file in source.files),
-        lookups=tuple(replace(one, path=_absolute(one.path)) for one in source.lookups),
+        lookups=tuple(replace(lookup, path=_absolute(lookup.path)) for lookup in source.lookups),
         texts={column: _absolute(path) for column, path in source.texts.items()},
         history=history,
     )
@@ -145,7 +145,7 @@ def _table(ctx: Context, card: ScenarioCard) -> DataFrame:
     try:
         reader = ctx.lake.spark.read
         rows = (reader.option("versionAsOf", version) if version else reader).table(name)
-        columns = [one.name for one in _textual(rows)]
+        columns = [field.name for field in _textual(rows)]
         check_columns(f"table {name!r}", required_columns(card), columns, from_schema=True)
     except PySparkException as error:
         raise DataError(
@@ -158,12 +158,12 @@ def _table(ctx: Context, card: ScenarioCard) -> DataFrame:
 
 def _textual(rows: DataFrame) -> list[StructField]:
     """The columns that can be read as text; by name, because their order in a table may change."""
-    fields = [one for one in rows.schema if not isinstance(one.dataType, BinaryType)]
-    return sorted(fields, key=lambda one: one.name)
+    fields = [field for field in rows.schema if not isinstance(field.dataType, BinaryType)]
+    return sorted(fields, key=lambda field: field.name)
 
 
 def _columns(rows: DataFrame) -> list[Column]:
-    return [_as_text(one).alias(one.name) for one in _textual(rows)]
+    return [_as_text(field).alias(field.name) for field in _textual(rows)]
 
 
 def _as_text(of: StructField) -> Column:

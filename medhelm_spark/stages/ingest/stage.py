@@ -141,7 +141,7 @@ def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
         _refuse_moved(ctx, fresh, new)
         rows = [_version(card, new[name]) for name, card in fresh.items()]
         ctx.lake.append_rows("scenarios", rows, write_id)
-        return Written(counts={one.data_version: one.counts for one in new.values()})
+        return Written(counts={size.data_version: size.counts for size in new.values()})
 
     run_stage(ctx, INGEST, {version: version for version in names}, write)
     for name, size in sizes.items():
@@ -203,7 +203,7 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
 
     An imported card's is the one that it names.
     """
-    known = {one.source.data_version: one.name for one in cards if one.source.data_version}
+    known = {card.source.data_version: card.name for card in cards if card.source.data_version}
     hashes = {card.name: parse_hash(card) for card in cards if not card.source.data_version}
     if hashes:
         known |= {
@@ -211,7 +211,7 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
             for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
             if hashes.get(row.scenario_name) == row.card_hash
         }
-    finished = sorted(ctx.finished(INGEST, known).values(), key=lambda one: one.finished_at)
+    finished = sorted(ctx.finished(INGEST, known).values(), key=lambda record: record.finished_at)
     return {
         known[record.unit_id]: Ingested(
             data_version=record.unit_id,

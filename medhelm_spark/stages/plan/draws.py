@@ -130,8 +130,10 @@ def draws_of(
     }
     if sampled:
         frame = F.broadcast(ctx.lake.frame(sampled.values(), Draw))
-        found = rows_of(ctx.lake.query(LAST_KEYS, draws=frame, instances_now=instances), LastKey)
-        ends = {row.draw_id: row.last_key for row in found}
+        last_keys = rows_of(
+            ctx.lake.query(LAST_KEYS, draws=frame, instances_now=instances), LastKey
+        )
+        ends = {row.draw_id: row.last_key for row in last_keys}
         drawn = {
             unit: replace(draw, last_key=ends.get(draw.draw_id)) for unit, draw in drawn.items()
         }
@@ -145,31 +147,31 @@ def _marked(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> DataF
         return instances.withColumn("drawn_by", F.lit(None).cast("array<string>"))
     sizes = _sizes(ctx, instances, listed)
     draws, places = [], []
-    for one in listed:
-        size = sizes.get(one.draw_id, 0)
-        limit = size if one.max_eval_instances is None else min(one.max_eval_instances, size)
-        named = _places(one, size, limit)
-        draws.append(replace(one, max_eval_instances=0 if named else limit))
+    for draw in listed:
+        size = sizes.get(draw.draw_id, 0)
+        limit = size if draw.max_eval_instances is None else min(draw.max_eval_instances, size)
+        named = _places(draw, size, limit)
+        draws.append(replace(draw, max_eval_instances=0 if named else limit))
         places += named
     chosen = ctx.lake.query(
         CHOSEN,
         eligible=_eligible(ctx, instances, draws),
         places=F.broadcast(ctx.lake.frame(places, Position)),
     )
-    if len(places) + sum(one.max_eval_instances or 0 for one in draws) <= MAX_BROADCAST:
+    if len(places) + sum(draw.max_eval_instances or 0 for draw in draws) <= MAX_BROADCAST:
         chosen = F.broadcast(chosen)
     return instances.join(chosen, ["data_version", "instance_id"], "left")
 
 
 def _eligible(ctx: Context, instances: DataFrame, draws: Sequence[Draw]) -> DataFrame:
     frame = F.broadcast(ctx.lake.frame(draws, Draw))
-    sql = _eligible_sql(any(one.conditions for one in draws))
+    sql = _eligible_sql(any(draw.conditions for draw in draws))
     return ctx.lake.query(sql, instances_now=instances, draws=frame)
 
 
 def _sizes(ctx: Context, instances: DataFrame, listed: Sequence[Draw]) -> dict[str, int]:
-    found = rows_of(ctx.lake.query(SIZES, eligible=_eligible(ctx, instances, listed)), Size)
-    return {row.draw_id: row.size for row in found}
+    sizes = rows_of(ctx.lake.query(SIZES, eligible=_eligible(ctx, instances, listed)), Size)
+    return {row.draw_id: row.size for row in sizes}
 
 
 def _places(draw: Draw, size: int, limit: int) -> list[Position]:
@@ -191,7 +193,7 @@ def refuse_empty(ctx: Context, specs: Iterable[RunSpec]) -> None:
         return
     versions = sorted({spec.data_version for spec in filtered})
     instances = ctx.current("instances", INGEST, versions, "data_version")
-    draws = {one.draw_id: one for one in map(_draw, filtered)}
+    draws = {draw.draw_id: draw for draw in map(_draw, filtered)}
     sizes = _sizes(ctx, instances, list(draws.values()))
     for spec in filtered:
         if _draw(spec).draw_id not in sizes:

@@ -67,9 +67,9 @@ class Copier:
             instance = replace(task.instance, data_version=task.target)
             yield instance
             if task.evaluated:
-                made = (perturbed(instance, s.name, change) for s, change in changes[task.target])
-                yield from filter(None, made)
-                yield from (copy_for(one, instance) for one in run.card.prompt_variants)
+                copies = (perturbed(instance, s.name, change) for s, change in changes[task.target])
+                yield from filter(None, copies)
+                yield from (copy_for(variant, instance) for variant in run.card.prompt_variants)
 
 
 def changes_of(run: ResolvedRun) -> list[tuple[PerturbationSpec, Change]]:
@@ -90,10 +90,10 @@ def changes_of(run: ResolvedRun) -> list[tuple[PerturbationSpec, Change]]:
 
 
 def _is_shown(spec: PerturbationSpec, adapter: AdapterSpec) -> bool:
-    found = perturbation(spec.name)
-    if found.moves_options and fixes_letters(adapter):
+    known = perturbation(spec.name)
+    if known.moves_options and fixes_letters(adapter):
         return False
-    return adapter.method.shows_options or not found.needs_options
+    return adapter.method.shows_options or not known.needs_options
 
 
 def perturbations_of(run: ResolvedRun) -> tuple[PerturbationSpec, ...]:
@@ -112,7 +112,7 @@ def perturbations_of(run: ResolvedRun) -> tuple[PerturbationSpec, ...]:
 
 def version_of(run: ResolvedRun, data_version: str) -> str:
     """The data version that a run evaluates: the given one, where it asks nothing else."""
-    variants = [one.name for one in run.card.prompt_variants]
+    variants = [named.name for named in run.card.prompt_variants]
     if not run.perturbations and not variants:
         return data_version
     return content_id(
@@ -121,7 +121,7 @@ def version_of(run: ResolvedRun, data_version: str) -> str:
         SEED,
         draw_id(run.adapter_spec, data_version, run.card.sampling),
         bool(run.adapter_spec.max_train_instances),
-        [one.identity for one in perturbations_of(run)],
+        [named.identity for named in perturbations_of(run)],
         variants,
     )
 

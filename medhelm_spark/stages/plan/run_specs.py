@@ -61,15 +61,21 @@ def run_spec_of(
         "medhelm": run.medhelm,
     }
     facts |= {name: value for name, value in more.items() if value}
-    made = {"perturbations": [one.identity for one in perturbations]} if perturbations else {}
-    return RunSpec(run_spec_id=content_id(facts | made), **facts)
+    perturbed = (
+        {"perturbations": [perturbation.identity for perturbation in perturbations]}
+        if perturbations
+        else {}
+    )
+    return RunSpec(run_spec_id=content_id(facts | perturbed), **facts)
 
 
 def adapters_of(spec: RunSpec) -> dict[str, AdapterSpec]:
     """The adapters of a RunSpec by prompt variant: its own as '', the others by their label."""
     own = {"": spec.adapter_spec}
     variants = spec.prompt_variants or ()
-    return own | {one.perturbation: adapter_of(spec.adapter_spec, one) for one in variants}
+    return own | {
+        variant.perturbation: adapter_of(spec.adapter_spec, variant) for variant in variants
+    }
 
 
 def current_runs(ctx: Context) -> list[SuiteRun]:
@@ -148,7 +154,7 @@ def _is_validated(run: ResolvedRun) -> bool | None:
     if not run.annotators:
         return None
     return all(
-        annotator.jury.validated and not any(one.demo for one in annotator.deployments)
+        annotator.jury.validated and not any(judge.demo for judge in annotator.deployments)
         for annotator in run.annotators
     )
 

@@ -243,8 +243,10 @@ def _renderings(calls: Iterable[Call]) -> list[Rendering]:
         # A listed draw is nobody's part; the others end at their last key, or at their seed's.
         own = call.draw_id if call.is_listed else call.seed
         key = (call.render_id, call.variant, call.train_trial_index, call.eval_splits, own)
-        mine = Rendering(**{field.name: getattr(call, field.name) for field in fields(Rendering)})
-        found[key] = _larger(mine, found.get(key, mine))
+        rendering = Rendering(
+            **{field.name: getattr(call, field.name) for field in fields(Rendering)}
+        )
+        found[key] = _larger(rendering, found.get(key, rendering))
     return list(found.values())
 
 
@@ -261,7 +263,7 @@ def _texts(
     specs: dict[str, AdapterSpec] = {}
     train: dict[tuple[str, int], tuple[Instance, ...]] = {}
     pools: dict[str, list[Instance]] = {}
-    worded = [(run, spec, one) for run, spec in todo for one in adapters_of(spec).values()]
+    worded = [(run, spec, adapter) for run, spec in todo for adapter in adapters_of(spec).values()]
     for run, spec, adapter in worded:
         key = _render_id(run, spec, adapter)
         specs[key] = adapter

@@ -40,7 +40,12 @@ OTHER_VALUES: dict[str, Any] = {
     "output_mapping_pattern": "(.)",
 }
 DEPLOYMENT = Deployment(
-    name="site/m", model="org/m", engine="openai", locality=Locality.LOCAL, args={"base_url": "u"}
+    name="site/m",
+    model="org/m",
+    engine="openai",
+    locality=Locality.LOCAL,
+    args={"base_url": "u"},
+    serving=frozenset({"base_url"}),
 )
 
 

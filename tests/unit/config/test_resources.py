@@ -16,7 +16,7 @@ PROBE = (
     "from medhelm_spark.config.resources import conf_path;"
     "print(conf_path('policy.yaml').read_text(), end='')"
 )
-MODULES = ("__init__.py", "errors.py", "config/__init__.py", "config/resources.py")
+MODULES = ("__init__.py", "errors.py", "version.py", "config/__init__.py", "config/resources.py")
 
 
 def test_a_checkout_has_its_resources_at_the_root() -> None:

@@ -183,9 +183,9 @@ def test_a_model_with_one_easy_benchmark_is_not_ranked_first() -> None:
     only = of("only", scenario_name="easy", display_name="Easy", mean=1.0)
     board = board_of(*easy, only, of("a"), of("b", mean=0.6))
     assert ranks(board) == [("a", 1, 0.625), ("b", 2, 0.125), ("only", None, None)]
-    assert board.rows[2].lacks == ("QA",)
+    assert board.rows[2].lacks == ("QA (not run)",)
     assert board.rows[2].medhelm_mean_win_rate == 1.0
-    assert "Not ranked: only lacks QA." in board.notes
+    assert "Not ranked: only has no mean that counts on QA (not run)." in board.notes
 
 
 def test_ties_share_a_rank_whatever_the_scales() -> None:
@@ -208,7 +208,7 @@ def test_the_suite_files_list_is_what_models_are_ranked_on() -> None:
         ("Listed", True),
         ("QA", False),
     ]
-    assert [row.lacks for row in board.rows] == [(), ("Listed",), ("Listed",)]
+    assert [row.lacks for row in board.rows] == [(), ("Listed (not run)",), ("Listed (not run)",)]
 
 
 def parts(name: str, means: dict[str, float], **changes) -> list[BoardCell]:
