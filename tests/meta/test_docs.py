@@ -14,7 +14,7 @@ from medhelm_spark.domain.stages import STAGES
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.describe import tables_markdown
 from medhelm_spark.lake.tables import TABLES
-from tests.meta.tree import ROOT, checkout_files, shown
+from tests.meta.tree import PACKAGE, ROOT, checkout_files, shown
 
 PAGES = [path for path in checkout_files() if path.suffix == ".md"]
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -85,6 +85,23 @@ def test_the_functions_that_a_request_passes_are_called_as_drawn() -> None:
         assert not callers or re.search(rf"\b{name.split('.')[-1]}\b", callers[-1][1]), name
         callers.append((indent, inspect.getsource(inspect.getmodule(function) or function)))
     assert callers
+
+
+def test_modules_and_functions_named_in_a_page_exist() -> None:
+    packages = "|".join(path.name for path in PACKAGE.iterdir() if path.is_dir())
+    dotted = re.compile(rf"`((?:{packages})(?:\.\w+)+)`")
+    wrong = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name in dotted.findall(text):
+            try:
+                pkgutil.resolve_name(f"medhelm_spark.{name}")
+            except (AttributeError, ImportError):
+                wrong.append(f"{shown(page)}: {name}")
+        for name in re.findall(rf"`(?:medhelm_spark/)?((?:{packages})/[\w/]+\.py)`", text):
+            if not (PACKAGE / name).is_file():
+                wrong.append(f"{shown(page)}: {name}")
+    assert not wrong
 
 
 def command_lines() -> list[tuple[str, list[str]]]:
