@@ -18,19 +18,14 @@ that comes first. A base model that goes on to ask the next question itself is r
 from collections.abc import Callable
 
 from medhelm_spark.adaptation import cues
-from medhelm_spark.adaptation.json_fields import (
-    loose_values,
-    members,
-    objects,
-    scalars,
-    without_examples,
-)
+from medhelm_spark.adaptation.json_choice import choice_in, read_json
+from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line
 from medhelm_spark.adaptation.mentions import is_discussed, mentions, texts_in
 from medhelm_spark.adaptation.naming import Named
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
-from medhelm_spark.adaptation.standing import Reply, Standing
+from medhelm_spark.adaptation.standing import Reply, Standing, asked_in
 from medhelm_spark.adaptation.statements import (
     agreed,
     conditional_statement,
@@ -42,22 +37,45 @@ from medhelm_spark.adaptation.statements import (
 Reader = Callable[[Reply], Named | None]
 
 
-def read_choice(text: str, options: Options, *, is_cut: bool = False) -> str | None:
+def read_choice(
+    text: str, options: Options, *, question: str = "", is_cut: bool = False
+) -> str | None:
     """The option that a model's text chooses, as its result; None where it cannot be read.
 
     Of a text that was cut at its token limit weak evidence (5.) does not count, since nobody knows
-    where it would have ended.
+    where it would have ended. Where the question asks for the least or the wrong one, that one is
+    the answer.
     """
     undressed = cues.SPEAKER.sub("", plain(text))
+    if options.are_numbers:
+        undressed = _without_numbering(cues.GRADE.sub("", undressed))
+    asked = asked_in(question)
     if whole := _whole(undressed, options) or options.whole(cues.LEAD.sub("", undressed)):
         return whole
-    if "{" in text and (value := _in_json(text, options)):
-        return value
+    if not options.are_numbers and not options.are_labels:
+        undressed = cues.BEFORE_LABEL.sub("", undressed)  # "A: C" is an answer, "1. C" a line
+    if cues.MEMBER.search(text):
+        in_json = choice_in(
+            text, options, asked, lambda value: read_value(value, options, question)
+        )
+        if in_json.result:
+            return in_json.result
+        if in_json.prose != text:
+            undressed = plain(in_json.prose)
     turn = cues.NEXT_TURN.search(undressed)
     first_turn = undressed[: turn.start()] if turn else ""
-    if first_turn and (result := _read(Reply(first_turn, options, is_cut=False))):
+    if first_turn and (result := _read(Reply(first_turn, options, asked, is_cut=False))):
         return result
-    return _read(Reply(undressed, options, is_cut=is_cut or _is_unfinished(undressed)))
+    is_cut = is_cut and not cues.CLOSED.search(text[-200:])
+    return _read(
+        Reply(undressed, options, asked, is_cut=is_cut or _is_unfinished(undressed, options))
+    )
+
+
+def _without_numbering(text: str) -> str:
+    """The text without the numbers of a list's lines, if two lines at least are numbered."""
+    numbers = [match[1] for match in cues.NUMBERED.finditer(text)]
+    return cues.NUMBERED.sub("", text) if {"1", "2"} <= set(numbers) else text
 
 
 def _whole(text: str, options: Options) -> str | None:
@@ -68,15 +86,18 @@ def _whole(text: str, options: Options) -> str | None:
         results = {options.whole(part) for part in text.split(",") if part.strip()}
         if len(results) == 1:
             return results.pop()
-    reply = Reply(text, options, is_cut=False)
+    reply = Reply(text, options, "", is_cut=False)
     named = reply.named_at(0)
-    is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!?\"'()[]{}<>")
+    is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!\"'()[]{}<>")
     return named.result if named and is_all else None
 
 
-def _is_unfinished(text: str) -> bool:
+def _is_unfinished(text: str, options: Options) -> bool:
     """Whether a text ends in mid-sentence: at a word that ends none, or late in a long clause."""
-    tail = text[-200:].lower()
+    low = text.lower()
+    if any(low.endswith(option) for option in options.texts if " " in option):
+        return False
+    tail = low[-200:]
     if cues.FUNCTION_WORD.search(tail):
         return True
     return tail[-1:].isalnum() and len(cues.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
@@ -89,51 +110,18 @@ def _read(reply: Reply) -> str | None:
     return None
 
 
-def read_value(value: str, options: Options) -> str | None:
+def read_value(value: str, options: Options, question: str = "") -> str | None:
     """The option that a value names which was cut out of a text as the answer."""
     undressed = plain(value)
     if whole := _whole(undressed, options):
         return whole
-    if undressed[:1] in ("[", "{") and (parts := scalars(value)):
-        results = {result for part in parts if (result := read_value(part, options))}
-        return results.pop() if len(results) == 1 else None
-    reply = Reply(undressed, options, is_cut=False)
+    if undressed[:1] in ("[", "{") and (parsed := parsed_value(value)):
+        return read_json(parsed, options, lambda inner: read_value(inner, options, question))
+    reply = Reply(undressed, options, asked_in(question), is_cut=False)
     named = reply.named_at(0)
-    if named and not reply.is_refuted(named):
+    if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result
     return _read(reply)
-
-
-def _in_json(text: str, options: Options) -> str | None:
-    """What the best name for a choice holds in the JSON objects of a text.
-
-    Where no name asks for the choice, the only option that a member is, and nothing else.
-    """
-    values: dict[int, list[tuple[int, str]]] = {}
-    parsed = objects(text)
-    told = [(at, *member) for at, object_ in parsed for member in members(object_)]
-    for at, name, value in told if parsed else loose_values(text):
-        if (rank := _rank(name)) is not None and len(value) < _LONGEST_VALUE:
-            values.setdefault(rank, []).append((at, value))
-    unnamed = values.pop(0, [])
-    for _, ranked in sorted(values.items(), reverse=True):
-        if read := without_examples(text, ranked, lambda value: bool(read_value(value, options))):
-            return read_value(read[-1], options)
-    if values:
-        return None
-    whole = without_examples(text, unnamed, lambda value: bool(_whole(plain(value), options)))
-    results = {_whole(plain(value), options) for value in whole}
-    return results.pop() if len(results) == 1 else None
-
-
-def _rank(name: str) -> int | None:
-    """How surely a member's name asks for the choice; None where it asks for something else."""
-    low = cues.CAMEL.sub("_", name).lower()
-    if cues.OTHER_KEY.search(low):
-        return None
-    if not cues.KEY.fullmatch(low):
-        return 0
-    return 3 if "final" in low else 2 if cues.ANSWER_KEY.search(low) else 1
 
 
 def _weak(reply: Reply) -> Named | None:
@@ -142,7 +130,9 @@ def _weak(reply: Reply) -> Named | None:
         [
             one.named
             for one in weak
-            if one.standing >= Standing.SUPPOSED and not reply.is_refuted(one.named)
+            if one.standing >= Standing.SUPPOSED
+            and not reply.is_refuted(one.named)
+            and not reply.is_absent(one.named.start)
         ]
     )
 
@@ -155,13 +145,12 @@ def _in_one_sentence(reply: Reply) -> Named | None:
     begun = reply.named_at(0)
     if cues.SENTENCE.search(reply.text) or (begun and is_discussed(reply, begun)):
         return None
-    if cues.OPEN.search(reply.low):
+    if cues.OPEN.search(reply.low) or reply.low.endswith("?"):
         return None
     return agreed(texts_in(reply, len(reply.text)))
 
 
 _LONG_CLAUSE = 12
-_LONGEST_VALUE = 4_000
 _READERS: tuple[Reader, ...] = (
     final_statement,
     last_statement,

@@ -6,7 +6,7 @@ JSON, still gives the values that are whole. The tries are bounded, and so is th
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 _MOST = 64
@@ -37,7 +37,7 @@ def field(text: str, path: str) -> str | None:
     """
     values = [
         (value, _is_example(text, at))
-        for at, object_ in objects(text)
+        for at, _, object_ in objects(text)
         if (value := _at_path(object_, path)) is not None
     ]
     if not values:
@@ -52,8 +52,8 @@ def field(text: str, path: str) -> str | None:
     return real[-1] if real else values[-1][0] if values else None
 
 
-def objects(text: str) -> list[tuple[int, Any]]:
-    """The outermost JSON objects of a text with where they begin, in their order."""
+def objects(text: str) -> list[tuple[int, int, Any]]:
+    """The outermost JSON objects of a text with where they begin and end, in their order."""
     decoded, end = [], 0
     for match in list(_OBJECT.finditer(text))[-_MOST:] if "{" in text else ():
         if match.start() < end:
@@ -62,7 +62,7 @@ def objects(text: str) -> list[tuple[int, Any]]:
             value, end = _DECODER.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        decoded.append((match.start(), value))
+        decoded.append((match.start(), end, value))
     return decoded
 
 
@@ -73,33 +73,19 @@ def loose_values(text: str) -> Iterator[tuple[int, str, str]]:
             yield match.start(), match[1], value
 
 
-def members(value: Any) -> Iterator[tuple[str, str]]:
-    """Name and value, as text, of every member of an object and of the objects in it."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if isinstance(inner, dict):
-                yield from members(inner)
-            elif (told := _as_text(inner)) is not None:
-                yield name, told
-
-
-def scalars(text: str) -> list[str]:
-    """What the JSON list or object that a text is holds, as texts; empty where it is neither."""
+def parsed_value(text: str) -> dict[str, Any] | list[Any] | None:
+    """The JSON list or object that a text is; None where it is neither."""
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):
-        return []
-    inner = value if isinstance(value, list) else [told for _, told in members(value)]
-    return [told for one in inner if (told := _as_text(one)) is not None]
+        return None
+    return value if isinstance(value, dict | list) else None
 
 
-def without_examples(
-    text: str, values: list[tuple[int, str]], is_read: Callable[[str], bool]
-) -> list[str]:
-    """The values that can be read and are no examples; where all are examples, those."""
-    read = [(at, value) for at, value in values if is_read(value)]
-    return [value for at, value in read if not _is_example(text, at)] or [
-        value for _, value in read
+def without_examples(text: str, results: list[tuple[int, str]]) -> list[str]:
+    """What is read in objects, by where, that are no examples; where all are examples, all."""
+    return [result for at, result in results if not _is_example(text, at)] or [
+        result for _, result in results
     ]
 
 
@@ -113,7 +99,7 @@ def _spelling(name: str) -> str:
 
 def _at_path(value: Any, path: str) -> str | None:
     if isinstance(value, dict) and path in value:
-        return _as_text(value[path])
+        return as_text(value[path])
     for name in path.split("."):
         if not isinstance(value, dict):
             return None
@@ -121,18 +107,19 @@ def _at_path(value: Any, path: str) -> str | None:
         if not same:
             return None
         value = value[name if name in value else same[-1]]
-    return _as_text(value)
+    return as_text(value)
 
 
 def _value_at(text: str, at: int) -> str | None:
     try:
-        return _as_text(_DECODER.raw_decode(text, at)[0])
+        return as_text(_DECODER.raw_decode(text, at)[0])
     except (ValueError, RecursionError):
         match = _SINGLE_QUOTED.match(text, at)
         return match[1] if match else None
 
 
-def _as_text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """A JSON value as text; None for null."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -16,6 +16,7 @@ def bare_label(reply: Reply) -> Named | None:
         for match in cues.BARE_LINE.finditer(reply.low)
         if match[1].upper() in reply.options.labels
         and not (reply.is_cut and match.end() == len(reply.text))
+        and not (reply.is_cut and cues.TURN_NEXT.match(reply.low, match.end()))
         and not _goes_on(reply, match)
     ]
     return agreed(bare)
@@ -38,7 +39,12 @@ def last_line(reply: Reply) -> Named | None:
     if reply.text.endswith("?") or len(_listed(reply)) > 1:
         return None
     last = reply.text[start:]
-    is_ended = start <= begin or reply.text[-1:] in ".!\"')]*" or cues.LEAD.match(last.strip())
+    is_ended = (
+        start <= begin
+        or reply.text[:start].endswith("?")
+        or reply.text[-1:] in ".!\"')]*"
+        or cues.LEAD.match(last.strip())
+    )
     for part in (reply.text[begin:], last if is_ended else ""):
         bare = cues.LEAD.sub("", part.strip())
         if result := reply.options.whole(part) or reply.options.whole(bare):
@@ -53,10 +59,12 @@ def first_line(reply: Reply) -> Named | None:
         return None
     if reply.is_question(named) or len({one.result for one in _listed(reply).values()}) > 1:
         return None
+    if reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end):
+        return None
     if cues.EXPLAINED.match(reply.low, named.end):
         return named
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
-    if is_word and not reply.options.labels:
+    if is_word and not reply.options.labels and reply.holds_where_cut(named):
         return agreed([named, *texts_in(reply, len(reply.text))])  # "No, the trial was small"
     if reply.is_cut or is_discussed(reply, named):
         return None
@@ -83,10 +91,13 @@ def _listed(reply: Reply) -> dict[int, Named]:
     starts = [*cues.LINE_START.finditer(reply.low)]
     if cues.HEADED.match(reply.low):  # "A. Aspirin: weak. B. Heparin: slow."
         starts += cues.INLINE_START.finditer(reply.low)
-    for match in starts:
+    end = 0
+    for match in sorted(starts, key=lambda match: match.start()):
         named = reply.named_at(match.end())
-        if named and not _is_prefix(reply, match.end(), named):
-            lines[match.start()] = named
+        if match.start() < end or named is None or _is_prefix(reply, match.end(), named):
+            continue  # within the option before it, or "A:" for "Answer:"
+        lines[match.start()] = named
+        end = named.end
     return lines
 
 
@@ -97,10 +108,12 @@ def only_line(reply: Reply) -> Named | None:
     if len({named.result for named in listed}) == 1:
         is_told = cues.SENTENCE_ENDED.match(reply.low, listed[0].end)
         return listed[0] if is_told and not reply.is_refuted(listed[0]) else None
-    return agreed([named for named in listed if _is_marked(reply, named)])
+    starts = sorted(lines)
+    ends = dict(zip(starts, [*starts[1:], len(reply.low)], strict=False))
+    return agreed([lines[at] for at in starts if _is_marked(reply, lines[at], ends[at])])
 
 
-def _is_marked(reply: Reply, named: Named) -> bool:
-    end = reply.low.find("\n", named.end) % (len(reply.low) + 1)
-    line = reply.low[named.end : min(end, named.end + 400)]
+def _is_marked(reply: Reply, named: Named, end: int) -> bool:
+    end = min(end, reply.low.find("\n", named.end) % (len(reply.low) + 1), named.end + 400)
+    line = reply.low[named.end : end]
     return bool(cues.MARKED.search(line)) and not cues.MARKED_WRONG.search(line)

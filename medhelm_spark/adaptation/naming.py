@@ -81,7 +81,9 @@ def _begin(low: str, at: int) -> int:
 
 
 def _ends_word(low: str, end: int) -> bool:
-    return not (low[end : end + 1].isalnum() and low[end - 1 : end].isalnum())
+    """Whether no word goes on at a place; a hyphenated word is one word."""
+    is_inside = low[end : end + 1].isalnum() and low[end - 1 : end].isalnum()
+    return not is_inside and not cues.HYPHENATED.match(low, end)
 
 
 def _text_at(low: str, at: int, options: Options, *, is_listed: bool = False) -> Named | None:

@@ -14,8 +14,9 @@ FLAGS = {"0": "0", "1": "1"}
 """The labels where an instance's reference is one of these two."""
 
 _ARTICLE = re.compile(r"(?:the|an?) ")
+_OPPOSITE = re.compile(r"(?:not?|non|without|(?:absence|no evidence) of)[ -]")
 _DENYING = re.compile(
-    r"\b(?:not?|never|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
+    r"\b(?:not?|never|without|absence|free|stop|hold|withhold|discontinu\w+|cease|switch|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
     r"|than|instead|wrong|false|incorrect|unlikely|less|rul\w+ out)\b|n't",
 )
 
@@ -49,8 +50,29 @@ class Options:
             text for text, _ in self.longest_first if len(text) > 3 and _DENYING.search(text)
         )
 
+    @cached_property
+    def opposites(self) -> dict[str, str]:
+        """The result of "no pneumonia" by the text "pneumonia", where both are options."""
+        return {
+            other: result
+            for text, result in self.texts.items()
+            if (match := _OPPOSITE.match(text)) and (other := text[match.end() :]) in self.texts
+        }
+
+    @cached_property
+    def are_labels(self) -> bool:
+        """Whether texts of options are labels themselves, as in `A: B`."""
+        return any(text.upper() in self.labels for text in self.texts)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the options are numbers without texts: grades, or 0 and 1."""
+        return bool(self.labels) and not self.shown and all(map(str.isdigit, self.labels))
+
     def whole(self, text: str) -> str | None:
-        """The option that the text is, with nothing else but punctuation."""
+        """The option that the text is, with nothing else but punctuation; a question is none."""
+        if text.rstrip(" \n\"')]}").endswith("?"):
+            return self.texts.get(option_text(text))
         bare = text.strip(" \n.,;:!?\"'()[]{}<>")
         if bare.upper() in self.labels:
             return self.labels[bare.upper()]

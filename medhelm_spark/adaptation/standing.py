@@ -13,6 +13,7 @@ from medhelm_spark.adaptation.naming import Named, named_at
 from medhelm_spark.adaptation.options import Options
 
 _BEFORE, _AFTER, _DENIAL = 200, 160, 48
+_LONGEST_QUESTION, _LONGEST_SENTENCE = 4_000, 400
 
 
 class Standing(IntEnum):
@@ -27,12 +28,13 @@ class Standing(IntEnum):
 class Reply:
     """An undressed text beside the options; its lower-case twin has the same length."""
 
-    def __init__(self, text: str, options: Options, *, is_cut: bool) -> None:
+    def __init__(self, text: str, options: Options, asked: str, *, is_cut: bool) -> None:
         low = text.lower()
         self.text = text if len(low) == len(text) else low
         self.low = low
         self.options = options
         self.is_cut = is_cut
+        self.asks_for_worst = cues.ASKS_FOR_WORST.search(asked) is not None
 
     @cached_property
     def _undenied(self) -> str:
@@ -52,8 +54,43 @@ class Reply:
         return cues.DENIED.search(self._undenied, max(0, at - _DENIAL), at) is not None
 
     def is_refuted(self, named: Named) -> bool:
-        """Whether the words after an option deny it."""
-        return cues.REFUTED.match(self._undenied, named.end) is not None
+        """Whether the words after an option deny it, or warn of it where no one asks for that."""
+        if cues.REFUTED.match(self._undenied, named.end):
+            return True
+        is_harmful = not self.asks_for_worst and cues.HARMFUL.match(self._undenied, named.end)
+        rest = self.low[named.end : self.sentence_end(named.end)]
+        return bool(is_harmful or cues.NOT_HERE.search(rest))
+
+    def is_absent(self, at: int) -> bool:
+        """Whether the words before a place say that it is not there, or not chosen."""
+        return cues.ABSENT.search(self._undenied, max(0, at - _BEFORE), at) is not None
+
+    @cached_property
+    def _last_turn(self) -> int:
+        return max((match.end() for match in cues.SENTENCE_TURN.finditer(self.low)), default=-1)
+
+    def holds_where_cut(self, named: Named, end: int = 0) -> bool:
+        """Whether a statement that goes up to `end` holds whatever follows where a text was cut.
+
+        Its sentence is finished, or goes on with a reason; neither the rest of it nor a sentence
+        after it begins to take it back.
+        """
+        if not self.is_cut:
+            return True
+        stated = max(named.end, end)
+        if cues.TURN_NEXT.match(self.low, stated) or cues.SCOPED_NEXT.match(self.low, stated):
+            return False
+        is_text_alone = self.low[named.start : named.end] in self.options.texts
+        begin = stated if is_text_alone or end > named.end else named.start
+        stop = cues.SENTENCE_END.search(self.low, begin, begin + _LONGEST_SENTENCE)
+        if stop and "\n" in self.low[stop.start() : stop.end() + 1]:
+            return not cues.TURN_NEXT.match(self.low, stop.end())
+        rest = self.low[stated : min(stop.start() if stop else len(self.low), stated + _AFTER)]
+        if cues.TURN.search(rest) or self._last_turn > stated:
+            return False
+        is_reasoned = cues.REASON.match(rest) and not cues.UNREAL.search(rest)
+        is_with_label = named.is_text and not is_text_alone
+        return bool(stop or is_reasoned or is_with_label)
 
     def is_question(self, named: Named) -> bool:
         """Whether the sentence that names an option asks."""
@@ -88,13 +125,33 @@ def standing_of(reply: Reply, start: int, end: int, named: Named) -> Standing:
         return Standing.NONE
     if cues.OTHER_ANSWER.search(before) or reply.is_denied(start):
         return Standing.NONE
+    if not reply.asks_for_worst and (
+        cues.CALLED_WORST.search(before) or cues.CALLED_WORST_AFTER.match(reply.low, start)
+    ):
+        return Standing.NONE
     if cues.DENIED_LINK.search(reply.low, start, end):
         return Standing.NONE
     after = reply.low[named.end : reply.sentence_end(named.end)]
+    if not reply.holds_where_cut(named, end) or cues.NOT_HERE.search(after):
+        return Standing.NONE
+    if (but := cues.EXCEPT.search(after)) and reply.named_at(named.end + but.end()):
+        return Standing.NONE
     would = cues.WOULD.search(reply.low, start, max(end, named.start))
     if cues.CONDITION.search(before) or cues.CONDITION.search(after):
         is_unreal = would or cues.WOULD.search(before)
-        return Standing.NONE if is_unreal else Standing.CONDITIONAL
+        is_none = is_unreal or cues.ONLY_IF.search(after)
+        return Standing.NONE if is_none else Standing.CONDITIONAL
     if would and not cues.TURN.search(before):
         return Standing.SUPPOSED
     return Standing.FIRM
+
+
+def asked_in(question: str) -> str:
+    """The sentence of a question that asks, in lower case; without the options it lists."""
+    lines = [
+        line
+        for line in question[-_LONGEST_QUESTION:].splitlines()
+        if line.strip() and not cues.OPTION_LINE.match(line)
+    ]
+    sentences = cues.AFTER_SENTENCE.split(" ".join(lines).lower())
+    return next((one for one in reversed(sentences) if "?" in one), sentences[-1])

@@ -53,6 +53,8 @@ def _kept(reply: Reply, held: list[Named]) -> Named:
     ):
         return last
     is_scoped = cues.SCOPE.match(reply.low[begin : last.start]) or cues.SCOPED.match(after)
+    if is_scoped and cues.SCOPED.match(reply.low[first.end : reply.sentence_end(first.end)]):
+        return Named(None, last.start, last.end)  # "A is best for adults, B is best for children"
     return first if is_scoped else last
 
 
@@ -63,14 +65,14 @@ first."""
 
 def final_statement(reply: Reply) -> Named | None:
     """What the last statement names that is called final."""
-    return _last(
-        reply, statements(reply, (cues.FINAL, cues.JSON_KEY)), Standing.FIRM, Standing.SUPPOSED
-    )
+    return _last(reply, statements(reply, (cues.FINAL,)), Standing.FIRM, Standing.SUPPOSED)
 
 
 def last_statement(reply: Reply) -> Named | None:
     """What the last statement names that holds."""
-    patterns = (cues.ANSWER, cues.VERB)
+    patterns = [cues.ANSWER, cues.VERB]
+    if reply.asks_for_worst:
+        patterns.append(cues.WORST_ANSWER)
     return _last(
         reply,
         [
@@ -91,19 +93,23 @@ def conditional_statement(reply: Reply) -> Named | None:
 
 def _instead(reply: Reply) -> Iterator[Statement]:
     """What stands instead of what was denied or said before: "not A but B", "wait, B."."""
-    for pattern in (cues.CONTRAST, cues.AFTER_ALL):
+    for pattern in (cues.CONTRAST, cues.AFTER_ALL, cues.NONE_BUT):
         for match in pattern.finditer(reply.low):
             named = reply.named_at(match.end())
             if named is None:
                 continue
             is_answer = cues.SENTENCE_ENDED.match(reply.low, named.end) or pattern is cues.CONTRAST
-            if is_answer and not reply.is_refuted(named) and not reply.is_question(named):
+            is_open = reply.is_question(named) or not reply.holds_where_cut(named)
+            if is_answer and not reply.is_refuted(named) and not is_open:
                 yield Statement(named, Standing.FIRM)
 
 
 def _called_right(reply: Reply) -> Iterator[Statement]:
     """Options that a sentence begins with and calls right: "(B) is the correct answer"."""
-    for verdict in cues.IS_RIGHT.finditer(reply.low):
+    verdicts = [*cues.IS_RIGHT.finditer(reply.low)]
+    if reply.asks_for_worst:
+        verdicts += cues.IS_WORST.finditer(reply.low)
+    for verdict in verdicts:
         start = verdict.start()
         for named in _subjects(reply, start):
             standing = standing_of(reply, named.start, verdict.end(), named)
@@ -119,7 +125,7 @@ def _subjects(reply: Reply, end: int) -> Iterator[Named]:
             yield named
     subject = reply.low[begin:end].rstrip(" \"')].:")
     for option, result in reply.options.longest_first:
-        if subject.endswith(option) and not subject.removesuffix(option)[-1:].isalnum():
+        if subject.endswith(option) and not cues.INSIDE.search(subject.removesuffix(option)[-3:]):
             stop = begin + len(subject)
             yield Named(result, stop - len(option), stop, is_text=True)
             return
