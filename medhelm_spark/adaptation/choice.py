@@ -143,7 +143,9 @@ def _mentioned(reply: Reply) -> Named | None:
 
 def _in_one_sentence(reply: Reply) -> Named | None:
     begun = reply.named_at(0)
-    if cues.SENTENCE.search(reply.text) or (begun and is_discussed(reply, begun)):
+    if cues.SENTENCE.search(reply.text):
+        return None
+    if begun and is_discussed(reply, begun) and not reply.is_refuted(begun):
         return None
     if cues.OPEN.search(reply.low) or reply.low.endswith("?"):
         return None

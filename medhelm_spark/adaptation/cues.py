@@ -19,13 +19,13 @@ FILLER = (
 _SURE = rf" (?:{any_of('because')})\b"
 _FOLLOW = any_of("follow")
 SURE_CONNECTIVE = re.compile(
-    rf"{_SURE}| (?:{_FOLLOW}|over|before|beats|best (?:fits|explains|matches|describes|accounts)"
+    rf"{_SURE}| (?:{_FOLLOW}|over|before|beats|does|best (?:fits|explains|matches|describes|accounts)"
     r"|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
 CONNECTIVE = re.compile(
     rf"{_SURE}| (?:{_FOLLOW}|as|which|due|given|for|based|and|but|is|was|are|were|would|with|not"
     r"|over|only|here|so|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains"
-    r"|fits|best|must|should|it is|es|est|ist|è|é|y|et|und|sino|mais)\b"
+    r"|fits|does|best|must|should|it is|es|est|ist|è|é|y|et|und|sino|mais)\b"
 )
 
 _BE = any_of("be")
@@ -58,9 +58,12 @@ ANSWER = re.compile(
 )
 WORST_ANSWER = re.compile(
     rf"\b(?:(?:{_WORST}) (?:{_NOUN}|{OPTION}|one|choice|diagnosis|drug|treatment)"
-    rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception)(?![a-z]){_TO_LINK}"
+    rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|am wenigsten \w+)(?![a-z]){_TO_LINK}"
 )
-IS_WORST = re.compile(rf"\b(?:{_BE}) (?:the|la|le|el|il|die|der|das|a|o) (?:{_WORST}|exception)\b")
+IS_WORST = re.compile(
+    rf"\b(?:{_BE}) (?:(?:the|la|le|el|il|die|der|das|a|o) (?:{_WORST}|exception)"
+    rf"|{any_of('harmful')})\b"
+)
 CALLED_WORST = re.compile(rf"\b(?:{_WORST})[ \"'(]{{1,4}}\Z|\bleast [\w-]+ \Z")
 CALLED_WORST_AFTER = re.compile(
     rf"[\w']+ (?:(?:that|which|que|qui|die|che) (?:{_BE}) )?(?:the |la |le |die )?(?:{_WORST})\b"
@@ -185,12 +188,12 @@ _TURNING = (
     r"|look)\w*|yet|alternatively|then again|instead|pero|sin embargo"
     r"|mais|cependant|toutefois|aber|jedoch|mas|por[eé]m|entretanto|ma|tuttavia)\b"
 )
-TURN_NEXT = re.compile(rf"[\"')\].,;:!? \n…]{{0,12}}{_TURNING}")
+TURN_NEXT = re.compile(rf"[\"')\].,;:!? \n…]{{0,12}}(?:{_TURNING}|(?:or|oder|ou|o|unless|if)\b)")
 SENTENCE_TURN = re.compile(rf"(?:[.!?…][\"')\]]{{0,2}}\s|\n){_TURNING}")
 CLOSED = re.compile(r"(?:\\(?:boxed|fbox)\s?\{[^{}]*\}+|<[/\\](?:final_?)?answer>)\W*\Z", re.I)
 GRADE = re.compile(
-    r"\b(?:(?:esi|triage|severity|risk|acuity) ){0,2}"
-    r"(?:grade|level|stage|class|category|score|group|esi) (?=\d\b)",
+    r"\b(?:the )?(?:(?:esi|triage|severity|risk|acuity) ){0,2}"
+    r"(?:grade|level|stage|class|category|score|group|esi)(?: is)? (?=\d\b)",
     re.IGNORECASE,
 )
 BEFORE_LABEL = re.compile(r"\A(?:A:|\d{1,2}[.)]) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)")

@@ -38,6 +38,7 @@ _AFFIRMATIVE = frozenset(
         "given", "generated",
     }
 )  # fmt: skip
+_CHOSEN = frozenset({"selected", "chosen"})
 _FORM = frozenset({"letter", "index", "idx", "id", "key", "label", "value", "text", "option"})
 _EXPLAINING = re.compile(
     r"reason|expla|ration|think|analys|justif|comment|note|summary|confid|evidence|step|message"
@@ -173,7 +174,8 @@ def _rank(name: str) -> int:
     """
     words = set(_words(name))
     others = words - _ANSWER - _NEUTRAL - _FINAL - _FORM
-    if not others <= _AFFIRMATIVE or words <= _AFFIRMATIVE | _FORM - _NEUTRAL:
+    asking = _ANSWER | _NEUTRAL | _FINAL | _CHOSEN
+    if not others <= _AFFIRMATIVE or not words & asking:
         return 0
     if "text" in words or not words & _ANSWER:
         return 1

@@ -4,6 +4,7 @@ Prose and code fences around an object do not matter. An object that was cut off
 JSON, still gives the values that are whole. The tries are bounded, and so is the time.
 """
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 _MOST = 64
 _OBJECT = re.compile(r"\{\s{0,80}[\"'}]")
+_FLAT = re.compile(r"\{'[^{}]{1,4000}\}")
 _KEY = re.compile(r"[\"']([^\"'\n{}:,]{1,60})[\"']\s{0,20}:\s{0,20}")
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\n\\]|\\.|'(?!\s*[,}\]]))*)'")
 _DECODER = json.JSONDecoder(strict=False)
@@ -63,6 +65,17 @@ def objects(text: str) -> list[tuple[int, int, Any]]:
         except (ValueError, RecursionError):
             continue
         decoded.append((match.start(), end, value))
+    return decoded or _single_quoted(text)
+
+
+def _single_quoted(text: str) -> list[tuple[int, int, Any]]:
+    """Objects without objects in them, in single quotes, as Python prints them."""
+    decoded = []
+    for match in list(_FLAT.finditer(text))[-_MOST:] if "{'" in text else ():
+        try:
+            decoded.append((match.start(), match.end(), ast.literal_eval(match[0])))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
     return decoded
 
 

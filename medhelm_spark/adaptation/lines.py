@@ -82,7 +82,9 @@ def first_line(reply: Reply) -> Named | None:
 
 def _is_prefix(reply: Reply, at: int, named: Named) -> bool:
     """Whether "A:" may stand for "Answer:", there being no text of option A after it."""
-    return not named.is_text and re.match(r"[\"'(\[]{0,4}A:", reply.text[at : at + 6]) is not None
+    is_called_option = reply.low[:at].endswith(("option ", "choice "))
+    is_prefix = re.match(r"[\"'(\[]{0,4}A:", reply.text[at : at + 6]) is not None
+    return is_prefix and not named.is_text and not is_called_option
 
 
 def _listed(reply: Reply) -> dict[int, Named]:

@@ -40,9 +40,9 @@ def mentions(reply: Reply) -> Iterator[Named]:
         if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
             continue
         begin = reply.sentence_start(match.start())
-        is_denied_before = cues.DENIED_BEFORE.search(
-            reply.low, begin, match.start()
-        ) or cues.CALLED_WORST.search(reply.low, begin, match.start())
+        is_denied_before = cues.DENIED_BEFORE.search(reply.low, begin, match.start())
+        if reply.is_called_worst(begin, match.start(), named.end):
+            continue
         if reply.is_question(named) or is_denied_before:
             continue
         before = reply.low[begin : match.start()].strip()

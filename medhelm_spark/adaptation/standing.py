@@ -55,11 +55,29 @@ class Reply:
 
     def is_refuted(self, named: Named) -> bool:
         """Whether the words after an option deny it, or warn of it where no one asks for that."""
-        if cues.REFUTED.match(self._undenied, named.end):
+        if cues.REFUTED.match(self._undenied, named.end) or self.is_warned_of(named):
             return True
-        is_harmful = not self.asks_for_worst and cues.HARMFUL.match(self._undenied, named.end)
         rest = self.low[named.end : self.sentence_end(named.end)]
-        return bool(is_harmful or cues.NOT_HERE.search(rest))
+        return cues.NOT_HERE.search(rest) is not None
+
+    def is_warned_of(self, named: Named) -> bool:
+        """Whether the words after an option call it harmful, and the question does not ask so."""
+        if self.asks_for_worst:
+            return False
+        return cues.HARMFUL.match(self._undenied, named.end) is not None
+
+    def is_called_worst(self, begin: int, start: int, end: int) -> bool:
+        """Whether a sentence calls worst or wrong what it names, and the question does not ask so.
+
+        The sentence begins at `begin`, the words that tell the answer at `start`.
+        """
+        if self.asks_for_worst:
+            return False
+        return bool(
+            cues.CALLED_WORST.search(self.low, begin, start)
+            or cues.CALLED_WORST_AFTER.match(self.low, start)
+            or cues.WORST_ANSWER.search(self.low, begin, end)
+        )
 
     def is_absent(self, at: int) -> bool:
         """Whether the words before a place say that it is not there, or not chosen."""
@@ -125,9 +143,7 @@ def standing_of(reply: Reply, start: int, end: int, named: Named) -> Standing:
         return Standing.NONE
     if cues.OTHER_ANSWER.search(before) or reply.is_denied(start):
         return Standing.NONE
-    if not reply.asks_for_worst and (
-        cues.CALLED_WORST.search(before) or cues.CALLED_WORST_AFTER.match(reply.low, start)
-    ):
+    if reply.is_called_worst(begin, start, named.end) or reply.is_warned_of(named):
         return Standing.NONE
     if cues.DENIED_LINK.search(reply.low, start, end):
         return Standing.NONE

@@ -62,8 +62,8 @@ _ENGLISH = _Words(
     r"|discontinu(?:e|ing)|cease|already (?:\w+ )?(?:takes|taking|on|receives|receiving|uses)"
     r"|(?:he|she|patient|they) (?:currently )?(?:is on|was on|takes|took|has taken)"
     r"|(?:switch|chang|convert|transition)\w* (?:[\w-]+ ){0,2}?from"
-    r"|(?:patient|he|she|they|mother|father|family|participants?|respondents?) (?:\w+ )?"
-    r"(?:said|says|answer(?:ed|s)|repli(?:ed|es)|respond(?:ed|s)|report(?:ed|s))",
+    r"|(?<!be )(?:said|answered|replied|responded|reported)|(?:patient|he|she|they) (?:\w+ )?says"
+    r"|(?:allerg(?:y|ic)|intoleran(?:t|ce)) (?:to|of)",
     but=r"but(?: rather| instead)?|rather|instead",
     would=r"would|could|might|had|were",
     condition=r"if(?! (?:i|we|you|so)\b)|unless|otherwise|suppose|supposing|in that case"
@@ -83,7 +83,7 @@ _SPANISH = _Words(
     r"|marcar[ií]a"
     r"|dir[ií]a(?: que es)?|corresponde a|se trata de|se (?:elige|escoge|selecciona|opta por)",
     follow=r"parece",
-    so=r"ser[ií]a(?= la )|por lo tanto|por tanto|por ende|as[ií] que|entonces|en conclusi[oó]n"
+    so=r"(?:ser[ií]a|es)(?= la \W?\w\b)|por lo tanto|por tanto|por ende|as[ií] que|entonces|en conclusi[oó]n"
     r"|en resumen",
     because=r"porque|ya que|pues|dado que",
     deny=r"no (?:es|sea|ser[ií]a|son|corresponde a)|ni|excepto|descart\w+|en vez de|en lugar de"
