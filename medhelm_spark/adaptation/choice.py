@@ -25,7 +25,7 @@ from medhelm_spark.adaptation.mentions import is_discussed, mentions, texts_in
 from medhelm_spark.adaptation.naming import Named
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
-from medhelm_spark.adaptation.standing import Reply, Standing, asked_in
+from medhelm_spark.adaptation.standing import Reply, Standing, asked_in, asks_for_worst
 from medhelm_spark.adaptation.statements import (
     agreed,
     conditional_statement,
@@ -50,6 +50,7 @@ def read_choice(
     if options.are_numbers:
         undressed = _without_numbering(cues.GRADE.sub("", undressed))
     asked = asked_in(question)
+    is_worst = asks_for_worst(asked)
     if whole := _whole(undressed, options) or options.whole(cues.LEAD.sub("", undressed)):
         return whole
     if not options.are_numbers and not options.are_labels:
@@ -64,12 +65,13 @@ def read_choice(
             undressed = plain(in_json.prose)
     turn = cues.NEXT_TURN.search(undressed)
     first_turn = undressed[: turn.start()] if turn else ""
-    if first_turn and (result := _read(Reply(first_turn, options, asked, is_cut=False))):
-        return result
+    if first_turn:
+        reply = Reply(first_turn, options, is_cut=False, asks_for_worst=is_worst)
+        if result := _read(reply):
+            return result
     is_cut = is_cut and not cues.CLOSED.search(text[-200:])
-    return _read(
-        Reply(undressed, options, asked, is_cut=is_cut or _is_unfinished(undressed, options))
-    )
+    is_cut = is_cut or _is_unfinished(undressed, options)
+    return _read(Reply(undressed, options, is_cut=is_cut, asks_for_worst=is_worst))
 
 
 def _without_numbering(text: str) -> str:
@@ -86,7 +88,7 @@ def _whole(text: str, options: Options) -> str | None:
         results = {options.whole(part) for part in text.split(",") if part.strip()}
         if len(results) == 1:
             return results.pop()
-    reply = Reply(text, options, "", is_cut=False)
+    reply = Reply(text, options, is_cut=False)
     named = reply.named_at(0)
     is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!\"'()[]{}<>")
     return named.result if named and is_all else None
@@ -104,6 +106,19 @@ def _is_unfinished(text: str, options: Options) -> bool:
 
 
 def _read(reply: Reply) -> str | None:
+    """What the strongest evidence names; what follows after the text takes itself back is first."""
+    retracted = [match.end() for match in cues.RETRACTED.finditer(reply.low)]
+    if retracted:
+        after = reply.text[retracted[-1] :].lstrip(" .,:;!")
+        is_cut, is_worst = reply.is_cut, reply.asks_for_worst
+        if result := _strongest(
+            Reply(after, reply.options, is_cut=is_cut, asks_for_worst=is_worst)
+        ):
+            return result
+    return _strongest(reply)
+
+
+def _strongest(reply: Reply) -> str | None:
     for reader in _READERS_OF_CUT if reply.is_cut else _READERS:
         if named := reader(reply):
             return named.result
@@ -117,7 +132,8 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
         return whole
     if undressed[:1] in ("[", "{") and (parsed := parsed_value(value)):
         return read_json(parsed, options, lambda inner: read_value(inner, options, question))
-    reply = Reply(undressed, options, asked_in(question), is_cut=False)
+    is_worst = asks_for_worst(asked_in(question))
+    reply = Reply(undressed, options, is_cut=False, asks_for_worst=is_worst)
     named = reply.named_at(0)
     if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result

@@ -12,20 +12,23 @@ from medhelm_spark.adaptation.words import RIGHT, any_of
 OPTION = any_of("option")
 AND = any_of("either")
 FILLER = (
-    r"most likely|likely|clearly|definitely|probably|actually|indeed|therefore|either|donc|thus"
+    r"most likely|likely|only|clearly|definitely|probably|actually|indeed|therefore|either|donc"
+    r"|thus"
     rf"|{OPTION}|the|la|le|el|los|die|der|das|il|lo|é|une?|una|l'option|l'opzione"
     r"|(?-i:[ao])(?= )"
 )
 _SURE = rf" (?:{any_of('because')})\b"
 _FOLLOW = any_of("follow")
 SURE_CONNECTIVE = re.compile(
-    rf"{_SURE}| (?:{_FOLLOW}|over|before|beats|does|best (?:fits|explains|matches|describes|accounts)"
-    r"|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
+    rf"{_SURE}| (?:{_FOLLOW}|in|for|over|before|beats|does|makes|stands|the (?:answer|best|correct|right"
+    rf"|most)|best (?:fits|explains|matches|describes"
+    r"|accounts)|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
 CONNECTIVE = re.compile(
     rf"{_SURE}| (?:{_FOLLOW}|as|which|due|given|for|based|and|but|is|was|are|were|would|with|not"
     r"|over|only|here|so|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains"
-    r"|fits|does|best|must|should|it is|es|est|ist|è|é|y|et|und|sino|mais)\b"
+    r"|fits|does|makes|stands|the (?:answer|best|correct|right|most)|best|must|should|it is|es"
+    r"|est|ist|è|é|y|et|und|sino|mais)\b"
 )
 
 _BE = any_of("be")
@@ -53,7 +56,8 @@ ANSWER = re.compile(
     r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick|vote)"
     r"|(?:so|thus|and) the (?:choice|letter|pick)|\Athe letter|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
-    rf"|richtig(?= ist)|the (?:label|output|class|classification|category))(?![a-z]){_TO_LINK}"
+    rf"|richtig(?= ist)|the (?:label|output|class|classification|category)"
+    rf"|the (?:choice|option|solution|key|winner|letter)(?= is\b))(?![a-z]){_TO_LINK}"
     rf"|ans\.? )|{_CJK}"
 )
 WORST_ANSWER = re.compile(
@@ -64,7 +68,9 @@ IS_WORST = re.compile(
     rf"\b(?:{_BE}) (?:(?:the|la|le|el|il|die|der|das|a|o) (?:{_WORST}|exception)"
     rf"|{any_of('harmful')})\b"
 )
-CALLED_WORST = re.compile(rf"\b(?:{_WORST})[ \"'(]{{1,4}}\Z|\bleast [\w-]+ \Z")
+CALLED_WORST = re.compile(
+    rf"\b(?:{_WORST})(?: (?:{_NOUN}|{OPTION}))?[ \"'(]{{1,4}}\Z|\bleast [\w-]+ \Z"
+)
 CALLED_WORST_AFTER = re.compile(
     rf"[\w']+ (?:(?:that|which|que|qui|die|che) (?:{_BE}) )?(?:the |la |le |die )?(?:{_WORST})\b"
 )
@@ -77,7 +83,8 @@ IS_RIGHT = re.compile(
     rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) (?:best"
     r"|the (?:description|findings|picture|presentation|case))|best (?:fits|explains|matches"
     r"|describes|accounts)|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
-    rf"|it is(?=[.!]|\Z)|(?:is|does)(?=[.!])|fits(?=[.!]))|"
+    rf"|it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
+    r"|stands out as the|is the one(?=[.!]))|"
     r"(?:是|为)?最?(?:正确|佳选|合适|恰当)"
 )
 SUBJECT = re.compile(
@@ -88,7 +95,8 @@ SUBJECT = re.compile(
 WEAK = re.compile(
     rf"\b(?:{any_of('so')}|{any_of('but')}|(?:(?:it|this|that) )?(?:is|are) (?:most |best "
     rf"|highly )?(?:consistent|compatible) with"
-    r"|(?:i|we) (?:think|guess|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be"
+    r"|confident in|arrive at|argues? for|vote goes to|fits with|(?:i|we) (?:think|guess|believe"
+    r"|suspect|suppose)|it (?:could|might|may) (?:also|equally) be"
     r"|it'd be"
     r"|by (?:exclusion|elimination)|what remains is|left with|(?:data|results?|evidence|findings"
     r"|interval|authors|abstract|study|trial) says?|(?:matches|matched by|best described by)"
@@ -153,6 +161,7 @@ SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s
 LEAD = re.compile(
     r"\A(?!in?correct|wrong|not|neither)[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?", re.I
 )
+JOINED = re.compile(r"(?:,|;| and| but| while| whereas) (?=[\"'(]?\w\b)")
 ONLY_IF = re.compile(
     r"\bonly (?:if|when|in)\b|\b(?:otherwise|else|de lo contrario|caso contr[aá]rio|sinon|sonst"
     r"|andernfalls|altrimenti)\b|\bs[oó]lo si\b|\bnur wenn\b|\bseulement si\b"
@@ -208,7 +217,9 @@ SOMEBODY = re.compile(
     r"\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z"
     r"|(?<!to )\b(?:whether|(?:possible|conceivable|arguable) that)\b"
     r"|\b(?:some|many|most (?:people|students)|others|students?|people|candidates|test-takers"
-    r"|examinees|colleagues?|textbooks?|you|one) (?:[\w-]+ ){0,3}?(?:might|may|could|would|often"
+    r"|guidelines|authors"
+    r"|examinees|colleagues?|textbooks?|you|one) (?!should |must )(?:[\w-]+ ){0,3}?(?:prefer"
+    r"|favou?r|recommend|might|may|could|would|often"
     r"|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
     r"|\b(?:commonly|often|frequently|usually|mistakenly) (?:chosen|picked|selected|given|answered)"
     r"|\b(?:wrong|incorrect|false|unsafe|dangerous|inappropriate|mistake|error|unwise|harmful) "
@@ -218,7 +229,8 @@ SOMEBODY = re.compile(
     r"|misconception|distractors?|for example|e\.g\.|format)\b"
 )
 OTHER_ANSWER = re.compile(
-    r"(?:\b(?:wrong|incorrect|false|second(?:[- ]best| most \w+)?|another|other|alternative"
+    r"(?:\b(?:wrong|incorrect|false|(?:second|next)(?:[- ]best| most \w+)?|another|other"
+    r"|alternative"
     r"|tempting"
     r"|previous|common|plausible|next most \w+) |in)\Z"
 )
@@ -242,7 +254,8 @@ HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
 NO_ALONE = re.compile(
     r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} "
     r"(?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would"
-    r"|seems|appears|given|based|for|from|with|to|here|overall|otherwise|answer|rather|although|though"
+    r"|seems|appears|given|based|for|from|with|to|here|overall|otherwise|answer|rather|although"
+    r"|though"
     r"|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this|both))\b)"
 )
 _BECAUSE = rf"(?:{any_of('because')}|as)\b"
@@ -260,21 +273,31 @@ EXPLAINED = re.compile(
 )
 SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
 AFTER_ALL = re.compile(
-    r"\b(?:on (?:second thoughts?|reflection)|correction|actually|wait|edit|revised|scratch that"
+    r"\b(?:on (?:second thoughts?|reflection)|oops|or rather|correction|actually|wait|edit"
+    r"|revised|scratch that"
     r"|(?:i )?meant?(?: to say)?|(?:chang|revis|correct)\w* (?:it |that |my (?:\w+ )?\w+ )?to"
-    r"|make (?:it|that)|(?<=[.!?] )no(?=,)),?:? (?:(?:sorry|no|rather|wait),? )?(?:it(?:'s| is) )?"
+    r"|make (?:it|that)|(?<=[.!?–—-] )no(?=,)),?:? (?:(?:sorry|no|rather|wait),? )?(?:it(?:'s"
+    r"| is) )?"
     r"|(?<=\w )(?:->|→|⇒) ?"
 )
 SCOPE = re.compile(
-    r"\A\W{0,4}(?:(?:in|for) (?:the|a|an) (?:second|third|next|other|different|latter|alternative"
-    r"|hypothetical) \w+|another|(?:in|for|with|without|among|during|after|before|when|once|under) "
+    r"\A\W{0,4}(?:(?:by|in) contrast,? |conversely,? )?(?:in the past|(?:in|for) (?:the"
+    r"|an?) (?:second"
+    r"|third|next|other|different|latter|alternative|hypothetical) \w+|another|(?:in|for|with"
+    r"|without|among|during|after|before|when|once|under) "
     r"(?!(?:this"
     r"|that|these|those|the|my|our|your|all|such|light|view|summary|conclusion|short|sum|fact"
-    r"|total|other words|both|clinical|general|any|her|his|its|their)\b)|en |em |chez |bei |nei )"
+    r"|re-?\w+ing|checking|thinking|looking|careful|further|closer|more|total|other words|both"
+    r"|clinical|general|any|her|his|its|their)\b)|en |em |chez |bei |nei )"
 )
 SCOPED = re.compile(
-    r"[^.;,]{0,40}? (?:only )?(?:in|for|among|during|when|once|under|with) (?!(?:this|that|these"
-    r"|the|our|my|his|her|all|such|light|view|general|a 1|option)\b)[a-z]"
+    r"[^.;,]{0,40}? (?:only )?(?:(?:when|once|while) |(?:in|for|among|during|under|with) (?!(?:this"
+    r"|that|these|the|our|my|his|her|all|such|light|view|general|a 1|option)\b))[a-z]"
+)
+RETRACTED = re.compile(
+    r"\b(?:let me re-?(?:consider|think|check|evaluate|examine|read|assess)\w*|that was (?:wrong"
+    r"|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)|i made an? (?:mistake|error)"
+    r"|(?:check|think|look|read)ing (?:it )?again|scratch that|i take back \S{1,20})"
 )
 ALSO = re.compile(r"\b(?:also|too|as well|equally|so is|likewise)\b")
 CONCLUDED = re.compile(

@@ -26,6 +26,8 @@ def _goes_on(reply: Reply, line: re.Match[str]) -> bool:
     """Whether a label alone on the last line goes on with the list of options above it."""
     if line.end() < len(reply.text) or reply.low[line.start() - 2 : line.start()] == "\n\n":
         return False
+    if cues.BARE_LINE.match(reply.low, reply.low.rfind("\n", 0, line.start() - 1) + 1):
+        return False
     above = reply.low[: line.start()].rstrip("\n").rpartition("\n")[2].lstrip("*_([ ")
     return above[:1].isalnum() and ord(line[1]) - ord(above[0]) == 1 and not above[1:2].isalnum()
 

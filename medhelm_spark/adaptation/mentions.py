@@ -41,7 +41,8 @@ def mentions(reply: Reply) -> Iterator[Named]:
             continue
         begin = reply.sentence_start(match.start())
         is_denied_before = cues.DENIED_BEFORE.search(reply.low, begin, match.start())
-        if reply.is_called_worst(begin, match.start(), named.end):
+        is_worst = cues.WORST_ANSWER.search(reply.low, begin, named.end)
+        if not reply.asks_for_worst and is_worst:
             continue
         if reply.is_question(named) or is_denied_before:
             continue

@@ -28,7 +28,8 @@ _DELIMITER = re.compile(r"[)\]\"'}>]{0,4}[ \t]{0,4}[.):,=–—-]{0,3}[ \t]{0,4}
 _OPENING = re.compile(r"[ \"'(\[:]{0,8}(?:(?:the|an?) )?[\"'(\[]{0,3}")
 _ENDS = re.compile(r"[ \t\"')\]]{0,8}(?:\Z|[.\n,;])")
 _AND = re.compile(
-    rf"[ \t]?(?:\.\.+[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,/&+]|,? \((?=or\b)"
+    rf"[ \t]?(?:(?:\.\.+|[–—])[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,/&+]"
+    rf"|,? \((?=or\b)"
     r"|[和或与と、])[ \t]?(?:(?:or else|or|alternatively|else|so is|then)[ \t])?"
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t](?=\S{1,3}(?:\W|\Z)))?"
 )

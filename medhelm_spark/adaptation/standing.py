@@ -28,13 +28,15 @@ class Standing(IntEnum):
 class Reply:
     """An undressed text beside the options; its lower-case twin has the same length."""
 
-    def __init__(self, text: str, options: Options, asked: str, *, is_cut: bool) -> None:
+    def __init__(
+        self, text: str, options: Options, *, is_cut: bool, asks_for_worst: bool = False
+    ) -> None:
         low = text.lower()
         self.text = text if len(low) == len(text) else low
         self.low = low
         self.options = options
         self.is_cut = is_cut
-        self.asks_for_worst = cues.ASKS_FOR_WORST.search(asked) is not None
+        self.asks_for_worst = asks_for_worst
 
     @cached_property
     def _undenied(self) -> str:
@@ -66,18 +68,15 @@ class Reply:
             return False
         return cues.HARMFUL.match(self._undenied, named.end) is not None
 
-    def is_called_worst(self, begin: int, start: int, end: int) -> bool:
-        """Whether a sentence calls worst or wrong what it names, and the question does not ask so.
+    def is_called_worst(self, begin: int, start: int) -> bool:
+        """Whether what a statement names is called worst or wrong, and the question asks not so.
 
-        The sentence begins at `begin`, the words that tell the answer at `start`.
+        Its clause begins at `begin`, the words that tell the answer at `start`.
         """
         if self.asks_for_worst:
             return False
-        return bool(
-            cues.CALLED_WORST.search(self.low, begin, start)
-            or cues.CALLED_WORST_AFTER.match(self.low, start)
-            or cues.WORST_ANSWER.search(self.low, begin, end)
-        )
+        is_before = cues.CALLED_WORST.search(self.low, begin, start)
+        return bool(is_before or cues.CALLED_WORST_AFTER.match(self.low, start))
 
     def is_absent(self, at: int) -> bool:
         """Whether the words before a place say that it is not there, or not chosen."""
@@ -143,12 +142,14 @@ def standing_of(reply: Reply, start: int, end: int, named: Named) -> Standing:
         return Standing.NONE
     if cues.OTHER_ANSWER.search(before) or reply.is_denied(start):
         return Standing.NONE
-    if reply.is_called_worst(begin, start, named.end) or reply.is_warned_of(named):
+    if reply.is_called_worst(start - len(before), start) or reply.is_warned_of(named):
         return Standing.NONE
     if cues.DENIED_LINK.search(reply.low, start, end):
         return Standing.NONE
     after = reply.low[named.end : reply.sentence_end(named.end)]
     if not reply.holds_where_cut(named, end) or cues.NOT_HERE.search(after):
+        return Standing.NONE
+    if _is_shared(reply, named):
         return Standing.NONE
     if (but := cues.EXCEPT.search(after)) and reply.named_at(named.end + but.end()):
         return Standing.NONE
@@ -160,6 +161,23 @@ def standing_of(reply: Reply, start: int, end: int, named: Named) -> Standing:
     if would and not cues.TURN.search(before):
         return Standing.SUPPOSED
     return Standing.FIRM
+
+
+def asks_for_worst(asked: str) -> bool:
+    """Whether the sentence that asks wants the wrong or least option: "EXCEPT", "least likely"."""
+    return cues.ASKS_FOR_WORST.search(asked) is not None
+
+
+def _is_shared(reply: Reply, named: Named) -> bool:
+    """Whether an option holds for some cases and another for others: "A in adults, B in others"."""
+    scoped = cues.SCOPED_NEXT.match(reply.low, named.end)
+    if not scoped:
+        return False
+    others = (
+        reply.named_at(joined.end())
+        for joined in cues.JOINED.finditer(reply.low, scoped.end(), named.end + _AFTER)
+    )
+    return any(other and other.result != named.result for other in others)
 
 
 def asked_in(question: str) -> str:

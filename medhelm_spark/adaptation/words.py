@@ -36,7 +36,8 @@ _ENGLISH = _Words(
     answer=r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|prediction"
     r"|selection|verdict",
     option=r"option|choice|letter|answer|statement|alternative|number",
-    right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed )?(?:the "
+    right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed |equally "
+    r"|also )?(?:the "
     rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
     r"|the answer|my (?:answer|choice|pick)|(?:most|more) (?:accurate|appropriate|likely|suitable"
     r"|probable|plausible|consistent)|a better (?:choice|option|answer|fit)|preferable)\b",
@@ -53,7 +54,7 @@ _ENGLISH = _Words(
     r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything",
     wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|excluded|eliminated|absent",
     harmful=r"contraindicated|avoided|avoid|harmful|dangerous|unsafe|risky|inappropriate|stopped"
-    r"|discontinued|not (?:recommended|indicated|appropriate|suitable)",
+    r"|discontinued|an? (?:mistake|error)|not (?:recommended|indicated|appropriate|suitable)",
     worst=r"wrong|incorrect|false|worst|poorest|inappropriate|contraindicated|(?:most|more) "
     r"(?:dangerous|harmful|inappropriate)|least(?: (?:appropriate|likely|suitable|probable"
     r"|plausible|accurate|indicated|effective|useful|preferred|safe|consistent|correct))?",
@@ -67,7 +68,7 @@ _ENGLISH = _Words(
     but=r"but(?: rather| instead)?|rather|instead",
     would=r"would|could|might|had|were",
     condition=r"if(?! (?:i|we|you|so)\b)|unless|otherwise|suppose|supposing|in that case"
-    r"|(?:had|were|should) (?:she|he|it|they|the|this|there|his|her)|only (?:if|when|in)"
+    r"|(?:had|were|should) (?:she|he|it|they|the|this|there|his|her|i|we)|only (?:if|when|in)"
     r"|in (?:another|a different)|for (?:another|a different)|provided",
     either=r"and/or|and|or|as well as|vs",
 )
@@ -83,8 +84,8 @@ _SPANISH = _Words(
     r"|marcar[ií]a"
     r"|dir[ií]a(?: que es)?|corresponde a|se trata de|se (?:elige|escoge|selecciona|opta por)",
     follow=r"parece",
-    so=r"(?:ser[ií]a|es)(?= la \W?\w\b)|por lo tanto|por tanto|por ende|as[ií] que|entonces|en conclusi[oó]n"
-    r"|en resumen",
+    so=r"(?:ser[ií]a|es)(?= la \W?\w\b)|por lo tanto|por tanto|por ende|as[ií] que|entonces"
+    r"|en conclusi[oó]n|en resumen",
     because=r"porque|ya que|pues|dado que",
     deny=r"no (?:es|sea|ser[ií]a|son|corresponde a)|ni|excepto|descart\w+|en vez de|en lugar de"
     r"|no (?=la |el |\W?\w\b)",
