@@ -97,10 +97,10 @@ def _whole(text: str, options: Options) -> str | None:
 def _is_unfinished(text: str, options: Options) -> bool:
     """Whether a text ends in mid-sentence: at a word that ends none, or late in a long clause."""
     low = text.lower()
-    if any(low.endswith(option) for option in options.texts if " " in option):
+    if any(low.endswith(option) for option in options.texts if len(option) > 1):
         return False
     tail = low[-200:]
-    if cues.FUNCTION_WORD.search(tail):
+    if cues.FUNCTION_WORD.search(tail) or cues.BEGUN_CLAUSE.search(tail):
         return True
     return tail[-1:].isalnum() and len(cues.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
 

@@ -20,7 +20,8 @@ FILLER = (
 _SURE = rf" (?:{any_of('because')})\b"
 _FOLLOW = any_of("follow")
 SURE_CONNECTIVE = re.compile(
-    rf"{_SURE}| (?:{_FOLLOW}|in|for|over|before|beats|does|makes|stands|the (?:answer|best|correct|right"
+    rf"{_SURE}| (?:{_FOLLOW}|in|for|over|before|beats|does|makes|stands|the (?:answer|best"
+    rf"|correct|right"
     rf"|most)|best (?:fits|explains|matches|describes"
     r"|accounts)|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
@@ -173,6 +174,10 @@ NOT_HERE = re.compile(
     r"|wrong|incorrect|false|(?:es |est |ist )?(?:incorrect[ao]|fals[aoc]h?|fausse|faux|errad[ao]))"
     r"|\bonly (?:if|when)\b"
 )
+BUT_HERE = re.compile(
+    rf"\b(?:{any_of('but')}|however|yet|pero|mais|aber|mas),? (?:here|in (?:this|our)|for (?:this"
+    r"|our)|given|because|since|with|due|considering|aqu[ií]|en este|ici|dans ce|hier|in diesem)\b"
+)
 EXCEPT = re.compile(
     r"\b(?:except(?: for)?|excepto|other than|apart from|aside from|besides|save(?: for)?|sauf"
     r"|au[sß]er|exceto|tranne|salvo)\b"
@@ -254,7 +259,8 @@ HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
 NO_ALONE = re.compile(
     r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} "
     r"(?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would"
-    r"|seems|appears|given|based|for|from|with|to|here|overall|otherwise|answer|rather|although"
+    r"|seems|appears|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|answer"
+    r"|rather|although"
     r"|though"
     r"|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this|both))\b)"
 )
@@ -314,4 +320,8 @@ HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
 LABEL_LAST = re.compile(r"(?:\A|[\s(\[*])\w[.)]\s*\Z")
 DISCUSSED = re.compile(r"[\"')\]]{0,4} (?!because|since)[^\W\d]")
 OPEN = re.compile(r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply))\b")
+BEGUN_CLAUSE = re.compile(
+    r"(?:\A|[ .\n])(?:but|however|if|unless|when|while|whereas|or|wait|although|pero|mais|aber)"
+    r"(?:,? [\w'-]+){0,3}(?<=\w\w)\Z"
+)
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")

@@ -159,7 +159,7 @@ def standing_of(reply: Reply, start: int, end: int, named: Named) -> Standing:
         is_none = is_unreal or cues.ONLY_IF.search(after)
         return Standing.NONE if is_none else Standing.CONDITIONAL
     if would and not cues.TURN.search(before):
-        return Standing.SUPPOSED
+        return Standing.NONE if cues.BUT_HERE.search(after) else Standing.SUPPOSED
     return Standing.FIRM
 
 
