@@ -16,7 +16,7 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.metrics import METRICS, rouge
 from medhelm_spark.metrics.bleu import bleu
 from medhelm_spark.metrics.porter import stem
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 
 Pair = tuple[str, str]
 TYPES = ("rouge1", "rouge2", "rougeL")

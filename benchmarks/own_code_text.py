@@ -15,7 +15,7 @@ from rich.text import Text
 from benchmarks.own_code_timing import Comparison, timed
 from medhelm_spark.engines.secrets import resolve
 from medhelm_spark.errors import SetupError
-from medhelm_spark.render.text_table import aligned
+from medhelm_spark.render.table import aligned
 
 Columns = Sequence[Sequence[str]]
 HEADERS = 2

@@ -55,22 +55,22 @@ def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun]) -> None:
 
 def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
     """Model and benchmark, then the run where there are several; the address names the run."""
-    asked = st.query_params.get("run")
-    start = next((run for run in runs if run.run_spec.run_spec_id == asked), runs[0])
-    one, two, three = st.columns([1.4, 1.8, 1])
+    in_address = st.query_params.get("run")
+    start = next((run for run in runs if run.run_spec.run_spec_id == in_address), runs[0])
+    model_column, benchmark_column, order_column = st.columns([1.4, 1.8, 1])
     models = sorted({run.run_spec.model_deployment for run in runs})
-    with one:
+    with model_column:
         model = st.selectbox("Model", models, index=models.index(start.run_spec.model_deployment))
-    held = [run for run in runs if run.run_spec.model_deployment == model]
-    names = [_run_text(run, held) for run in held]
-    same = [i for i, run in enumerate(held) if _benchmark(run) == _benchmark(start)]
-    exact = [i for i in same if held[i].run_spec.run_spec_id == start.run_spec.run_spec_id]
-    with two:
+    of_model = [run for run in runs if run.run_spec.model_deployment == model]
+    names = [_run_text(run, of_model) for run in of_model]
+    same = [i for i, run in enumerate(of_model) if _benchmark(run) == _benchmark(start)]
+    exact = [i for i in same if of_model[i].run_spec.run_spec_id == start.run_spec.run_spec_id]
+    with benchmark_column:
         name = st.selectbox("Benchmark", names, index=(exact or same or [0])[0], key=f"b-{model}")
-    with three:
+    with order_column:
         order = st.selectbox("Order", list(ORDERS), format_func=ORDERS.__getitem__)
-    run = held[names.index(name)]
-    if asked != run.run_spec.run_spec_id:
+    run = of_model[names.index(name)]
+    if in_address != run.run_spec.run_spec_id:
         st.query_params["run"] = run.run_spec.run_spec_id
         st.query_params.pop("instance", None)
     return run, order
@@ -81,14 +81,14 @@ def _benchmark(run: BoardRun) -> str:
 
 
 def _run_text(run: BoardRun, others: Sequence[BoardRun]) -> str:
-    """The benchmark's name; the run's own name where the model has several runs of it."""
+    """The benchmark's name, with the run's name where the model has several runs of it."""
     title = run.cell.display_name if run.cell else _benchmark(run)
-    alone = [_benchmark(other) for other in others].count(_benchmark(run)) == 1
-    return title if alone else f"{title}: {run.run_spec.name}"
+    is_only = [_benchmark(other) for other in others].count(_benchmark(run)) == 1
+    return title if is_only else f"{title}: {run.run_spec.name}"
 
 
 def key_text(key: InstanceKey) -> str:
-    """A key as the address names it: the instance, and the trials where there are several."""
+    """A key as text in the address: the instance, and the trials unless both are 0."""
     name, _, train, trial = astuple(key)
     return SEPARATOR.join([name, str(train), str(trial)]) if train or trial else name
 
@@ -104,7 +104,7 @@ def key_of(written: str) -> InstanceKey:
 
 
 def _pick_answer(reader: Reader, run: BoardRun, order: Order) -> InstanceScore | None:
-    """One page of the list; the address names the answer, so the page is the one that holds it."""
+    """One page of the list: the page with the answer that the address names, if it names one."""
     written = st.query_params.get("instance")
     state = f"{run.run_spec.run_spec_id}-{order}"
     offset = st.session_state.get(f"offset-{state}", 0)
@@ -147,14 +147,14 @@ def _turn_pages(page: InstancePage, state: str) -> None:
     if page.total <= PAGE_ROWS:
         return
     before, after = st.columns(2)
-    for place, label, step, off in (
+    for column, label, step, is_end in (
         (before, "Previous", -PAGE_ROWS, page.offset == 0),
         (after, "Next", PAGE_ROWS, last >= page.total),
     ):
-        place.button(
+        column.button(
             label,
             key=f"{label}-{state}",
-            disabled=off,
+            disabled=is_end,
             width="stretch",
             on_click=_go,
             args=(state, page.offset + step),
@@ -262,16 +262,17 @@ def _verdicts(annotations: Sequence[Annotation], instance: Instance | None) -> s
         if not verdict.scores:
             rows.append((judge, item or "–", "–", ""))
         for score in verdict.scores:
-            said = passage(score.explanation) if score.explanation else ""
-            rows.append((judge, item or text(score.criterion), f"{score.score:g}", said))
+            reason = passage(score.explanation) if score.explanation else ""
+            rows.append((judge, item or text(score.criterion), f"{score.score:g}", reason))
             judge = ""
     aside = "a judge's score is a model's opinion"
     return section("Judges", table(("Judge", "Criterion", "Score", "Reason"), rows), aside=aside)
 
 
-def _item(place: int | None, items: Sequence[RubricItem]) -> str:
+def _item(index: int | None, items: Sequence[RubricItem]) -> str:
     """The rubric item that a verdict is about, with its points; empty where it is about none."""
-    if place is None:
+    if index is None:
         return ""
-    known = items[place : place + 1]
-    return passage(f"{known[0].points:+g}: {known[0].criterion}") if known else f"item {place + 1}"
+    if index >= len(items):
+        return f"item {index + 1}"
+    return passage(f"{items[index].points:+g}: {items[index].criterion}")

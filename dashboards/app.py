@@ -1,7 +1,7 @@
 """The dashboard of a lake: `streamlit run dashboards/app.py -- --output-path LAKE --suite S`.
 
-Reads Delta files through `lake.reader`, without Spark. What is shown stands in the address: names
-of suites and releases, filters and ids, never text.
+Reads Delta files through `lake.reader`, without Spark. The address (query parameters) says what is
+shown: names of suites and releases, filters and ids, never text.
 """
 
 import argparse
@@ -36,7 +36,7 @@ BOARD, ROBUSTNESS, ANSWERS = VIEWS = ("Board", "Robustness", "Answers")
 def arguments() -> argparse.Namespace:
     """Lake, suite and release: from the command line, else from the environment.
 
-    `--coverage-floor` is the policy's, which `medhelm-spark serve` hands over.
+    `medhelm-spark serve` passes the policy's `--coverage-floor`.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     for name, default in (("output-path", "benchmark_output"), ("suite", None), ("release", None)):
@@ -49,7 +49,7 @@ def arguments() -> argparse.Namespace:
 
 @st.cache_resource(show_spinner=False)
 def load_plugins(modules: Sequence[str]) -> None:
-    """Once for all sessions: metrics tell their direction and scale, none of them is called."""
+    """Once for all sessions; of their metrics only direction and scale are read."""
     activate(modules)
 
 
@@ -61,7 +61,7 @@ def reader_of(location: str) -> Reader:
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
 def sources_of(location: str) -> list[BoardSource]:
-    """What the lake's boards can be read from, the newest first."""
+    """The suites and releases of the lake, the newest first."""
     reader = reader_of(location)
     suites = [BoardSource(kind=Kind.SUITE, name=name) for name in list_suites(reader)]
     return [*suites, *list_releases(reader)]
@@ -73,36 +73,36 @@ def runs_of(location: str, kind: str, name: str) -> tuple[BoardRun, ...]:
     return load_runs(reader_of(location), BoardSource(kind=Kind(kind), name=name))
 
 
-def asked(reader: Reader, given: argparse.Namespace) -> BoardSource:
-    """The address decides, then the command line, then the suite planned last."""
+def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
+    """The source by the address, else by the command line, else the suite planned last."""
     params = st.query_params
     if "suite" in params or "release" in params:
         return choose(reader, params.get("suite"), params.get("release"))
-    return choose(reader, given.suite, given.release)
+    return choose(reader, args.suite, args.release)
 
 
 def source_text(source: BoardSource) -> str:
-    """How a suite or release is named in the picker."""
+    """The label of a suite or release in the picker."""
     status = f" ({source.status})" if source.status else ""
     return f"{source.kind.value.capitalize()} {source.name}{status}"
 
 
 def address_follows() -> None:
-    """Write the picked suite or release into the address; a run of another one means nothing."""
+    """Write the picked suite or release into the address, and drop the run of the one before."""
     source = st.session_state["source"]
     for name in ("suite", "release", "run", "instance"):
         st.query_params.pop(name, None)
     st.query_params[source.kind.value] = source.name
 
 
-def pick_source(reader: Reader, given: argparse.Namespace) -> BoardSource:
+def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     """The picker of suites and releases."""
-    sources, wanted = sources_of(reader.location), asked(reader, given)
-    names = [(one.kind, one.name) for one in sources]
+    sources, selected = sources_of(reader.location), source_of(reader, args)
+    names = [(source.kind, source.name) for source in sources]
     picked: BoardSource = st.selectbox(
         "Suite or release",
         sources,
-        index=names.index((wanted.kind, wanted.name)),
+        index=names.index((selected.kind, selected.name)),
         format_func=source_text,
         key="source",
         on_change=address_follows,
@@ -112,12 +112,12 @@ def pick_source(reader: Reader, given: argparse.Namespace) -> BoardSource:
 
 def page() -> None:
     """The whole page."""
-    given = arguments()
-    load_plugins(tuple(given.plugins))
-    reader = reader_of(given.output_path)
+    args = arguments()
+    load_plugins(tuple(args.plugins))
+    reader = reader_of(args.output_path)
     title, views, picker = st.columns([2.3, 1.5, 1.5], vertical_alignment="bottom")
     with picker:
-        source = pick_source(reader, given)
+        source = pick_source(reader, args)
     with views:
         view = st.segmented_control(
             "View", VIEWS, default=BOARD, key="view", bind="query-params", required=True
@@ -130,7 +130,7 @@ def page() -> None:
     elif view == ROBUSTNESS:
         robustness_page.show(runs)
     else:
-        board_page.show(source, runs, given.coverage_floor)
+        board_page.show(source, runs, args.coverage_floor)
 
 
 HERE = Path(__file__).parent
@@ -141,5 +141,5 @@ st.html(styles(HERE))
 try:
     page()
 except MedhelmSparkError as error:
-    # Not st.error: Streamlit's own boxes read Markdown, and a link could smuggle a picture in.
+    # Not st.error: Streamlit renders its text as Markdown, and a link could load a picture.
     st.html(note(str(error), "error"))

@@ -11,16 +11,17 @@ from page_markup import LOCAL_VIEW, chip, note, text
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
-from medhelm_spark.render.board import remarks
+from medhelm_spark.render.board import counts, remarks
+from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 
-Place = tuple[str, str, str, str]
-"""Deployment, scenario, metric and split: what names a cell."""
+CellKey = tuple[str, str, str, str]
+"""Deployment, scenario, metric and split of a cell."""
 
 
 def show(source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float) -> None:
-    """Filters, and the board of what they let pass."""
+    """Filters, and the board of the runs that match them."""
     passed = passing(runs)
     board = board_of(passed, coverage_floor=coverage_floor)
     if not board.rows:
@@ -33,16 +34,16 @@ def show(source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float) -
 
 
 def passing(runs: Sequence[BoardRun]) -> list[BoardRun]:
-    """The runs that the filters on the page let pass."""
+    """The runs that match the filters on the page."""
     access, locality = filters()
     return [run for run in runs if run.run_spec.access_level in access and run.locality in locality]
 
 
 def filters() -> tuple[list[str], list[str]]:
-    """The access levels and localities to show; they stand in the address."""
+    """The access levels and localities to show, which the address keeps."""
     left, right, _ = st.columns([1.1, 1.4, 1.5])
     levels = [level.value for level in AccessLevel]
-    places = [place.value for place in Locality]
+    localities = [locality.value for locality in Locality]
     with left:
         access = st.pills(
             "Access level of the benchmark",
@@ -55,9 +56,9 @@ def filters() -> tuple[list[str], list[str]]:
     with right:
         locality = st.pills(
             "Locality: where the model runs",
-            places,
+            localities,
             selection_mode="multi",
-            default=places,
+            default=localities,
             key="locality",
             bind="query-params",
         )
@@ -85,13 +86,13 @@ def _hidden(whole: Leaderboard, shown: Leaderboard) -> str:
 
 
 def _address(source: BoardSource) -> dict[str, list[str]]:
-    """What a link to an answer keeps of the address."""
+    """The part of the address that links to answers keep."""
     kept = {name: st.query_params.get_all(name) for name in ("access", "locality")}
     return {source.kind.value: [source.name], **{k: v for k, v in kept.items() if v}}
 
 
-def _place(run: BoardRun) -> Place:
-    """Where the board shows a run, or would if it had a value."""
+def _cell_key(run: BoardRun) -> CellKey:
+    """The cell of a run, or the one that it will have once it has a value."""
     spec = run.run_spec
     scenario = run.cell.scenario_name if run.cell else spec.scenario_name
     return (spec.model_deployment, scenario, spec.main_metric, spec.main_split)
@@ -102,10 +103,10 @@ def board_html(
 ) -> str:
     """The table. `runs` are those behind it; a cell links to the answers of its run."""
     by_id = {run.run_spec.run_spec_id: run for run in runs}
-    waiting = {_place(run): run for run in runs if not run.cell}
+    without_cell = {_cell_key(run): run for run in runs if not run.cell}
     body = "".join(
         f"<tr{_unranked(row)}>{_row_head(row)}"
-        f"{''.join(_cells(board, row, by_id, waiting, address))}</tr>"
+        f"{''.join(_cells(board, row, by_id, without_cell, address))}</tr>"
         for row in board.rows
     )
     return (
@@ -143,7 +144,7 @@ def _column_head(column: BoardColumn) -> str:
 
 
 def _row_head(row: BoardRow) -> str:
-    """Rank, name and locality; equal win rates share a rank, and without one there is none."""
+    """Rank, name and locality; no rank without a win rate."""
     rank = "" if row.rank is None else str(row.rank)
     rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
     return (
@@ -156,15 +157,15 @@ def _cells(
     board: Leaderboard,
     row: BoardRow,
     by_id: Mapping[str, BoardRun],
-    waiting: Mapping[Place, BoardRun],
+    without_cell: Mapping[CellKey, BoardRun],
     address: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
     for column, cell in zip(board.columns, row.cells, strict=True):
         if cell:
             yield _cell(cell, by_id[cell.run_spec_ids[0]], address)
         else:
-            place = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
-            yield _missing(None if row.variant else waiting.get(place))
+            key = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
+            yield _missing(None if row.variant else without_cell.get(key))
 
 
 def _missing(run: BoardRun | None) -> str:
@@ -175,8 +176,8 @@ def _missing(run: BoardRun | None) -> str:
 
 
 def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
-    at = heat.place(cell.mean, run.info) if cell.mean is not None and cell.is_counted else None
-    style = "" if at is None else f' style="background:{heat.css(heat.colour(at))}"'
+    share = heat.share(cell.mean, run.info) if cell.mean is not None and cell.is_counted else None
+    style = "" if share is None else f' style="background:{heat.css(heat.colour(share))}"'
     query = urlencode({**address, "view": "Answers", "run": run.run_spec.run_spec_id}, doseq=True)
     return (
         f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'
@@ -185,19 +186,11 @@ def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) 
 
 
 def _numbers(cell: BoardCell) -> str:
-    """As the command line writes a cell: mean, interval, counts, coverage, unreadable share."""
+    """As the command line writes a cell: mean, interval, counts and remarks, a line each."""
     mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
     mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}"
-    interval = ""
-    if cell.ci_low is not None and cell.ci_high is not None:
-        interval = f"<span>[{cell.ci_low:.2f}, {cell.ci_high:.2f}]</span>"
-    total = f"/{cell.count + cell.num_unscored}" if cell.num_unscored else ""
-    partial = cell.jury_coverage is not None and cell.jury_coverage < 1
-    coverage = f" · cov {cell.jury_coverage:.2f}" if partial else ""
-    unread = f"<span>unread {cell.unreadable:.2f}</span>" if cell.unreadable else ""
-    apart = "".join(f"<span>{text(words)}</span>" for words in remarks(cell))
-    counts = f"<span>n={cell.count}{total}{coverage}</span>"
-    return f"<b>{mean}{mark}</b>{interval}{counts}{unread}{apart}"
+    lines = [interval_text(cell.ci_low, cell.ci_high).strip(), *counts(cell), *remarks(cell)]
+    return f"<b>{mean}{mark}</b>{''.join(f'<span>{text(line)}</span>' for line in lines if line)}"
 
 
 def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:

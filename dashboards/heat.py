@@ -1,8 +1,8 @@
-"""Heat colours: one blue that only grows darker, in the same order for colour-blind readers."""
+"""Heat colours: one blue that only gets darker, so that it is readable without colour vision."""
 
 from medhelm_spark.domain.stats import MetricInfo
 
-# From the worst value of a metric's own scale to its best; light enough for dark text everywhere.
+# From the worst value of a metric's scale to the best; all light enough for dark text.
 STOPS = (
     (247, 250, 252),
     (226, 237, 245),
@@ -13,25 +13,25 @@ STOPS = (
 )
 
 
-def place(value: float, info: MetricInfo | None) -> float | None:
-    """Where a value stands between the worst (0) and the best (1) of its metric.
+def share(value: float, info: MetricInfo | None) -> float | None:
+    """A value on the scale from the worst (0) to the best (1) of its metric.
 
-    None where the metric has no known scale or no direction: a colour would say too much.
+    None where the metric has no known scale or no direction, so that the cell gets no colour.
     """
     if info is None or info.lower_is_better is None or info.minimum is None or info.maximum is None:
         return None
-    share = (value - info.minimum) / (info.maximum - info.minimum)
-    share = min(1.0, max(0.0, share))
-    return 1 - share if info.lower_is_better else share
+    above = (value - info.minimum) / (info.maximum - info.minimum)
+    above = min(1.0, max(0.0, above))
+    return 1 - above if info.lower_is_better else above
 
 
-def colour(at: float) -> tuple[int, int, int]:
-    """The colour at a place between 0 and 1."""
-    scaled = at * (len(STOPS) - 1)
+def colour(share: float) -> tuple[int, int, int]:
+    """The colour of a share from 0 to 1, between two of the stops."""
+    scaled = share * (len(STOPS) - 1)
     low = min(int(scaled), len(STOPS) - 2)
-    share = scaled - low
+    weight = scaled - low
     red, green, blue = (
-        round(a + (b - a) * share) for a, b in zip(STOPS[low], STOPS[low + 1], strict=True)
+        round(a + (b - a) * weight) for a, b in zip(STOPS[low], STOPS[low + 1], strict=True)
     )
     return red, green, blue
 

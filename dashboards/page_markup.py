@@ -1,4 +1,4 @@
-"""Pieces of HTML that both views share. Every text from the lake goes through `text`."""
+"""Pieces of HTML that the pages share. Every text from the lake is escaped by `text`."""
 
 import html
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ LOCAL_VIEW = (
 
 
 def text(value: object) -> str:
-    """Any text as it is: escaped, so that nothing in it is markup."""
+    """The escaped text, so that nothing in it is markup."""
     return html.escape(str(value), quote=True)
 
 
@@ -25,7 +25,7 @@ def styles(folder: Path) -> str:
 
 
 def heading(source: str) -> str:
-    """What page this is."""
+    """The title of the page and the suite or release that it shows."""
     return (
         '<header class="ms-head"><h1>Medical leaderboard</h1>'
         f'<p class="ms-source">{text(source)}</p></header>'
@@ -33,7 +33,7 @@ def heading(source: str) -> str:
 
 
 def note(sentence: str, kind: str = "note") -> str:
-    """A line that a reader must not miss."""
+    """A highlighted line; `kind` is note, warning or error."""
     return f'<p class="ms-note ms-note-{text(kind)}" role="note">{text(sentence)}</p>'
 
 
@@ -43,13 +43,13 @@ def chip(label: str, kind: str = "") -> str:
 
 
 def section(title: str, *parts: str, aside: str = "") -> str:
-    """A titled block, with a few words beside the title."""
-    beside = f'<span class="ms-aside">{text(aside)}</span>' if aside else ""
-    return f'<section class="ms-block"><h3>{text(title)}{beside}</h3>{"".join(parts)}</section>'
+    """A titled block; `aside` is text next to the title."""
+    aside_html = f'<span class="ms-aside">{text(aside)}</span>' if aside else ""
+    return f'<section class="ms-block"><h3>{text(title)}{aside_html}</h3>{"".join(parts)}</section>'
 
 
 def passage(value: str, kind: str = "") -> str:
-    """Clinical text, unchanged: line breaks kept, direction by its own letters."""
+    """Clinical text, unchanged: with line breaks, and in the direction of its script."""
     if not value:
         return '<p class="ms-empty">empty text</p>'
     return f'<pre class="ms-text ms-{kind}" dir="auto">{text(value)}</pre>'
@@ -59,5 +59,5 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]], kind: str = "") 
     """A plain table; its cells are HTML already."""
     head = "".join(f'<th scope="col">{text(name)}</th>' for name in header)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    rows_of = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<table class="ms-table {kind}">{rows_of}</table>'
+    content = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<table class="ms-table {kind}">{content}</table>'

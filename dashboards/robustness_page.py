@@ -1,4 +1,4 @@
-"""Robustness: what perturbed copies and other prompts do to each model's main metric."""
+"""Robustness: each model's main metric on perturbed copies, other prompts and repeats."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ NONE = (
 
 
 def show(runs: Sequence[BoardRun]) -> None:
-    """Filters, and one table of what they let pass."""
+    """Filters, and one table of the runs that match them."""
     passed = passing(runs)
     if not any(run.cell for run in passed):
         st.info(nothing(runs, passed))

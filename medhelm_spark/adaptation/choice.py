@@ -3,7 +3,7 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
 1. The whole text is a label or an option's text.
 2. A field of a JSON object that asks for the choice.
 3. A statement of the answer: final ones ("Final answer: B", `\boxed{B}`), then others ("The answer
-   is (B)", "I would choose B", "B is correct"). Of several the last holds, since models think
+   is (B)", "I would choose B", "B is correct"). Of several the last counts, since models think
    aloud; one that is denied, asked, conditional or somebody else's does not count.
 4. An option alone on a line or as a sentence; then the first line, where it answers and does not
    begin a discussion of the options; then the only line of a list that is marked as correct.
@@ -11,8 +11,8 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
 
 Where the strongest evidence names several options the text is unreadable, and so is a text without
-evidence. Of a text that ends in mid-sentence, or was cut, only statements count, and an answer
-that comes first. A base model that goes on to ask the next question itself is read up to there.
+evidence. In a text that ends in mid-sentence or was cut, only statements count, and an answer at
+its beginning. Where a base model goes on with a next question, the text before that is read.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,12 @@ from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line
 from medhelm_spark.adaptation.mentions import is_discussed, mentions, texts_in
-from medhelm_spark.adaptation.naming import Named
+from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
-from medhelm_spark.adaptation.standing import Reply, Standing, asked_in, asks_for_worst
+from medhelm_spark.adaptation.reply import Reply, asked_in, asks_for_worst
 from medhelm_spark.adaptation.statements import (
+    Certainty,
     agreed,
     conditional_statement,
     final_statement,
@@ -34,27 +35,27 @@ from medhelm_spark.adaptation.statements import (
     statements,
 )
 
-Reader = Callable[[Reply], Named | None]
+Reader = Callable[[Reply], NamedOption | None]
 
 
 def read_choice(
     text: str, options: Options, *, question: str = "", is_cut: bool = False
 ) -> str | None:
-    """The option that a model's text chooses, as its result; None where it cannot be read.
+    """The result of the option that a model's text chooses; None where it cannot be read.
 
-    Of a text that was cut at its token limit weak evidence (5.) does not count, since nobody knows
-    where it would have ended. Where the question asks for the least or the wrong one, that one is
+    In a text that was cut at its token limit weak evidence (5.) does not count, because what would
+    have followed is unknown. Where the question asks for the least or the wrong option, that one is
     the answer.
     """
-    undressed = cues.SPEAKER.sub("", plain(text))
+    reply = cues.SPEAKER.sub("", plain(text))
     if options.are_numbers:
-        undressed = _without_numbering(cues.GRADE.sub("", undressed))
+        reply = _without_numbering(cues.GRADE.sub("", reply))
     asked = asked_in(question)
     is_worst = asks_for_worst(asked)
-    if whole := _whole(undressed, options) or options.whole(cues.LEAD.sub("", undressed)):
+    if whole := _whole(reply, options) or options.whole(cues.LEAD.sub("", reply)):
         return whole
     if not options.are_numbers and not options.are_labels:
-        undressed = cues.BEFORE_LABEL.sub("", undressed)  # "A: C" is an answer, "1. C" a line
+        reply = cues.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
     if cues.MEMBER.search(text):
         in_json = choice_in(
             text, options, asked, lambda value: read_value(value, options, question)
@@ -62,26 +63,26 @@ def read_choice(
         if in_json.result:
             return in_json.result
         if in_json.prose != text:
-            undressed = plain(in_json.prose)
-    turn = cues.NEXT_TURN.search(undressed)
-    first_turn = undressed[: turn.start()] if turn else ""
-    if first_turn:
-        reply = Reply(first_turn, options, is_cut=False, asks_for_worst=is_worst)
-        if result := _read(reply):
-            return result
+            reply = plain(in_json.prose)
+    turn = cues.NEXT_TURN.search(reply)
+    first_turn = reply[: turn.start()] if turn else ""
+    if first_turn and (
+        result := _read(Reply(first_turn, options, is_cut=False, asks_for_worst=is_worst))
+    ):
+        return result
     is_cut = is_cut and not cues.CLOSED.search(text[-200:])
-    is_cut = is_cut or _is_unfinished(undressed, options)
-    return _read(Reply(undressed, options, is_cut=is_cut, asks_for_worst=is_worst))
+    is_cut = is_cut or _is_unfinished(reply, options)
+    return _read(Reply(reply, options, is_cut=is_cut, asks_for_worst=is_worst))
 
 
 def _without_numbering(text: str) -> str:
     """The text without the numbers of a list's lines, if two lines at least are numbered."""
-    numbers = [match[1] for match in cues.NUMBERED.finditer(text)]
-    return cues.NUMBERED.sub("", text) if {"1", "2"} <= set(numbers) else text
+    numbers = {match[1] for match in cues.NUMBERED.finditer(text)}
+    return cues.NUMBERED.sub("", text) if {"1", "2"} <= numbers else text
 
 
 def _whole(text: str, options: Options) -> str | None:
-    """The option that the text is: its label, its text, or both."""
+    """The option that is the whole text: its label, its text, or both."""
     if whole := options.whole(text):
         return whole
     if text[:80].count(",") > 1:  # "No, no, no,"
@@ -95,7 +96,7 @@ def _whole(text: str, options: Options) -> str | None:
 
 
 def _is_unfinished(text: str, options: Options) -> bool:
-    """Whether a text ends in mid-sentence: at a word that ends none, or late in a long clause."""
+    """Whether a text ends in mid-sentence: at a function word, or in a begun or long clause."""
     low = text.lower()
     if any(low.endswith(option) for option in options.texts if len(option) > 1):
         return False
@@ -126,38 +127,40 @@ def _strongest(reply: Reply) -> str | None:
 
 
 def read_value(value: str, options: Options, question: str = "") -> str | None:
-    """The option that a value names which was cut out of a text as the answer."""
-    undressed = plain(value)
-    if whole := _whole(undressed, options):
+    """The option that a value names, which was taken out of a text as its answer."""
+    text = plain(value)
+    if whole := _whole(text, options):
         return whole
-    if undressed[:1] in ("[", "{") and (parsed := parsed_value(value)):
+    if text[:1] in ("[", "{") and (parsed := parsed_value(value)):
         return read_json(parsed, options, lambda inner: read_value(inner, options, question))
     is_worst = asks_for_worst(asked_in(question))
-    reply = Reply(undressed, options, is_cut=False, asks_for_worst=is_worst)
+    reply = Reply(text, options, is_cut=False, asks_for_worst=is_worst)
     named = reply.named_at(0)
     if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result
     return _read(reply)
 
 
-def _weak(reply: Reply) -> Named | None:
-    weak = statements(reply, (cues.WEAK,))
+def _weak(reply: Reply) -> NamedOption | None:
+    named = [
+        statement.named
+        for statement in statements(reply, (cues.WEAK,))
+        if statement.certainty >= Certainty.SUPPOSED
+    ]
     return agreed(
         [
-            one.named
-            for one in weak
-            if one.standing >= Standing.SUPPOSED
-            and not reply.is_refuted(one.named)
-            and not reply.is_absent(one.named.start)
+            option
+            for option in named
+            if not reply.is_refuted(option) and not reply.is_absent(option.start)
         ]
     )
 
 
-def _mentioned(reply: Reply) -> Named | None:
+def _mentioned(reply: Reply) -> NamedOption | None:
     return agreed(list(mentions(reply)))
 
 
-def _in_one_sentence(reply: Reply) -> Named | None:
+def _in_one_sentence(reply: Reply) -> NamedOption | None:
     begun = reply.named_at(0)
     if cues.SENTENCE.search(reply.text):
         return None

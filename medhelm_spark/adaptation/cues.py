@@ -1,8 +1,8 @@
-"""The patterns that tell an answer, made of the words of all languages.
+"""The regular expressions by which answers are read, built from the words of all languages.
 
-A pattern without a flag is searched in the lower-case text: that, and no look behind at its
-beginning, makes the search ten times as fast. Every repetition is bounded, so that the time grows
-with the length of the text and no faster.
+Patterns without flags are searched in the lower-case text: with that, and without a look-behind at
+their beginning, the search is ten times as fast. Every repetition is bounded, so that the time is
+linear in the length of the text.
 """
 
 import re
@@ -117,7 +117,6 @@ BARE_LINE = re.compile(
     r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]{0,4}(\w)(?!\w)[^\w\n✗✘❌]{0,12}$",
     re.MULTILINE,
 )
-LABEL_FIRST = re.compile(r"[\"'(\[]{0,4}\w(?!\w)")
 INLINE_START = re.compile(r"(?<=[.;!?] )(?:(?:option|choice) )?(?=[\"'(\[]{0,4}\w[.):\]]{1,2} )")
 HEADED = re.compile(r"(?:(?:option|choice) )?[\"'(\[]{0,4}\w[.):]{1,2} ")
 LINE_START = re.compile(

@@ -1,10 +1,9 @@
-"""How a prompt is asked: decoding parameters, an estimate of the work, and the ids of a request.
+"""Decoding parameters of a RunSpec, the ids of renderings, calls and requests, and token estimates.
 
-`request_id` and `estimate_tokens` have twins in SQL, so that the plan stage joins prompts with
-calls without sending a row through Python. They are equal by definition; change neither alone.
+What is computed per request is SQL, so that the plan stage joins prompts with calls without sending
+rows through Python.
 """
 
-import hashlib
 import math
 
 from medhelm_spark.domain.deployment import Deployment
@@ -35,12 +34,12 @@ RENDER_FIELDS = (
     "sample_train",
     "multi_label",
 )
-"""The AdapterSpec fields that shape the text; all others may change without a new prompt."""
+"""The AdapterSpec fields that shape a prompt's text; no other field changes the prompt."""
 
 _OPTION_FIELDS = ("method", "reference_prefix", "reference_prefix_characters")
 
 REQUEST_ID_SQL = "md5(concat(prompt_id, '|', call_id))"
-"""`request_id` in Spark SQL, over columns `prompt_id` and `call_id`."""
+"""The id of a request, the unit of paid work; `prompt_id` covers text and access level."""
 
 CHARACTERS_PER_TOKEN = 4
 OUTPUT_WEIGHT = 0.25
@@ -49,7 +48,12 @@ ESTIMATED_TOKENS_SQL = (
     f"greatest(1, CAST(ceil(num_characters / {CHARACTERS_PER_TOKEN}"
     f" + {OUTPUT_WEIGHT} * decoding.max_tokens * decoding.num_completions) AS BIGINT))"
 )
-"""`estimate_tokens` in Spark SQL, over columns `num_characters` and `decoding`."""
+"""Expected tokens of a request, over `num_characters` and `decoding`; balances waves and slots.
+
+Four characters a token is the usual rate of English text. Of `max_tokens` a quarter counts: the
+limit is set for the longest answer while most end far before it, and in full it would hide the
+difference between a short prompt and a note of 200 KB. `estimate` uses real tokenizers.
+"""
 
 
 def decoding_for(
@@ -62,8 +66,9 @@ def decoding_for(
     `num_outputs` completions. Trials differ by their seed; a trial's parameters do not depend on
     how many trials there are, so that raising `num_trials` reuses the earlier answers.
 
-    `tells_tokens` is for answers that are also read by their first tokens: engines tell where a
-    token ends by its log-probability, and of the alternatives, which nothing reads, one is enough.
+    `tells_tokens` is for answers that are also read as MedHELM's shorter ones: engines return
+    tokens only with log-probabilities, and one alternative per token, which nothing reads, is
+    enough.
     """
     joint = spec.method.shows_options
     alternatives = spec.num_outputs if joint else 0
@@ -90,28 +95,16 @@ def _seed(spec: AdapterSpec, trial_index: int) -> int | None:
     return int(digest(spec.random)[:7], 16) + trial_index
 
 
-def estimate_tokens(num_characters: int, decoding: Decoding) -> int:
-    """Expected work of one request in tokens, to cut waves and partitions of equal work.
-
-    Four characters a token is the usual rate of English text. Of `max_tokens` a quarter counts: a
-    limit is set for the longest answer while most end far before it, and counted whole it would
-    hide all difference between a short prompt and a 200 KB note. `estimate` uses real tokenizers.
-    """
-    prompt = num_characters / CHARACTERS_PER_TOKEN
-    output = OUTPUT_WEIGHT * decoding.max_tokens * decoding.num_completions
-    return max(1, math.ceil(prompt + output))
-
-
 def estimate_text_tokens(text: str) -> int:
-    """Tokens of a text whose tokenizer is not at hand."""
+    """Tokens of a text whose tokenizer is not available."""
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
 def render_id(spec: AdapterSpec, data_version: str, *parts: str) -> str:
     """The id of a rendering: everything but the instance that shapes a prompt's text.
 
-    Runs that differ only in decoding, sampling size or scoring share their prompts. `parts` name
-    whatever else went into the text, for example a template's hash.
+    Runs that differ only in decoding, sampling size or scoring share their prompts. `parts` are
+    whatever else shaped the text, for example a template's hash.
     """
     fields = {name: getattr(spec, name) for name in RENDER_FIELDS}
     return content_id(RENDER_VERSION, fields, data_version, parts)
@@ -123,10 +116,5 @@ def option_fields(spec: AdapterSpec) -> dict[str, str | None]:
 
 
 def call_id(deployment: Deployment, decoding: Decoding) -> str:
-    """The id of a way of asking: the deployment's identity and every decoding parameter."""
+    """The id of a call: the deployment's identity and every decoding parameter."""
     return content_id(deployment.identity, decoding)
-
-
-def request_id(prompt_id: str, call_id: str) -> str:
-    """The id of a unit of paid work; `prompt_id` already covers text and access level."""
-    return hashlib.md5(f"{prompt_id}|{call_id}".encode(), usedforsecurity=False).hexdigest()

@@ -1,7 +1,7 @@
-"""Makes a prompt fit a deployment's window as MedHELM does: fewer examples, then a cut at the end.
+"""Fits a prompt into a deployment's context window as MedHELM does: fewer examples, then a cut.
 
-Only where a deployment asks for it (`on_failure: {too_long: truncate}`). What is cut at the end is
-the question and the cue for the answer, so a prompt that was cut says so.
+Only for deployments with `on_failure: {too_long: truncate}`. The cut takes away the end, which is
+the question and the cue for the answer, so `prompt_truncated` marks the prompt.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Spans = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """How many tokens a prompt may have; `spans` gives where each token of a text stands in it."""
+    """The most tokens of a prompt; `spans` gives start and end of each token in a text."""
 
     tokens: int
     spans: Callable[[str], Spans]
@@ -57,9 +57,10 @@ def render_fitting(
 
 
 def beginning(text: str, window: Window) -> str:
-    """The longest beginning of a text, in whole tokens, that has no more than the window's.
+    """The longest beginning of a text, in whole tokens, that fits the window.
 
-    A cut text may be read as more tokens than it was as a part: it is then cut again.
+    Tokenized by itself a beginning may have more tokens than it had in the text; then it is cut
+    again.
     """
     spans = window.spans(text)
     while len(spans) > window.tokens:

@@ -1,7 +1,7 @@
-"""The JSON objects in what a model wrote, and the values under a name in them.
+"""The JSON objects in a model's text, and the values under a name in them.
 
-Prose and code fences around an object do not matter. An object that was cut off, or is not quite
-JSON, still gives the values that are whole. The tries are bounded, and so is the time.
+Prose and code fences around an object do not matter. An object that was cut off, or is not valid
+JSON, still gives the values that are complete. The number of parsing attempts is bounded.
 """
 
 import ast
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_MOST = 64
+_MAX_ATTEMPTS = 64
 _OBJECT = re.compile(r"\{\s{0,80}[\"'}]")
 _FLAT = re.compile(r"\{'[^{}]{1,4000}\}")
 _KEY = re.compile(r"[\"']([^\"'\n{}:,]{1,60})[\"']\s{0,20}:\s{0,20}")
@@ -31,11 +31,11 @@ _EXAMPLE = re.compile(
 
 
 def field(text: str, path: str) -> str | None:
-    """The value under the path in the last JSON object that has it, and is no example.
+    """The value under the dotted path in the last JSON object that has it.
 
-    The case of the names, and whether words in them are joined by `_`, `-` or a space, counts only
-    where a name is there in both spellings. A value that only holds a place (`<answer>`, `...`,
-    `A/B/C`) is none; an object that the words before it call an example counts only alone.
+    Names match without case and without `_`, `-` and spaces; an exactly equal name goes first. A
+    placeholder (`<answer>`, `...`, `A/B/C`) is no value. An object that the words before it call an
+    example counts only where there is no other.
     """
     values = [
         (value, _is_example(text, at))
@@ -55,9 +55,9 @@ def field(text: str, path: str) -> str | None:
 
 
 def objects(text: str) -> list[tuple[int, int, Any]]:
-    """The outermost JSON objects of a text with where they begin and end, in their order."""
+    """Begin, end and value of the outermost JSON objects of a text, in order."""
     decoded, end = [], 0
-    for match in list(_OBJECT.finditer(text))[-_MOST:] if "{" in text else ():
+    for match in list(_OBJECT.finditer(text))[-_MAX_ATTEMPTS:] if "{" in text else ():
         if match.start() < end:
             continue
         try:
@@ -71,7 +71,7 @@ def objects(text: str) -> list[tuple[int, int, Any]]:
 def _single_quoted(text: str) -> list[tuple[int, int, Any]]:
     """Objects without objects in them, in single quotes, as Python prints them."""
     decoded = []
-    for match in list(_FLAT.finditer(text))[-_MOST:] if "{'" in text else ():
+    for match in list(_FLAT.finditer(text))[-_MAX_ATTEMPTS:] if "{'" in text else ():
         try:
             decoded.append((match.start(), match.end(), ast.literal_eval(match[0])))
         except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -80,14 +80,14 @@ def _single_quoted(text: str) -> list[tuple[int, int, Any]]:
 
 
 def loose_values(text: str) -> Iterator[tuple[int, str, str]]:
-    """Where, name and value of what looks like a member of an object, where no object parses."""
-    for match in list(_KEY.finditer(text))[-_MOST:]:
+    """Position, name and value of what looks like a member, for texts where no object parses."""
+    for match in list(_KEY.finditer(text))[-_MAX_ATTEMPTS:]:
         if (value := _value_at(text, match.end())) is not None:
             yield match.start(), match[1], value
 
 
 def parsed_value(text: str) -> dict[str, Any] | list[Any] | None:
-    """The JSON list or object that a text is; None where it is neither."""
+    """The value of a text that is a JSON list or object; None for any other text."""
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):
@@ -96,7 +96,7 @@ def parsed_value(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def without_examples(text: str, results: list[tuple[int, str]]) -> list[str]:
-    """What is read in objects, by where, that are no examples; where all are examples, all."""
+    """The results, by the position of their object, that are no examples; else all."""
     return [result for at, result in results if not _is_example(text, at)] or [
         result for _, result in results
     ]

@@ -1,29 +1,29 @@
-"""What lines answer: a label alone, the first line, the last one, the only one that is marked."""
+"""Answers by line: a label alone on a line, the first line, the last one, the only marked one."""
 
 import re
 
 from medhelm_spark.adaptation import cues
 from medhelm_spark.adaptation.mentions import is_discussed, is_text, mentions, texts_in
-from medhelm_spark.adaptation.naming import Named
-from medhelm_spark.adaptation.standing import Reply
+from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.statements import agreed
 
 
-def bare_label(reply: Reply) -> Named | None:
+def bare_label(reply: Reply) -> NamedOption | None:
     """Labels alone on a line; the last line does not count in a text that was cut."""
     bare = [
-        Named(reply.options.labels[match[1].upper()], match.start(), match.end())
+        NamedOption(reply.options.labels[match[1].upper()], match.start(), match.end())
         for match in cues.BARE_LINE.finditer(reply.low)
         if match[1].upper() in reply.options.labels
         and not (reply.is_cut and match.end() == len(reply.text))
         and not (reply.is_cut and cues.TURN_NEXT.match(reply.low, match.end()))
-        and not _goes_on(reply, match)
+        and not _continues_list(reply, match)
     ]
     return agreed(bare)
 
 
-def _goes_on(reply: Reply, line: re.Match[str]) -> bool:
-    """Whether a label alone on the last line goes on with the list of options above it."""
+def _continues_list(reply: Reply, line: re.Match[str]) -> bool:
+    """Whether a label alone on the last line continues the list of options above it."""
     if line.end() < len(reply.text) or reply.low[line.start() - 2 : line.start()] == "\n\n":
         return False
     if cues.BARE_LINE.match(reply.low, reply.low.rfind("\n", 0, line.start() - 1) + 1):
@@ -32,8 +32,8 @@ def _goes_on(reply: Reply, line: re.Match[str]) -> bool:
     return above[:1].isalnum() and ord(line[1]) - ord(above[0]) == 1 and not above[1:2].isalnum()
 
 
-def last_line(reply: Reply) -> Named | None:
-    """The last line, or the last sentence, if it is an option and nothing else."""
+def last_line(reply: Reply) -> NamedOption | None:
+    """The last line, or the last sentence, where it is an option and nothing else."""
     begin = reply.text.rfind("\n") + 1
     start = max(begin, reply.sentence_start(len(reply.text) - 2))
     if cues.LABEL_LAST.search(reply.text, max(0, start - 5), start):
@@ -50,16 +50,16 @@ def last_line(reply: Reply) -> Named | None:
     for part in (reply.text[begin:], last if is_ended else ""):
         bare = cues.LEAD.sub("", part.strip())
         if result := reply.options.whole(part) or reply.options.whole(bare):
-            return Named(result, start, len(reply.text))
+            return NamedOption(result, start, len(reply.text))
     return None
 
 
-def first_line(reply: Reply) -> Named | None:
+def first_line(reply: Reply) -> NamedOption | None:
     """The option that the text begins with, unless a discussion of the options begins there."""
     named = reply.named_at(0)
     if named is None or _is_prefix(reply, 0, named) or reply.is_refuted(named):
         return None
-    if reply.is_question(named) or len({one.result for one in _listed(reply).values()}) > 1:
+    if reply.is_question(named) or len({option.result for option in _listed(reply).values()}) > 1:
         return None
     if reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end):
         return None
@@ -82,16 +82,16 @@ def first_line(reply: Reply) -> Named | None:
     return agreed([named, *texts_in(reply, reply.text.find("\n") % (len(reply.text) + 1))])
 
 
-def _is_prefix(reply: Reply, at: int, named: Named) -> bool:
+def _is_prefix(reply: Reply, at: int, named: NamedOption) -> bool:
     """Whether "A:" may stand for "Answer:", there being no text of option A after it."""
     is_called_option = reply.low[:at].endswith(("option ", "choice "))
     is_prefix = re.match(r"[\"'(\[]{0,4}A:", reply.text[at : at + 6]) is not None
     return is_prefix and not named.is_text and not is_called_option
 
 
-def _listed(reply: Reply) -> dict[int, Named]:
-    """The options that lines begin with, by where."""
-    lines: dict[int, Named] = {}
+def _listed(reply: Reply) -> dict[int, NamedOption]:
+    """The options that lines begin with, by position."""
+    lines: dict[int, NamedOption] = {}
     starts = [*cues.LINE_START.finditer(reply.low)]
     if cues.HEADED.match(reply.low):  # "A. Aspirin: weak. B. Heparin: slow."
         starts += cues.INLINE_START.finditer(reply.low)
@@ -105,19 +105,19 @@ def _listed(reply: Reply) -> dict[int, Named]:
     return lines
 
 
-def only_line(reply: Reply) -> Named | None:
+def only_line(reply: Reply) -> NamedOption | None:
     """The only line that begins with a label, or the only one that is marked as right."""
     lines = _listed(reply)
     listed = list(lines.values())
     if len({named.result for named in listed}) == 1:
-        is_told = cues.SENTENCE_ENDED.match(reply.low, listed[0].end)
-        return listed[0] if is_told and not reply.is_refuted(listed[0]) else None
+        is_answer = cues.SENTENCE_ENDED.match(reply.low, listed[0].end)
+        return listed[0] if is_answer and not reply.is_refuted(listed[0]) else None
     starts = sorted(lines)
     ends = dict(zip(starts, [*starts[1:], len(reply.low)], strict=False))
     return agreed([lines[at] for at in starts if _is_marked(reply, lines[at], ends[at])])
 
 
-def _is_marked(reply: Reply, named: Named, end: int) -> bool:
+def _is_marked(reply: Reply, named: NamedOption, end: int) -> bool:
     end = min(end, reply.low.find("\n", named.end) % (len(reply.low) + 1), named.end + 400)
     line = reply.low[named.end : end]
     return bool(cues.MARKED.search(line)) and not cues.MARKED_WRONG.search(line)

@@ -1,7 +1,7 @@
-"""What MedHELM would have got from the same model: the first tokens of an answer, up to a stop.
+"""The answer that MedHELM's shorter request would have returned: the first tokens, up to a stop.
 
-Greedy decoding begins with the same tokens whatever their limit, so that a longer answer holds the
-shorter one. Where its tokens are not known nothing is guessed from its characters.
+Greedy decoding gives the same first tokens under any token limit, so that a longer answer contains
+the shorter one. Where the tokens are not known there is no guess by characters.
 """
 
 from collections.abc import Iterable
@@ -14,17 +14,17 @@ from medhelm_spark.domain.run import MedhelmReading
 def as_medhelm_got(
     completion: Completion, how: MedhelmReading, *, is_cut: bool
 ) -> Completion | None:
-    """The completion as MedHELM's own request would have brought it; None where nobody can tell.
+    """The completion that MedHELM's own request would have returned; None where it is unknown.
 
     Args:
-        completion: What the model wrote, without thinking that stands in the text.
+        completion: The completion, without thinking in its text.
         how: MedHELM's token limit and the stop sequences that it sends.
         is_cut: Whether more tokens were asked for than MedHELM asks for.
     """
     tokens = completion.tokens
     if not is_cut or 0 < len(tokens) <= how.max_tokens:
         return replace(completion, text=_before_stop(completion.text, how.stop_sequences))
-    # Thinking comes first; whether a server tells its tokens, and counts them, is its own affair.
+    # Thinking comes first, and servers differ in whether they return and count its tokens.
     if not tokens or completion.thinking is not None:
         return None
     first = tokens[: how.max_tokens]
@@ -46,7 +46,7 @@ def _before_stop(text: str, stop_sequences: Iterable[str]) -> str:
 
 
 def _beginning(text: str, tokens: Iterable[str]) -> str | None:
-    """The beginning of the text that these tokens make; None where they make another one.
+    """The beginning of the text that these tokens spell; None where they spell another text.
 
     White space does not count: a tokenizer that decodes a token alone may drop the space before it.
 

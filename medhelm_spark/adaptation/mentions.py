@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from medhelm_spark.adaptation import cues
-from medhelm_spark.adaptation.naming import Named
-from medhelm_spark.adaptation.standing import Reply
+from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.reply import Reply
 
 _LONGEST_ARTICLE = 4
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
 
 
-def is_discussed(reply: Reply, named: Named) -> bool:
-    """Whether a text that begins with an option goes on to discuss it, as "B would" does.
+def is_discussed(reply: Reply, named: NamedOption) -> bool:
+    """Whether what follows an option discusses it, as in "B would".
 
     After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
     """
@@ -28,12 +28,12 @@ def is_discussed(reply: Reply, named: Named) -> bool:
     return bool(is_heading) and reply.text[-1:].isalnum()
 
 
-def is_text(reply: Reply, named: Named) -> bool:
+def is_text(reply: Reply, named: NamedOption) -> bool:
     """Whether an option is named by its text alone."""
     return reply.low[named.start : named.end] in reply.options.texts
 
 
-def mentions(reply: Reply) -> Iterator[Named]:
+def mentions(reply: Reply) -> Iterator[NamedOption]:
     """Labels in brackets or after "option" that are neither denied nor discussed."""
     for match in cues.MENTION.finditer(reply.low):
         named = reply.named_at(match.end())
@@ -51,15 +51,15 @@ def mentions(reply: Reply) -> Iterator[Named]:
             begin == 0 or named.end < len(reply.low)
         )
         is_subject = len(before) < _LONGEST_ARTICLE and not is_ended
-        is_told = named.end < len(reply.low) and (
+        is_answer = named.end < len(reply.low) and (
             cues.EXPLAINED.match(reply.low, named.end) or cues.PREFERRED.match(reply.low, named.end)
         )
-        if is_told or not is_subject:
+        if is_answer or not is_subject:
             yield named
 
 
-def texts_in(reply: Reply, end: int) -> list[Named]:
-    """The options whose texts stand undenied before `end`; longer texts hide shorter in them.
+def texts_in(reply: Reply, end: int) -> list[NamedOption]:
+    """The options whose texts occur before `end` and are not denied; the longest text counts.
 
     Where a text is denied and its opposite is an option ("no pneumonia"), that one is named.
     """
@@ -71,18 +71,18 @@ def texts_in(reply: Reply, end: int) -> list[Named]:
             stop = start + len(option)
             if not any(taken[start:stop]) and _is_alone(reply.low, option, start):
                 taken[start:stop] = b"\1" * len(option)
-                one = Named(result, start, stop, is_text=True)
+                mention = NamedOption(result, start, stop, is_text=True)
                 is_denied = reply.is_denied(start) or reply.is_absent(start)
-                if is_denied or reply.is_refuted(one):
+                if is_denied or reply.is_refuted(mention):
                     if opposite := reply.options.opposites.get(option):
-                        named.append(Named(opposite, start, stop, is_text=True))
-                elif not _is_topic(reply, one):
-                    named.append(one)
+                        named.append(NamedOption(opposite, start, stop, is_text=True))
+                elif not _is_topic(reply, mention):
+                    named.append(mention)
             start = reply.low.find(option, stop, end)
-    return sorted(named, key=lambda one: one.end)
+    return sorted(named, key=lambda mention: mention.end)
 
 
-def _is_topic(reply: Reply, named: Named) -> bool:
+def _is_topic(reply: Reply, named: NamedOption) -> bool:
     """Whether a text inside a sentence begins a discussion: "first A, aspirin: it"."""
     if not named.start or reply.low[named.start - 2] not in ":;,.":
         return False

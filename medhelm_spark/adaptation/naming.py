@@ -1,9 +1,9 @@
-"""Which option a place in a text names, by its label or by its text.
+"""Which option is named at a position of a text, by its label or by its text.
 
 A label is a letter or digit that stands alone: `(B)`, `B.`, `B because`. A single letter also is an
 article (`A patient`), a pronoun (`I think`), a genus (`E. coli`), a type (`B cells`): it counts
-only where what follows makes it a label. The text of an option that stands after its label belongs
-to it, whatever it says (`B. no`, `C. None of the above`).
+only where what follows makes it a label. An option's text after its label belongs to the label,
+whatever it says (`B. no`, `C. None of the above`).
 """
 
 import re
@@ -35,7 +35,7 @@ _AND = re.compile(
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|u)\b|/")
 _MOST = 4
-_BESIDE = re.compile(r"[ \t]?\(([^\W_])\)")
+_BRACKETED = re.compile(r"[ \t]?\(([^\W_])\)")
 _VERB = re.compile(
     r"[)\]\"']{0,4}[ \t](?:is|(?P<plural>are|were|have|do|\w+ both)|was|would|has|can|could|may"
     r"|does|should|might|not|es|est|ist|[a-z]{3,}(?:s|ed))\b"
@@ -43,10 +43,10 @@ _VERB = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """What a place names: an option's `result`, or None where it names several; where, up to where.
+class NamedOption:
+    """The `result` of the option named from `start` to `end`; None where several are named.
 
-    `is_text` tells that the option's text stands there, alone or after its label.
+    `is_text`: it is named by its text, alone or after its label.
     """
 
     result: str | None
@@ -55,17 +55,17 @@ class Named:
     is_text: bool = False
 
 
-def named_at(text: str, low: str, at: int, options: Options) -> Named | None:
-    """The option that `text` names at a place; `low` is the text in lower case.
+def named_at(text: str, low: str, at: int, options: Options) -> NamedOption | None:
+    """The option that `text` names at a position; `low` is the text in lower case.
 
-    None where nothing is named; a result of None where several options are (`A or B`), or a label
-    stands with another option's text.
+    None where nothing is named; a result of None where several options are (`A or B`), or where a
+    label is followed by another option's text.
     """
     start = _skip_filler(text, at)
     named = _text_at(low, start, options) or _label_at(text, low, start, options)
     if named is None or named.result is None:
         return named
-    return _alone(text, low, named, options)
+    return _unless_joined(text, low, named, options)
 
 
 def _skip_filler(text: str, at: int) -> int:
@@ -87,39 +87,39 @@ def _ends_word(low: str, end: int) -> bool:
     return not is_inside and not cues.HYPHENATED.match(low, end)
 
 
-def _text_at(low: str, at: int, options: Options, *, is_listed: bool = False) -> Named | None:
-    """The option whose text stands at a place; in a list ("yes or no") "no" is no determiner."""
+def _text_at(low: str, at: int, options: Options, *, is_listed: bool = False) -> NamedOption | None:
+    """The option whose text is at a position; in a list ("yes or no") "no" is no determiner."""
     at = _begin(low, at)
     for text, result in options.longest_first:
         end = at + len(text)
         if low.startswith(text, at) and _ends_word(low, end):
             if text == "no" and not is_listed and not cues.NO_ALONE.match(low, end):
                 continue  # a determiner: "no evidence"
-            return Named(result, at, end, is_text=True)
+            return NamedOption(result, at, end, is_text=True)
     return None
 
 
-def _label_at(text: str, low: str, at: int, options: Options) -> Named | None:
+def _label_at(text: str, low: str, at: int, options: Options) -> NamedOption | None:
     match = _LABEL.match(text, at)
     if match is None or match["label"].upper() not in options.labels:
         return None
     label, start, end = match["label"].upper(), match.start(), match.end()
     result = options.labels[label]
     delimiter = _DELIMITER.match(low, match.end("label"))
-    rest = delimiter.end() if delimiter else end
-    own, begin = options.shown.get(label, ""), _begin(low, rest)
-    if own.upper() in options.labels and "," in low[match.end("label") : begin]:
-        own = ""  # "A, B": a list of labels
-    if own and low.startswith(own, begin) and _ends_word(low, begin + len(own)):
-        return Named(result, start, begin + len(own), is_text=True)
-    other = _text_at(low, rest, options)
+    after_label = delimiter.end() if delimiter else end
+    shown, begin = options.shown.get(label, ""), _begin(low, after_label)
+    if shown.upper() in options.labels and "," in low[match.end("label") : begin]:
+        shown = ""  # "A, B": a list of labels
+    if shown and low.startswith(shown, begin) and _ends_word(low, begin + len(shown)):
+        return NamedOption(result, start, begin + len(shown), is_text=True)
+    other = _text_at(low, after_label, options)
     if other and other.result != result and _ENDS.match(low, other.end):
-        return Named(None, start, other.end)
-    if delimiter and delimiter[0].strip() and own:
+        return NamedOption(None, start, other.end)
+    if delimiter and delimiter[0].strip() and shown:
         word = _WORD.match(low, begin)
-        if word and word[0] in own.split():  # the option's text in other words
-            return Named(result, start, end)
-    return Named(result, start, end) if _is_label(text, match) else None
+        if word and word[0] in shown.split():  # the option's text in other words
+            return NamedOption(result, start, end)
+    return NamedOption(result, start, end) if _is_label(text, match) else None
 
 
 def _is_label(text: str, match: re.Match[str]) -> bool:
@@ -137,14 +137,14 @@ def _is_label(text: str, match: re.Match[str]) -> bool:
     return connective.match(text, end) is not None
 
 
-def _alone(text: str, low: str, named: Named, options: Options) -> Named:
-    """`named`, or no result where another option is named in the same breath.
+def _unless_joined(text: str, low: str, named: NamedOption, options: Options) -> NamedOption:
+    """`named`, with a result of None where another option is joined to it ("A and B", "A (B)").
 
     Other options that begin a clause of their own ("B, and A is wrong") do not count.
     """
     end, number, is_other, is_or = named.end, 0, False, False
-    if beside := _BESIDE.match(text, end):
-        is_other = options.labels.get(beside[1].upper(), named.result) != named.result
+    if bracketed := _BRACKETED.match(text, end):
+        is_other = options.labels.get(bracketed[1].upper(), named.result) != named.result
     while number < _MOST and (joined := _AND.match(low, end)):
         at = joined.end()
         either = _OR.search(joined[0]) is not None
@@ -155,4 +155,4 @@ def _alone(text: str, low: str, named: Named, options: Options) -> Named:
         end, number, is_or = other.end, number + 1, is_or or either
     verb = _VERB.match(low, end) if number == 1 else None
     is_clause = verb and not verb["plural"] and not is_or
-    return Named(None, named.start, end) if is_other and not is_clause else named
+    return NamedOption(None, named.start, end) if is_other and not is_clause else named

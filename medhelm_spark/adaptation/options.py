@@ -1,7 +1,8 @@
-"""The options of a question: their labels, their texts, and what each is read as."""
+"""The options of a question: their labels, their texts, and the result that each stands for."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -13,21 +14,24 @@ LETTERS = "ABCDEFGHIJ"
 FLAGS = {"0": "0", "1": "1"}
 """The labels where an instance's reference is one of these two."""
 
+_LINE = re.compile(r"^[ \t]*\(?([A-Za-z0-9])[.):][ \t]+(\S.*)$", re.MULTILINE)
+_INLINE = re.compile(r"\(([A-Za-z0-9])\)\s+((?!\s)[^(\n]*(?:\((?![A-Za-z0-9]\)\s)[^(\n]*)*)")
 _ARTICLE = re.compile(r"(?:the|an?) ")
 _OPPOSITE = re.compile(r"(?:not?|non|without|(?:absence|no evidence) of)[ -]")
-_DENYING = re.compile(
-    r"\b(?:not?|never|without|absence|free|stop|hold|withhold|discontinu\w+|cease|switch|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
+_NEGATION = re.compile(
+    r"\b(?:not?|never|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
+    r"|without|absence|free|stop|hold|withhold|discontinu\w+|cease|switch"
     r"|than|instead|wrong|false|incorrect|unlikely|less|rul\w+ out)\b|n't",
 )
 
 
 @dataclass(frozen=True)
 class Options:
-    """What may be answered.
+    """The options; the result of one is what a metric compares: its label, or its text.
 
     Attributes:
         labels: Results by label in capitals.
-        texts: Results by plain lower-case text; a text that two options share is none of them.
+        texts: Results by plain lower-case text; without the texts that two options share.
         shown: Plain lower-case texts by label, where options are shown as label and text.
     """
 
@@ -37,17 +41,17 @@ class Options:
 
     @cached_property
     def longest_first(self) -> tuple[tuple[str, str], ...]:
-        """Texts and results; a text that is itself a label is read as the label, never here."""
+        """Texts and results, the longest text first; without texts that are also labels."""
         texts = [item for item in self.texts.items() if item[0].upper() not in self.labels]
         return tuple(sorted(texts, key=lambda item: -len(item[0])))
 
     @cached_property
-    def denying(self) -> tuple[str, ...]:
-        """The texts that hold a denial of their own, as "Do not treat" does."""
-        if not _DENYING.search("\n".join(self.texts)):
+    def negated_texts(self) -> tuple[str, ...]:
+        """The texts that contain a negation, as "Do not treat" does."""
+        if not _NEGATION.search("\n".join(self.texts)):
             return ()
         return tuple(
-            text for text, _ in self.longest_first if len(text) > 3 and _DENYING.search(text)
+            text for text, _ in self.longest_first if len(text) > 3 and _NEGATION.search(text)
         )
 
     @cached_property
@@ -70,7 +74,10 @@ class Options:
         return bool(self.labels) and not self.shown and all(map(str.isdigit, self.labels))
 
     def whole(self, text: str) -> str | None:
-        """The option that the text is, with nothing else but punctuation; a question is none."""
+        """The result of the option that makes up the whole text, punctuation aside.
+
+        A question is no option, unless an option's text is one.
+        """
         if text.rstrip(" \n\"')]}").endswith("?"):
             return self.texts.get(option_text(text))
         bare = text.strip(" \n.,;:!?\"'()[]{}<>")
@@ -80,7 +87,7 @@ class Options:
 
 
 def options_of(shown: Mapping[str, str], results: Mapping[str, str] | None = None) -> Options:
-    """Options shown as label and text; what an option is read as is its label, or its result."""
+    """Options shown as label and text. `results` by label; a label is its own result by default."""
     return _options_of(tuple(shown.items()), tuple((results or {}).items()))
 
 
@@ -88,31 +95,27 @@ def options_of(shown: Mapping[str, str], results: Mapping[str, str] | None = Non
 def _options_of(
     shown: tuple[tuple[str, str], ...], results: tuple[tuple[str, str], ...]
 ) -> Options:
-    by_label = {label.upper(): option_text(text) for label, text in shown}
-    read_as = dict(results)
-    labels = {label.upper(): read_as.get(label, label) for label, _ in shown}
-    texts: dict[str, str] = {}
-    twice: set[str] = set()
-    for label, text in by_label.items():
-        if text in texts:
-            twice.add(text)
-        texts[text] = labels[label]
-    return Options(labels, {k: v for k, v in texts.items() if k and k not in twice}, by_label)
+    text_of = {label.upper(): option_text(text) for label, text in shown}
+    result_of = dict(results)
+    labels = {label.upper(): result_of.get(label, label) for label, _ in shown}
+    times = Counter(text_of.values())
+    texts = {text: labels[label] for label, text in text_of.items() if text and times[text] == 1}
+    return Options(labels, texts, text_of)
 
 
 def options_among(references: Iterable[str]) -> Options:
-    """Options that the instance gives without labels: its references.
+    """The options of an instance whose prompt shows none: its references.
 
-    References that are single letters or digits are labels. Since the data need not name the wrong
-    ones, letters then go up to J at least, and where 0 or 1 is right the other one is wrong.
+    References that are single letters or digits are labels. The data may leave out the wrong ones:
+    letters then go up to J at least, and 0 or 1 alone stands for both.
     """
-    given = [text.strip() for text in references if text.strip()]
-    if not given or any(len(text) != 1 or not text.isalnum() for text in given):
-        return Options({}, {option_text(text): text for text in given})
-    labels = {text.upper(): text for text in given}
-    if all(text.isalpha() for text in given):
-        same = str.lower if given[0].islower() else str.upper
-        labels = {letter: same(letter) for letter in LETTERS} | labels
+    texts = [text.strip() for text in references if text.strip()]
+    if not texts or any(len(text) != 1 or not text.isalnum() for text in texts):
+        return Options({}, {option_text(text): text for text in texts})
+    labels = {text.upper(): text for text in texts}
+    if all(text.isalpha() for text in texts):
+        in_case = str.lower if texts[0].islower() else str.upper
+        labels = {letter: in_case(letter) for letter in LETTERS} | labels
     elif labels.keys() <= FLAGS.keys():
         labels = dict(FLAGS)
     return Options(labels, {})
@@ -123,3 +126,24 @@ def option_text(text: str) -> str:
     """An option's text as it is compared: plain, lower-case, without article and full stop."""
     bare = " ".join(plain(text).lower().split()).strip(" \"'").rstrip(".,;:")
     return _ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare
+
+
+def shown_in(question: str, labels: Sequence[str]) -> Mapping[str, str]:
+    r"""The texts of `labels` as the question's last list shows them; empty where it shows none.
+
+    A list begins with the first label, is in the order of the labels and has two options or more.
+
+    >>> shown_in("Which drug?\nA. aspirin\nB. heparin", ("A", "B", "C"))
+    {'A': 'aspirin', 'B': 'heparin'}
+    """
+    for form in (_LINE, _INLINE):
+        texts: dict[str, str] = {}
+        for match in form.finditer(question):
+            label = match[1].upper()
+            if label == labels[0]:
+                texts = {}
+            if len(texts) < len(labels) and label == labels[len(texts)]:
+                texts[label] = match[2].rstrip()
+        if len(texts) > 1:
+            return texts
+    return {}

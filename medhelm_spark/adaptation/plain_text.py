@@ -1,7 +1,7 @@
-r"""A model's text without its dress: no markdown, LaTeX, HTML, chat tokens or typographic quotes.
+r"""A model's text as plain text: without Markdown, LaTeX, HTML, chat tokens, typographic quotes.
 
-What marks an answer in the dress (`\\boxed{B}`, `<answer>B</answer>`, `#### B`) becomes the words
-"final answer: B"; one bold letter becomes a letter in brackets, which is what it is meant for.
+Markup that marks the answer (`\\boxed{B}`, `<answer>B</answer>`, `#### B`) becomes the words "final
+answer: B"; a single bold letter becomes a letter in brackets, since models mark labels so.
 """
 
 import re
@@ -10,7 +10,7 @@ import unicodedata
 FINAL = "\nfinal answer: "
 
 _QUOTES = str.maketrans("“”„«»‘’`´", '"""""\'\'\'\'', "\u200b\u200c\u200d\u2060\ufeff\u00ad*~")
-_DRESSED = re.compile(r"[^\w\s.,;:()'\"%?!/-]|_|:\*|```")
+_MARKUP = re.compile(r"[^\w\s.,;:()'\"%?!/-]|_|:\*|```")
 _STEPS = tuple(
     (re.compile(pattern, flags), new)
     for pattern, new, flags in (
@@ -39,10 +39,10 @@ _SPACE = re.compile(r"[ \t\u00a0]+")
 
 
 def plain(text: str) -> str:
-    """The text in compatibility form (full-width letters and signs become plain), undressed."""
+    """The text in compatibility form (NFKC), without markup and without repeated white space."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    if _DRESSED.search(text):
+    if _MARKUP.search(text):
         for pattern, new in _STEPS:
             text = pattern.sub(new, text)
         text = text.translate(_QUOTES)

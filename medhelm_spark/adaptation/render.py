@@ -19,6 +19,7 @@ NO_CORRECT_REFERENCE = "n/a"
 ANSWER_DELIMITER = ", "
 CHAIN_OF_THOUGHT = "chain_of_thought"
 """The key of a train row's `extra_data` that holds its worked reasoning."""
+
 # "Choose A for yes": instructions that give a letter its meaning.
 LETTER_MEANS = re.compile(r"\b[A-H] ?(?:for|means|is|=|:) ?\w")
 
@@ -145,13 +146,8 @@ def output_mapping(spec: AdapterSpec, references: Sequence[Reference]) -> dict[s
     return {letter: reference.text for letter, reference in zip(letters, references, strict=True)}
 
 
-def shows_options(spec: AdapterSpec) -> bool:
-    """Whether prompts list the references as options."""
-    return spec.method.startswith("multiple_choice")
-
-
 def fixes_letters(spec: AdapterSpec) -> bool:
-    """Whether the instructions say what a letter stands for, so that no option may move."""
+    """Whether the instructions give a letter a meaning, so that options must keep their letters."""
     return bool(LETTER_MEANS.search(spec.instructions))
 
 

@@ -1,23 +1,26 @@
-"""Which instances are drawn when a run asks for fewer than its scenario has.
+"""Which instances a run asks, and which train rows its prompts show.
 
-By default instances are ordered by a keyed hash and the first n are taken: the draw depends neither
-on the order of the source nor on its length, runs in SQL on every executor, and grows by adding, so
-that answers to a small draw are reused by a larger one. (HELM's draw depends on order and length;
-`medhelm_places` gives it where it is asked for.)
+Where a run asks fewer instances than its scenario has, they are by default ordered by a keyed hash
+and the first n are taken: the draw depends neither on the order of the source nor on its length,
+runs in SQL on every executor, and a larger draw contains the smaller one, whose answers are reused.
+(HELM's draw depends on order and length; `medhelm_places` gives it where it is asked for.)
+Train rows are drawn by HELM's label-balanced rule.
 """
 
-import hashlib
+import random
+from collections.abc import Sequence
 
 from medhelm_spark.domain.sampling import CHARACTERS, EXTRA, SPLIT, SUB_SPLIT, SamplingOrder
+from medhelm_spark.domain.scenario import Instance
 
 SAMPLE_KEY_SQL = "md5(concat(cast(seed as string), '|', instance_id))"
-"""`sample_key` in Spark SQL, over columns `seed` and `instance_id`."""
+"""An instance's sort key in a draw by hash: 32 hexadecimal characters, compared as text."""
 
 ORDER_KEY_SQL = f"""
 CASE WHEN d.sampling_order = '{SamplingOrder.HASH}' THEN {SAMPLE_KEY_SQL}
      ELSE lpad(CAST(i.source_index AS STRING), 20, '0') END
 """
-"""The place of instance `i` in the order of draw `d`, as text that sorts so."""
+"""The sort key of instance `i` in draw `d`, as text."""
 
 _VALUE_SQL = f"""
 CASE c.key WHEN '{SPLIT}' THEN i.split
@@ -34,21 +37,70 @@ forall(map_entries(d.conditions), c -> CASE
 """Whether instance `i` meets every condition of draw `d`; an absent value meets none."""
 
 
-def sample_key(seed: int, instance_id: str) -> str:
-    """The place of an instance in the draw: 32 hexadecimal characters, compared as text."""
-    return hashlib.md5(f"{seed}|{instance_id}".encode(), usedforsecurity=False).hexdigest()
-
-
 def medhelm_places(seed: int, size: int, count: int) -> list[int]:
-    """The places, from 0, that MedHELM 0.8.0 takes of `size` instances for a `count`.
+    """The indices that MedHELM 0.8.0 takes of `size` instances where `count` are asked.
 
     It seeds NumPy's legacy generator and calls `choice` without replacement, which takes the first
-    `count` of a permutation; up to `count` instances are taken whole, in order. NumPy keeps this
-    generator's stream the same for ever (NEP 19).
+    `count` of a permutation; `size` up to `count` is taken whole, in order. NumPy keeps this
+    generator's stream unchanged (NEP 19).
     """
     from numpy.random import RandomState
 
     if size <= count:
         return list(range(size))
-    places: list[int] = RandomState(seed).permutation(size)[:count].tolist()
-    return places
+    indices: list[int] = RandomState(seed).permutation(size)[:count].tolist()
+    return indices
+
+
+def select_train(
+    pool: Sequence[Instance], k: int, trial_index: int, sample_train: bool = True
+) -> tuple[Instance, ...]:
+    """Draw up to `k` train rows, the same for every evaluation instance of the trial.
+
+    Labels (the first correct reference) are taken from the most to the least frequent, ties
+    shuffled, one random row each in turn until there are `k`; rows without a correct reference
+    only fill what is left (HELM's in-context draw, seeded by the trial index). Without
+    `sample_train` trial t takes rows k*t to k*(t+1) of the source order. The pool may come in any
+    order, because it is put into source order first. A short pool gives fewer rows; HELM loops
+    for ever where labelled rows run out and unlabelled ones are left.
+    """
+    rows = sorted(pool, key=lambda row: (row.source_index, row.instance_id))
+    k = max(0, min(k, len(rows)))
+    if not sample_train:
+        return tuple(rows[k * trial_index : k * (trial_index + 1)])
+    rng = random.Random(trial_index)
+    by_label, unlabelled = _group_by_label(rows)
+    chosen = _rotate(_ordered(by_label, rng), k, rng)
+    chosen += rng.sample(unlabelled, min(k - len(chosen), len(unlabelled)))
+    return tuple(chosen)
+
+
+def _group_by_label(rows: Sequence[Instance]) -> tuple[dict[str, list[Instance]], list[Instance]]:
+    by_label: dict[str, list[Instance]] = {}
+    unlabelled: list[Instance] = []
+    for row in rows:
+        label = next((ref.text for ref in row.references if ref.is_correct), None)
+        group = unlabelled if label is None else by_label.setdefault(label, [])
+        group.append(row)
+    return by_label, unlabelled
+
+
+def _ordered(by_label: dict[str, list[Instance]], rng: random.Random) -> list[list[Instance]]:
+    """The groups by falling size; labels of one size are sorted, then shuffled, as in HELM."""
+    by_size: dict[int, list[str]] = {}
+    for label in sorted(by_label):
+        by_size.setdefault(len(by_label[label]), []).append(label)
+    groups: list[list[Instance]] = []
+    for size in sorted(by_size, reverse=True):
+        rng.shuffle(by_size[size])
+        groups.extend(by_label[label] for label in by_size[size])
+    return groups
+
+
+def _rotate(groups: list[list[Instance]], k: int, rng: random.Random) -> list[Instance]:
+    chosen: list[Instance] = []
+    while groups and len(chosen) < k:
+        for group in groups[: k - len(chosen)]:
+            chosen.append(group.pop(rng.randrange(len(group))))
+        groups = [group for group in groups if group]
+    return chosen

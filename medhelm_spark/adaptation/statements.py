@@ -1,51 +1,116 @@
 """The statements of a text that name the answer: "the answer is B", "B is correct", "not A but B".
 
-Of several the last one holds, since models think aloud; how far each holds says `standing`.
+Of several the last one counts, since models think aloud. A statement that is denied, asked or
+somebody else's ("many would choose C", "the wrong answer is C") does not count, and a conditional
+one ("The answer is B. Had she been pregnant, the answer would be C") only where no other does.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
 
 from medhelm_spark.adaptation import cues
-from medhelm_spark.adaptation.naming import Named
-from medhelm_spark.adaptation.standing import Reply, Standing, Statement, standing_of
+from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.reply import Reply
+
+
+class Certainty(IntEnum):
+    """How certainly a statement names the answer, weakest first."""
+
+    NONE = 0
+    CONDITIONAL = 1  # "if it is acute, the answer is B"
+    SUPPOSED = 2  # "the answer would be B"
+    FIRM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The option that a sentence states as the answer, and how certainly."""
+
+    named: NamedOption
+    certainty: Certainty
+
+
+def certainty_of(reply: Reply, start: int, end: int, named: NamedOption) -> Certainty:
+    """The certainty of a statement whose cue spans `start` to `end` and that names `named`."""
+    begin = reply.sentence_start(start)
+    before = cues.OWN_CLAUSE.split(reply.low[begin:start])[-1]
+    after = reply.low[named.end : reply.sentence_end(named.end)]
+    if (
+        reply.is_question(named)
+        or reply.is_denied(start)
+        or reply.is_called_worst(start - len(before), start)
+        or reply.is_warned_of(named)
+        or cues.SOMEBODY.search(before + reply.low[start:end])
+        or cues.OTHER_ANSWER.search(before)
+        or cues.DENIED_LINK.search(reply.low, start, end)
+        or cues.NOT_HERE.search(after)
+        or not reply.holds_where_cut(named, end)
+        or _is_shared(reply, named)
+    ):
+        return Certainty.NONE
+    would = cues.WOULD.search(reply.low, start, max(end, named.start))
+    if cues.CONDITION.search(before) or cues.CONDITION.search(after):
+        is_counterfactual = would or cues.WOULD.search(before)
+        is_none = is_counterfactual or cues.ONLY_IF.search(after)
+        return Certainty.NONE if is_none else Certainty.CONDITIONAL
+    if would and not cues.TURN.search(before):
+        return Certainty.NONE if cues.BUT_HERE.search(after) else Certainty.SUPPOSED
+    return Certainty.FIRM
+
+
+def _is_shared(reply: Reply, named: NamedOption) -> bool:
+    """Whether another option holds for other cases, or is the exception.
+
+    "A in adults, B in children", "none of the above except B"
+    """
+    end = reply.sentence_end(named.end)
+    but = cues.EXCEPT.search(reply.low, named.end, end)
+    if but and reply.named_at(but.end()):
+        return True
+    scope = cues.SCOPED_NEXT.match(reply.low, named.end)
+    others = (
+        reply.named_at(joined.end())
+        for joined in (cues.JOINED.finditer(reply.low, scope.end(), end) if scope else ())
+    )
+    return any(other and other.result != named.result for other in others)
 
 
 def statements(reply: Reply, patterns: Iterable[re.Pattern[str]]) -> Iterator[Statement]:
-    """What statements name, and how far each holds."""
+    """The statements whose cue is one of these patterns."""
     for pattern in patterns:
         for match in pattern.finditer(reply.low):
             start, end = match.span()
             if cues.ONE_OPTION.search(reply.text, start, end):
                 continue  # about one option: "answer choice B:"
             if named := reply.named_at(end):
-                yield Statement(named, standing_of(reply, start, end, named))
+                yield Statement(named, certainty_of(reply, start, end, named))
 
 
-def _last(reply: Reply, stated: Iterable[Statement], *standings: Standing) -> Named | None:
-    """What the last of the statements that hold names, the firmest ones first.
+def _last(reply: Reply, stated: Iterable[Statement], *certainties: Certainty) -> NamedOption | None:
+    """The last statement of the first certainty that occurs.
 
-    After a reply that begins with its answer a statement without a sign of a correction or a
+    Where the reply begins with its answer, a later statement without a word of correction or
     conclusion is about something else ("The answer is B. In pregnancy A is best.").
     """
     stated = list(stated)
-    for standing in standings:
-        held = [one.named for one in stated if one.standing is standing]
-        if held:
-            held.sort(key=lambda named: named.end)
-            return _kept(reply, held)
+    for certainty in certainties:
+        named = [statement.named for statement in stated if statement.certainty is certainty]
+        if named:
+            return _last_or_first(reply, sorted(named, key=lambda option: option.end))
     return None
 
 
-def _kept(reply: Reply, held: list[Named]) -> Named:
-    first, last = held[0], held[-1]
+def _last_or_first(reply: Reply, named: list[NamedOption]) -> NamedOption:
+    first, last = named[0], named[-1]
     if first.result == last.result or reply.sentence_start(first.start) > _ANSWER_FIRST:
         return last
     between = reply.low[first.end : last.start]
     begin = reply.sentence_start(last.start)
     after = reply.low[last.end : reply.sentence_end(last.end)]
     if cues.ALSO.search(reply.low, begin, reply.sentence_end(last.end)):
-        return Named(None, last.start, last.end)
+        return NamedOption(None, last.start, last.end)
     if (
         cues.TURN.search(between)
         or cues.CONCLUDED.search(between)
@@ -54,22 +119,23 @@ def _kept(reply: Reply, held: list[Named]) -> Named:
         return last
     is_scoped = cues.SCOPE.match(reply.low[begin : last.start]) or cues.SCOPED.match(after)
     if is_scoped and cues.SCOPED.match(reply.low[first.end : reply.sentence_end(first.end)]):
-        return Named(None, last.start, last.end)  # "A is best for adults, B is best for children"
+        return NamedOption(
+            None, last.start, last.end
+        )  # "A is best for adults, B is best for children"
     return first if is_scoped else last
 
 
 _ANSWER_FIRST = 20
-"""How many characters may stand before the first statement's sentence in a reply that answers
-first."""
+"""Characters before the sentence of the first statement, in a reply that begins with its answer."""
 
 
-def final_statement(reply: Reply) -> Named | None:
-    """What the last statement names that is called final."""
-    return _last(reply, statements(reply, (cues.FINAL,)), Standing.FIRM, Standing.SUPPOSED)
+def final_statement(reply: Reply) -> NamedOption | None:
+    """The last statement of a final answer: "Final answer: B"."""
+    return _last(reply, statements(reply, (cues.FINAL,)), Certainty.FIRM, Certainty.SUPPOSED)
 
 
-def last_statement(reply: Reply) -> Named | None:
-    """What the last statement names that holds."""
+def last_statement(reply: Reply) -> NamedOption | None:
+    """The last statement of an answer."""
     patterns = [cues.ANSWER, cues.VERB]
     if reply.asks_for_worst:
         patterns.append(cues.WORST_ANSWER)
@@ -78,21 +144,23 @@ def last_statement(reply: Reply) -> Named | None:
         [
             *statements(reply, patterns),
             *_called_right(reply),
-            *_instead(reply),
+            *_corrections(reply),
         ],
-        Standing.FIRM,
-        Standing.SUPPOSED,
+        Certainty.FIRM,
+        Certainty.SUPPOSED,
     )
 
 
-def conditional_statement(reply: Reply) -> Named | None:
-    """What all statements name that hold under a condition."""
+def conditional_statement(reply: Reply) -> NamedOption | None:
+    """The option that all conditional statements name."""
     stated = [*statements(reply, (cues.FINAL, cues.ANSWER, cues.VERB)), *_called_right(reply)]
-    return agreed([one.named for one in stated if one.standing is Standing.CONDITIONAL])
+    return agreed(
+        [statement.named for statement in stated if statement.certainty is Certainty.CONDITIONAL]
+    )
 
 
-def _instead(reply: Reply) -> Iterator[Statement]:
-    """What stands instead of what was denied or said before: "not A but B", "wait, B."."""
+def _corrections(reply: Reply) -> Iterator[Statement]:
+    """Corrections of what was denied or said before: "not A but B", "wait, B."."""
     for pattern in (cues.CONTRAST, cues.AFTER_ALL, cues.NONE_BUT):
         for match in pattern.finditer(reply.low):
             named = reply.named_at(match.end())
@@ -101,22 +169,22 @@ def _instead(reply: Reply) -> Iterator[Statement]:
             is_answer = cues.SENTENCE_ENDED.match(reply.low, named.end) or pattern is cues.CONTRAST
             is_open = reply.is_question(named) or not reply.holds_where_cut(named)
             if is_answer and not reply.is_refuted(named) and not is_open:
-                yield Statement(named, Standing.FIRM)
+                yield Statement(named, Certainty.FIRM)
 
 
 def _called_right(reply: Reply) -> Iterator[Statement]:
-    """Options that a sentence begins with and calls right: "(B) is the correct answer"."""
+    """Options that are the subject of a sentence which calls them right: "(B) is correct"."""
     verdicts = [*cues.IS_RIGHT.finditer(reply.low)]
     if reply.asks_for_worst:
         verdicts += cues.IS_WORST.finditer(reply.low)
     for verdict in verdicts:
         start = verdict.start()
         for named in _subjects(reply, start):
-            standing = standing_of(reply, named.start, verdict.end(), named)
-            yield Statement(Named(named.result, named.start, start), standing)
+            certainty = certainty_of(reply, named.start, verdict.end(), named)
+            yield Statement(NamedOption(named.result, named.start, start), certainty)
 
 
-def _subjects(reply: Reply, end: int) -> Iterator[Named]:
+def _subjects(reply: Reply, end: int) -> Iterator[NamedOption]:
     """The options that may be the subject of a verb at `end`: by label, or by text."""
     begin = max(0, end - cues.LONGEST_SUBJECT)
     for match in cues.SUBJECT.finditer(reply.low, begin, end):
@@ -127,14 +195,14 @@ def _subjects(reply: Reply, end: int) -> Iterator[Named]:
     for option, result in reply.options.longest_first:
         if subject.endswith(option) and not cues.INSIDE.search(subject.removesuffix(option)[-3:]):
             stop = begin + len(subject)
-            yield Named(result, stop - len(option), stop, is_text=True)
+            yield NamedOption(result, stop - len(option), stop, is_text=True)
             return
 
 
-def agreed(named: list[Named]) -> Named | None:
-    """The one option that all name; several make no result, none at all no evidence."""
+def agreed(named: list[NamedOption]) -> NamedOption | None:
+    """The option that all name; a result of None where they differ, None where nothing is named."""
     if not named:
         return None
-    if len({one.result for one in named}) == 1:
+    if len({option.result for option in named}) == 1:
         return named[-1]
-    return Named(None, named[-1].start, named[-1].end)
+    return NamedOption(None, named[-1].start, named[-1].end)

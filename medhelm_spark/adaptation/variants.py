@@ -1,4 +1,4 @@
-"""Prompt variants: the same instances asked in other words."""
+"""Prompt variants: the same instances asked with another wording of the prompt."""
 
 import re
 from collections.abc import Iterable
@@ -16,17 +16,17 @@ TEXT_FIELDS = tuple(
     for field in fields(AdapterSpec)
     if field.name in RENDER_FIELDS and field.type in (str, str | None)
 )
-"""The AdapterSpec fields that a variant may replace: those that are text and shape the prompt."""
+"""The AdapterSpec fields that a variant may replace: the text fields that shape the prompt."""
 
 IS_VARIANT_SQL = f"startswith(i.perturbation, '{PROMPT}')"
-"""Whether the row `i` of `instances` is asked by a prompt variant only."""
+"""Whether row `i` of `instances` is a copy that only a prompt variant asks."""
 
 
 def check_variants(variants: Iterable[PromptVariant], where: str) -> None:
-    """Refuse variants that cannot be asked.
+    """Check the names and fields of variants.
 
     Raises:
-        ConfigError: A name is no name or given twice, or a field is none that shapes a prompt.
+        ConfigError: A name is malformed or occurs twice, or a field is not one of TEXT_FIELDS.
     """
     seen: set[str] = set()
     for variant in variants:
@@ -45,12 +45,12 @@ def check_variants(variants: Iterable[PromptVariant], where: str) -> None:
 
 
 def adapter_of(spec: AdapterSpec, variant: PromptVariant) -> AdapterSpec:
-    """The adapter as a variant words it."""
+    """The adapter with the variant's texts."""
     changes: dict[str, Any] = dict(variant.adapter_spec)
     return replace(spec, **changes)
 
 
 def copy_for(variant: PromptVariant, instance: Instance) -> Instance:
-    """The instance as a variant asks it: its own, or the text of the variant's own template."""
+    """The instance that a variant asks, with the text of the variant's template if it has one."""
     text = instance.extra_data.get(variant.perturbation, instance.input)
     return replace(instance, input=text, perturbation=variant.perturbation)

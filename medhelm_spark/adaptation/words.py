@@ -1,13 +1,13 @@
-"""The words that tell an answer, a table with a row per language.
+"""The words by which texts state an answer: one row per language, one column per function.
 
-What means the answer, calls one right, chooses one, denies one, makes it depend on a condition.
+A column holds, for example, nouns that mean the answer, verbs that choose one, words that deny one.
 """
 
 from typing import NamedTuple
 
 
 class _Words(NamedTuple):
-    """What a language says, each an alternation of a regular expression; empty where unknown."""
+    """One language; each field is an alternation of a regular expression, or empty."""
 
     answer: str = ""  # nouns that mean the answer
     option: str = ""  # nouns that stand before a label
@@ -22,7 +22,7 @@ class _Words(NamedTuple):
     harmful: str = ""  # after `be`, of a treatment that should not be given
     worst: str = ""  # with a noun for the answer: the opposite of the best one
     absent: str = ""  # before a finding that is not there, or a treatment that is not chosen
-    but: str = ""  # before what holds instead of what was denied
+    but: str = ""  # before what is true instead of what was denied
     would: str = ""  # a form of the verb for what is not so
     condition: str = ""  # before or after what holds under a condition only
     either: str = ""  # "and", "or" between options
@@ -198,5 +198,5 @@ _LANGUAGES = (_ENGLISH, _SPANISH, _PORTUGUESE, _FRENCH, _GERMAN, _ITALIAN, *_OTH
 
 
 def any_of(part: str) -> str:
-    """The words of all languages for one thing, as one alternation."""
+    """One column over all languages, as one alternation."""
     return "|".join(words for language in _LANGUAGES if (words := getattr(language, part)))

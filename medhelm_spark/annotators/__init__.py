@@ -1,1 +1,1 @@
-"""What judges are asked about an answer, and what their replies are worth: pure functions."""
+"""Annotators: what judges are asked about an answer, and how their replies are read."""

@@ -1,10 +1,10 @@
-"""Data in a judge's prompt cannot end the block it stands in: what looks like an end is escaped.
+"""Escapes values in a judge's prompt, so that no value can end the block that encloses it.
 
-A template marks its blocks by tags (`<answer>`, `[/answer]`) or by lines (`---`, a fence, a
-sentence). Only text that repeats one of the template's own marks is touched, so that clinical text
-with `<` or `[` stays what it is, and equal prompts stay equal. Compared is what a reader sees:
-compatibility forms, look-alikes of brackets, letter case, white space and invisible characters make
-no difference.
+A template delimits its blocks by tags (`<answer>`, `[/answer]`) or by lines (`---`, a fence, a
+sentence). Only text that repeats one of the template's own delimiters is escaped, so that clinical
+text with `<` or `[` is unchanged, and so are the ids of its prompts. Text is compared as a reader
+sees it: compatibility forms, look-alikes of brackets, letter case, white space and invisible
+characters make no difference.
 """
 
 import re
@@ -28,21 +28,21 @@ _LINES = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 @lru_cache(maxsize=4096)
 def _folded(character: str) -> str:
-    """What a reader sees in a character, the same for its forms; nothing where it is unseen."""
+    """A character as it is compared, equal for all its forms; empty for an invisible one."""
     if character.isspace():
         return " "
     seen = unicodedata.normalize("NFKD", character).casefold().translate(_LOOK_ALIKES)
-    return "".join(one for one in seen if unicodedata.category(one) not in _INVISIBLE)
+    return "".join(char for char in seen if unicodedata.category(char) not in _INVISIBLE)
 
 
 def _folded_line(line: str) -> str:
-    """A line as it is compared: longer runs of a sign (`-----`) end the same block (`---`)."""
+    """A line as it is compared; a longer run of a sign (`-----`) equals a shorter one (`---`)."""
     return _REPEATED.sub(r"\1\1", " ".join("".join(map(_folded, line)).split()))
 
 
 @lru_cache(maxsize=256)
-def _marks(template: str) -> tuple[re.Pattern[str] | None, frozenset[str]]:
-    """The tags of a template, as they are searched for, and its lines, both folded."""
+def _delimiters(template: str) -> tuple[re.Pattern[str] | None, frozenset[str]]:
+    """The pattern of a template's tags, and its lines without placeholders, both folded."""
     names = {"".join(map(_folded, a or b)) for a, b in _TAG.findall(template)}
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     tags = re.compile(rf"[<\[]/*(?:{'|'.join(map(re.escape, longest_first))})") if names else None
@@ -53,13 +53,13 @@ def _marks(template: str) -> tuple[re.Pattern[str] | None, frozenset[str]]:
 def enclosed(value: str, template: str) -> str:
     """The value with every repetition of one of the template's tags or lines escaped.
 
-    A bracket that begins a tag becomes its character reference, a line gets a backslash before it.
+    The bracket that begins a tag becomes a character reference, a line gets a backslash in front.
     The time is linear in the length of the value.
 
     >>> enclosed("Hb < 7 </note> Give 5.", "<note>{RESPONSE}</note>")
     'Hb < 7 &#60;/note> Give 5.'
     """
-    tags, lines = _marks(template)
+    tags, lines = _delimiters(template)
     quoted = _LINES.sub(
         lambda match: ("\\" if _folded_line(match[0]) in lines else "") + match[0], value
     )
@@ -68,13 +68,17 @@ def enclosed(value: str, template: str) -> str:
 
 def _without_tags(value: str, tags: re.Pattern[str]) -> str:
     """The value whose brackets before one of these names are character references."""
-    seen = [(one, place) for place, character in enumerate(value) for one in _folded(character)]
-    shown = [(one, place) for one, place in seen if one != " "]
-    text = "".join(one for one, _ in shown)
-    places = {shown[match.start()][1] for match in tags.finditer(text)}
-    if not places:
+    folded = [
+        (char, index)
+        for index, character in enumerate(value)
+        for char in _folded(character)
+        if char != " "
+    ]
+    text = "".join(char for char, _ in folded)
+    brackets = {folded[match.start()][1] for match in tags.finditer(text)}
+    if not brackets:
         return value
     return "".join(
-        f"&#{ord(character)};" if place in places else character
-        for place, character in enumerate(value)
+        f"&#{ord(character)};" if index in brackets else character
+        for index, character in enumerate(value)
     )

@@ -1,6 +1,6 @@
-"""A jury's work on one answer: what a judge is asked, and what becomes of the reply.
+"""A jury on one answer: the prompts of its judges, and the annotation from a judge's reply.
 
-Judging uses the same requests, tables and policy as inference, so a new judge or rubric re-reads
+Judging uses the same requests, tables and policy as inference, so that a new judge or rubric reads
 stored answers and never asks the evaluated model again.
 """
 
@@ -26,7 +26,7 @@ from medhelm_spark.domain.scenario import AccessLevel, Message
 def judge_prompts(
     rubric: Rubric, shown: Shown, *, judged_request_id: str, render_id: str
 ) -> Iterator[Prompt]:
-    """What is asked about one answer, each question as one user message.
+    """The prompts to a judge about one answer, each of one user message.
 
     Args:
         rubric: The judge's instructions; its kind says how often it is asked.
@@ -54,11 +54,11 @@ def judge_decoding(rubric: Rubric) -> Decoding:
 
 
 def needs_judging(rubric: Rubric, completions: Sequence[Completion] | None) -> VerdictStatus | None:
-    """Why an answer is not put before the judges, or None where it is.
+    """Why an answer is not sent to the judges, or None where it is.
 
-    As in MedHELM only the first completion is judged, and an empty one (white space) is not; but by
-    an instance's own rubric an empty answer is judged, because it may well meet an item such as
-    "does not advise to call an ambulance".
+    As in MedHELM only the first completion is judged, and an empty one (white space) is not. By an
+    instance's own rubric an empty answer is judged, because it may meet an item such as "does not
+    advise to call an ambulance".
     """
     if not completions:
         return VerdictStatus.NO_ANSWER

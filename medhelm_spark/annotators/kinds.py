@@ -1,4 +1,4 @@
-"""The kinds of annotators: what judges are asked about an answer, and how a reply is read."""
+"""`ANNOTATORS`, the kinds of rubrics: the questions to a judge, and how a reply is read."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.plugins import Registry
 
 Question = tuple[int | None, str]
-"""The place of the rubric item that a judge is asked about, or None, and what it is asked."""
+"""Index of the rubric item that the question is about (None for the whole rubric), and its text."""
 
 _HEADINGS = "SYSTEM:\nUSER:\nASSISTANT:"
 _PLACEHOLDER = re.compile(r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRITERION)\}")
@@ -22,11 +22,11 @@ _PLACEHOLDER = re.compile(r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRIT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a judge may be shown of one answer.
+    """One answer with its context, as values for a rubric's template.
 
     `question` is the instance's input without adapter instructions, `messages` the conversation
-    that it ends (empty where there is none), `gold` the reference answer or empty. `access_level`
-    is the strictest of them all.
+    that ends with it (empty where there is none), `gold` the reference answer or empty.
+    `access_level` is the strictest of all these.
     """
 
     question: str
@@ -41,9 +41,9 @@ class Shown:
 class Annotator:
     """One entry of `ANNOTATORS`, which a rubric names as its `kind`.
 
-    `ask` gives what each judge is asked about an answer, `schema` the JSON Schema of a reply, and
-    `read` the scores of a reply, or None where it holds none. An empty answer goes before the
-    judges only with `judges_empty`. With a changed `version` answers are judged anew.
+    `ask` gives the questions to each judge about an answer, `schema` the JSON Schema of a reply,
+    and `read` the scores in a reply, or None where it has none. Empty answers are judged only with
+    `judges_empty`. With a changed `version` answers are judged again.
     """
 
     ask: Callable[[Rubric, Shown], Iterable[Question]]
@@ -56,10 +56,10 @@ class Annotator:
 def filled(rubric: Rubric, shown: Shown, criterion: str = "") -> str:
     """The rubric's template for one answer.
 
-    All placeholders are replaced in one pass, so a placeholder, `$` or backslash inside a value
-    stays what it is, and the rest of the template is sent as its author wrote it (MedHELM reads
-    `$` in a template as a variable and stops at it). No value can end the block that it stands in:
-    what repeats a tag or a line of the template is escaped, see `annotators.enclosed`.
+    All placeholders are replaced in one pass, so that a placeholder, `$` or backslash inside a
+    value is left unchanged, and the rest of the template is sent as written (MedHELM reads `$` in a
+    template as a variable and fails at it). No value can end the block that encloses it: what
+    repeats a tag or a line of the template is escaped, see `annotators.enclosed`.
     """
     values = {
         "CONVERSATION": conversation_text(shown.messages, shown.question),
@@ -73,9 +73,9 @@ def filled(rubric: Rubric, shown: Shown, criterion: str = "") -> str:
 
 
 def conversation_text(messages: Sequence[Message], question: str) -> str:
-    """All turns in order, each under its role; the question alone is a turn of the user's.
+    """All turns in order, each under a heading with its role; a question alone is a user turn.
 
-    A line of a turn that looks like such a heading is escaped.
+    A line of a turn that equals such a heading is escaped.
     """
     turns = messages or (Message(role="user", content=question),)
     return "\n\n".join(
@@ -88,8 +88,8 @@ def _ask_once(rubric: Rubric, shown: Shown) -> Iterable[Question]:
 
 
 def _ask_per_item(rubric: Rubric, shown: Shown) -> Iterable[Question]:
-    for place, item in enumerate(rubric_items(shown.extra_data)):
-        yield place, filled(rubric, shown, item.criterion)
+    for index, item in enumerate(rubric_items(shown.extra_data)):
+        yield index, filled(rubric, shown, item.criterion)
 
 
 _OWN: Mapping[str, Annotator] = {

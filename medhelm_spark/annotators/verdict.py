@@ -1,4 +1,4 @@
-"""The form of a judge's verdict: the JSON Schema that asks for it, the parser that reads it."""
+"""A judge's verdict: the JSON Schema that constrains it, and the parser that reads it."""
 
 import json
 import re
@@ -12,20 +12,20 @@ MET_KEY = "met"
 SCORE_KEY = "score"
 EXPLANATION_KEY = "explanation"
 MAX_EXPLANATION = 300
-"""Longest explanation that the schema allows, in characters; bounds how long a small model runs."""
+"""Longest explanation that the schema allows, in characters; a small model might never stop."""
 
 _EXPLANATION = {"type": "string", "maxLength": MAX_EXPLANATION}
 _MET = {"true": 1.0, "false": 0.0}
 _OBJECT_START = re.compile(r'\{\s*"[^"]{0,500}"\s*:')
 _DECODER = json.JSONDecoder(strict=False)
 _SHORT = 1000
-"""Characters after a beginning that mostly tell whether it is broken."""
+"""Characters of a candidate that are parsed first: most broken objects fail within them."""
 _MOST_LONG_FAILURES = 64
 _LONGEST_TOKEN = 16
 _THOUGHT = re.compile(
     r"\A\s*<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE
 )
-"""Thinking that a reply begins with, up to the first end: a later end may be quoted."""
+"""Thinking at the beginning of a reply, up to the first end tag: a later one may be quoted."""
 
 
 def verdict_schema(rubric: Rubric) -> str:
@@ -33,8 +33,8 @@ def verdict_schema(rubric: Rubric) -> str:
 
     Each criterion is an object of its `keys`: `score` a number on the criterion's scale, all
     others strings of bounded length. Explanations come before the score, whatever the order of
-    `keys`: engines that constrain decoding write properties in this order, and a score written
-    after its reasons can follow from them.
+    `keys`: engines that constrain decoding write properties in this order, and a score that is
+    written after its reasons can follow from them.
     """
     criteria = {criterion.name: _criterion_schema(criterion) for criterion in rubric.criteria}
     return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
@@ -65,17 +65,16 @@ def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | None:
-    """Read a judge's reply; None where it holds no sound verdict, or two that differ.
+    """Read a judge's reply; None where it has no valid verdict, or two that differ.
 
-    A verdict is a JSON object that has every criterion. The last one must be sound (nothing falls
-    back to an earlier object, which may be quoted from the judged answer), and no broken one may
-    follow it. Sound means: every criterion has all its keys and a score that is a number, or a
-    numeric text, on its scale, and whole where the criterion asks for whole numbers. Which of two
-    sound verdicts with other scores is the judge's and which is quoted, nobody can tell; one that
-    is told twice counts. Thinking in tags at the beginning is no part of the reply. Further keys
-    are ignored and never scored (MedHELM averages them). Prose and code fences around the object
-    do not matter, nor do raw line breaks in its strings. The time is linear in the length of the
-    text, whatever it holds.
+    A verdict is a JSON object that has every criterion. It is valid where every criterion has all
+    its keys and a score that is a number, or a numeric text, on its scale, and whole where the
+    criterion asks for whole numbers. The last verdict must be valid, and no broken one may follow:
+    an earlier object may be quoted from the judged answer and does not count instead. Two valid
+    verdicts with different scores are ambiguous, since one may be quoted; equal ones count.
+    Thinking in tags at the beginning is no part of the reply. Further keys are ignored (MedHELM
+    averages them). Prose and code fences around the object do not matter, nor do raw line breaks in
+    its strings. The time is linear in the length of the text.
 
     Returns:
         The scores in the rubric's order, or None.
@@ -83,14 +82,14 @@ def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | Non
 
     def read(verdict: Mapping[str, Any]) -> tuple[CriterionScore, ...] | None:
         scores = [_criterion_score(verdict[c.name], c) for c in rubric.criteria]
-        sound = tuple(score for score in scores if score is not None)
-        return sound if len(sound) == len(scores) else None
+        valid = tuple(score for score in scores if score is not None)
+        return valid if len(valid) == len(scores) else None
 
-    return _the_verdict(text, [criterion.name for criterion in rubric.criteria], read)
+    return _agreed_verdict(text, [criterion.name for criterion in rubric.criteria], read)
 
 
 def parse_met(text: str, _: Rubric) -> tuple[CriterionScore, ...] | None:
-    """Read a judge's reply about one rubric item, with the same care as `parse_verdict`.
+    """Read a judge's reply about one rubric item, by the rules of `parse_verdict`.
 
     Returns:
         The score `met`, 1 or 0, or None where `met` is neither true nor false.
@@ -102,53 +101,55 @@ def parse_met(text: str, _: Rubric) -> tuple[CriterionScore, ...] | None:
             return None
         return (CriterionScore(criterion=MET_KEY, score=met, explanation=_explanation(verdict)),)
 
-    return _the_verdict(text, [MET_KEY], read)
+    return _agreed_verdict(text, [MET_KEY], read)
 
 
 _Read = Callable[[Mapping[str, Any]], tuple[CriterionScore, ...] | None]
 
 
-def _the_verdict(text: str, names: Sequence[str], read: _Read) -> tuple[CriterionScore, ...] | None:
-    """The scores that all sound verdicts of a reply share, unless an unsound one comes last."""
+def _agreed_verdict(
+    text: str, names: Sequence[str], read: _Read
+) -> tuple[CriterionScore, ...] | None:
+    """The scores that all valid verdicts of a reply share, unless an invalid one comes last."""
     text = _THOUGHT.sub("", text)
     last: tuple[CriterionScore, ...] | None = None
-    told: set[tuple[float, ...]] = set()
-    rest = 0
+    distinct: set[tuple[float, ...]] = set()
+    last_end = 0
     for value, end in _objects(text):
-        for one in _with_names(value, frozenset(names)):
-            scores = read(one)
+        for verdict in _with_names(value, frozenset(names)):
+            scores = read(verdict)
             if scores is not None:
-                told.add(tuple(score.score for score in scores))
-            # An unsound object inside of a sound one is a part of it, and no verdict.
-            if scores is not None or end != rest:
-                last, rest = scores, end
-    if last is None or len(told) != 1 or _names_a_criterion(text[rest:], names):
+                distinct.add(tuple(score.score for score in scores))
+            # An invalid object inside a valid one is a part of it, and no verdict.
+            if scores is not None or end != last_end:
+                last, last_end = scores, end
+    if last is None or len(distinct) != 1 or _names_a_criterion(text[last_end:], names):
         return None
     return last
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """The outermost JSON objects of a text, each with the place after it.
+    """The outermost JSON objects of a text, each with the position after it.
 
-    An object inside of a broken one counts.
+    An object inside a broken one counts.
     """
-    place, long_failures = 0, 0
-    while match := _OBJECT_START.search(text, place):
+    position, long_failures = 0, 0
+    while match := _OBJECT_START.search(text, position):
         start = match.start()
-        place = start + 1
+        position = start + 1
         value, end = _decoded(text[start : start + _SHORT])
         if value is None and end is None and start + _SHORT < len(text):
             value, end = _decoded(text[start:])
             long_failures += value is None
             if long_failures > _MOST_LONG_FAILURES:
-                return  # so that hostile nesting costs no quadratic time
+                return  # hostile nesting would take quadratic time
         if value is not None and end is not None:
-            place = start + end
-            yield value, place
+            position = start + end
+            yield value, position
 
 
 def _decoded(text: str) -> tuple[dict[str, Any] | None, int | None]:
-    """The object that a text begins with, and its end; no end where the text may be cut short."""
+    """The object that a text begins with, and its end; no end where the object may go on."""
     try:
         return _DECODER.raw_decode(text)
     except json.JSONDecodeError as error:
@@ -160,15 +161,15 @@ def _decoded(text: str) -> tuple[dict[str, Any] | None, int | None]:
 
 def _with_names(value: object, names: frozenset[str]) -> Iterator[dict[str, Any]]:
     """The objects in a JSON value that have every name, outer ones first."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if one.keys() >= names:
-                yield one
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
+    stack = [value]
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, dict):
+            if inner.keys() >= names:
+                yield inner
+            stack.extend(inner.values())
+        elif isinstance(inner, list):
+            stack.extend(inner)
 
 
 def _names_a_criterion(text: str, names: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from medhelm_spark.cli.workspace import Entries, Workspace, say
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
-from medhelm_spark.render.text_table import aligned
+from medhelm_spark.render.table import aligned
 from medhelm_spark.stages.estimate import Cost, costs
 from medhelm_spark.stages.waves import throughput
 

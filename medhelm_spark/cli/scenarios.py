@@ -15,7 +15,7 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.imported import card_of, export_of
 from medhelm_spark.metrics import stats_of
-from medhelm_spark.render.text_table import aligned
+from medhelm_spark.render.table import aligned
 from medhelm_spark.scenarios import READERS, check_card, presence
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")

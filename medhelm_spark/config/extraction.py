@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec
+from medhelm_spark.domain.stats import UNREADABLE_STAT
 from medhelm_spark.errors import ConfigError
 
 KEY = "answer_extraction"
-UNREADABLE_STAT = "answer_unreadable"
 _ARGUMENT = {ExtractionMethod.JSON_FIELD: "field", ExtractionMethod.REGEX: "pattern"}
 _PLAIN = tuple(method.value for method in ExtractionMethod if method not in _ARGUMENT)
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+UNREADABLE_STAT = "answer_unreadable"
+"""The stat that is 1 for an answer that could not be read: a metric of this name gives it."""
+
 
 class ScoreStatus(StrEnum):
     """Why a score is there, or why it is not.

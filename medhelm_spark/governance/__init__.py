@@ -1,1 +1,1 @@
-"""Policy decisions: which text may reach which place. Pure functions; unknown means deny."""
+"""Policy decisions: which text may be sent to which locality. Unknown means deny."""

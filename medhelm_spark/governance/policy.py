@@ -1,4 +1,4 @@
-"""May text of this access level reach this place? What the policy does not list is denied."""
+"""May text of an access level be sent to a locality? What the policy does not list is denied."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,42 +15,41 @@ def decide(
     """Ask the policy one question.
 
     An access level or locality that is unknown or not listed is denied. Where a level is listed
-    twice, both lists must allow the locality: adding a list never opens a door.
+    twice, both lists must allow the locality: a further list can only restrict.
     """
     source = policy.origin or "policy"
-    lists = [places for level, places in policy.allowed if level == access_level]
+    lists = [localities for level, localities in policy.allowed if level == access_level]
     if not lists:
         return Decision(
             allowed=False, rule=f"{source}: {access_level or 'no level'} allows nothing"
         )
-    places = [place for place in Locality if all(place in listed for listed in lists)]
-    allowed = locality in places
-    shown = ", ".join(places) or "nothing"
-    rule = f"{source}: {access_level} allows {shown}"
-    if not allowed:
+    localities = [each for each in Locality if all(each in listed for listed in lists)]
+    is_allowed = locality in localities
+    rule = f"{source}: {access_level} allows {', '.join(localities) or 'nothing'}"
+    if not is_allowed:
         rule += f", not {locality or 'an unknown locality'}"
-    return Decision(allowed=allowed, rule=rule)
+    return Decision(allowed=is_allowed, rule=rule)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The policy as an engine asks it, just before a request's text is sent.
+    """The policy as engines ask it, just before a request's text is sent.
 
-    Travels to executors: it holds the policy and each deployment's locality, nothing else. A task
-    asks the same few questions for every request: each is answered once.
+    It is serialized to executors, with the policy and each deployment's locality. Decisions are
+    cached, because a task asks the same few for every request.
     """
 
     policy: Policy
     localities: Mapping[str, Locality]
-    _answers: dict[tuple[str, AccessLevel], Decision] = field(default_factory=dict)
+    _decisions: dict[tuple[str, AccessLevel], Decision] = field(default_factory=dict)
 
     def __call__(self, request: Request) -> Decision:
         """Decide for one request; a deployment that the gate does not know is denied."""
-        asked = (request.model_deployment, request.access_level)
-        if asked not in self._answers:
+        key = (request.model_deployment, request.access_level)
+        if key not in self._decisions:
             locality = self.localities.get(request.model_deployment)
-            self._answers[asked] = decide(self.policy, request.access_level, locality)
-        return self._answers[asked]
+            self._decisions[key] = decide(self.policy, request.access_level, locality)
+        return self._decisions[key]
 
 
 def gate_for(

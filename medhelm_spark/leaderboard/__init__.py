@@ -1,8 +1,9 @@
-"""What a person reads of a lake: boards of suites and releases, and the answers behind a number.
+"""Boards of suites and releases, and the answers behind a number, read from a lake.
 
 Reads through `lake.reader.Reader` only, so it needs neither Spark nor a JVM.
 """
 
+from medhelm_spark.leaderboard.boards import board_of, load_board, robustness_of
 from medhelm_spark.leaderboard.instances import (
     InstanceDetail,
     InstanceKey,
@@ -13,20 +14,14 @@ from medhelm_spark.leaderboard.instances import (
     instances_of,
 )
 from medhelm_spark.leaderboard.pairs import paired
-from medhelm_spark.leaderboard.robustness import robustness_of
-from medhelm_spark.leaderboard.runs import (
-    BoardRun,
-    board_of,
-    load_board,
-    load_runs,
-    text_levels,
-)
+from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import (
     BoardSource,
     Kind,
     choose,
     list_releases,
     list_suites,
+    text_levels,
 )
 
 __all__ = [

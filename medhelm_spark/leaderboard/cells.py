@@ -1,19 +1,24 @@
-"""A run's cell of the board, from its plan and its stats."""
+"""A run's cell of the board: its number, what it is of, and how the run was made."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from enum import Enum
 
-from medhelm_spark.domain.run import RunSpec, SuiteRun
+from medhelm_spark.domain.comparability import EXTRACTION, JURY
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.run import STRICT, RunSpec, SuiteRun
+from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioVersion
-from medhelm_spark.domain.stats import MetricInfo, Stat
+from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo, Stat
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.leaderboard.configurations import configuration_of, part_name
 from medhelm_spark.metrics import info, metrics_behind
+from medhelm_spark.metrics.jury import COVERAGE
 from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.comparison import ADAPTER, OTHER
 
-JURY_COVERAGE = "jury_coverage"
-ANSWER_UNREADABLE = "answer_unreadable"
+MAX_CHARACTERS = 24
+"""Longest value of a setting that is shown; a longer one is shown as its hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,17 +40,18 @@ def cell_of(
     `stats` are all of the run's; those over perturbed copies and other prompts do not count.
     """
     spec = row.run_spec
-    plain = {(stat.name, stat.split): stat for stat in stats if not stat.perturbation}
-    main = plain.get((spec.main_metric, spec.main_split))
+    originals = {
+        stat.name: stat for stat in stats if stat.split == spec.main_split and not stat.perturbation
+    }
+    main = originals.get(spec.main_metric)
     if main is None:
         return None
-    coverage = plain.get((JURY_COVERAGE, spec.main_split))
-    unreadable = plain.get((ANSWER_UNREADABLE, spec.main_split))
-    judged = _is_judged(spec)
+    coverage, unreadable = originals.get(COVERAGE.name), originals.get(UNREADABLE_STAT)
+    is_judged = _is_judged(spec)
     return replace(
         _measured(row, main, scenario),
-        demo_judge=judged and row.is_jury_validated is False,
-        jury_coverage=coverage.mean if judged and coverage else None,
+        demo_judge=is_judged and row.is_jury_validated is False,
+        jury_coverage=coverage.mean if is_judged and coverage else None,
         unreadable=unreadable.mean if unreadable else None,
         is_primary=bool(row.is_primary),
         is_listed=bool(row.is_listed),
@@ -61,7 +67,7 @@ def cell_of(
 
 
 def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> BoardCell:
-    """Whose number it is, what it is of, and the number."""
+    """The cell with the number, its model, its scenario and its scale."""
     spec, scale = row.run_spec, scale_of(row.run_spec)
     return BoardCell(
         model=spec.model,
@@ -89,7 +95,7 @@ def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> Bo
 
 
 def scale_of(spec: RunSpec) -> MetricInfo | None:
-    """How the main metric is read; None for one that this installation does not know."""
+    """Direction and scale of the main metric; None for one that is not installed here."""
     try:
         return info(spec.main_metric, spec.metrics)
     except ConfigError:
@@ -97,9 +103,79 @@ def scale_of(spec: RunSpec) -> MetricInfo | None:
 
 
 def _is_judged(spec: RunSpec) -> bool:
-    """Whether the main metric rests on a jury's verdicts; a metric unknown here counts as such."""
+    """Whether the main metric reads a jury's verdicts; one that is not installed counts as such."""
     try:
-        owners = metrics_behind(spec.main_metric, spec.metrics)
+        metrics = metrics_behind(spec.main_metric, spec.metrics)
     except ConfigError:
-        owners = []
-    return not owners or any("verdicts" in metric.needs for metric in owners)
+        metrics = []
+    return not metrics or any("verdicts" in metric.needs for metric in metrics)
+
+
+def configuration_of(spec: RunSpec) -> dict[str, str]:
+    """A RunSpec's settings by name, which tell it from another run of the same model.
+
+    The names of scenario and model are no settings. A value that is long, or has no short text, is
+    its hash after OTHER.
+    """
+    return {
+        EXTRACTION: _extraction(spec),
+        "sampling": _sampling(spec.sampling) if spec.sampling else "",
+        "prompt_variants": ", ".join(variant.name for variant in spec.prompt_variants or ()),
+        "perturbations": ", ".join(copy.name for copy in spec.perturbations or ()),
+        "data": OTHER + spec.data_version,
+        "metrics": OTHER + content_id(spec.metrics),
+        JURY: ", ".join(sorted({annotator.jury for annotator in spec.annotators})),
+        "deployment settings": OTHER + spec.deployment_fingerprint,
+        **dict(_adapter(spec)),
+    }
+
+
+def _adapter(spec: RunSpec) -> Iterator[tuple[str, str]]:
+    for field in fields(spec.adapter_spec):
+        yield ADAPTER + field.name, _setting_text(getattr(spec.adapter_spec, field.name))
+
+
+def _setting_text(value: object) -> str:
+    """A value as it is where it is a short word or number, else OTHER and its hash."""
+    if isinstance(value, Enum):
+        return str(value.value)
+    if value is None:
+        return ""
+    text = str(value)
+    is_plain = isinstance(value, int | float) or (text.isprintable() and text == text.strip())
+    is_short = isinstance(value, str | int | float) and len(text) <= MAX_CHARACTERS and is_plain
+    return text if is_short else OTHER + content_id(value)
+
+
+def _extraction(spec: RunSpec) -> str:
+    """`choice`, `json_field answer`; how unreadable answers count where that is not the default."""
+    extraction = spec.answer_extraction or STRICT
+    details = [extraction.field] if extraction.field else []
+    if extraction.pattern:
+        details.append(content_id(extraction.pattern)[:6])
+    if extraction.unreadable is not STRICT.unreadable:
+        details.append(f"unreadable {extraction.unreadable.value}")
+    return " ".join([spec.reading, *details])
+
+
+def _sampling(sampling: Sampling) -> str:
+    """`order source`, `seed 3`, `filter f00ba1`: what is not the default."""
+    default = Sampling()
+    settings = [f"order {sampling.order.value}"] if sampling.order is not default.order else []
+    settings += [f"seed {sampling.seed}"] if sampling.seed != default.seed else []
+    settings += [f"filter {content_id(sampling.filter)[:6]}"] if sampling.filter else []
+    return " ".join(settings)
+
+
+def part_name(scenario_name: str, whole: str) -> str:
+    """A part's name within its scenario: the arguments that the whole does not have.
+
+    >>> part_name("ehrshot:subject=icu,max_length=50", "ehrshot:max_length=50")
+    'subject=icu'
+    """
+    shared = set(_arguments(whole))
+    return ",".join(name for name in _arguments(scenario_name) if name not in shared)
+
+
+def _arguments(scenario_name: str) -> list[str]:
+    return [name for name in scenario_name.partition(":")[2].split(",") if name]

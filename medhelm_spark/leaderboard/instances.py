@@ -14,8 +14,7 @@ from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
-from medhelm_spark.leaderboard.scores import stat_column
-from medhelm_spark.leaderboard.sql import literal
+from medhelm_spark.leaderboard.queries import literal, stat_column
 
 Row = TypeVar("Row")
 
@@ -42,7 +41,7 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceKey:
-    """What names one answer within a run."""
+    """The key of one answer within a run: the evaluation key without the run_spec_id."""
 
     instance_id: str
     perturbation: str = ""
@@ -71,7 +70,7 @@ class InstancePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceDetail:
-    """All that is stored of one answer; a part that the lake does not hold is None or empty."""
+    """All that is stored of one answer; what the lake does not hold is None or empty."""
 
     instance: Instance | None
     prompt: Prompt | None
@@ -92,8 +91,8 @@ def instances_of(
 ) -> InstancePage:
     """A page of the answers behind a run's number, without any text.
 
-    They are those of the main split. An answer without a score comes last, whatever the order.
-    With `holding`, the page on which that answer stands, if the run has it.
+    They are those of the main split; answers without a score come last in every order. Where the
+    run has the answer `holding`, it is the page with that answer, and `offset` is not used.
     """
     sql = _SCORED.format(
         scores=_SCORES,
@@ -104,18 +103,18 @@ def instances_of(
     )
     rows = _numbered(stat_column(reader.query(sql), spec.main_metric))
     rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
-    if holding and (place := _place(rows, holding)) is not None:
-        offset = place - place % limit
+    if holding and (index := _index(rows, holding)) is not None:
+        offset = index - index % limit
     page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
     return InstancePage(total=rows.num_rows, offset=offset, scores=page)
 
 
-def _place(rows: pa.Table, key: InstanceKey) -> int | None:
+def _index(rows: pa.Table, key: InstanceKey) -> int | None:
     same = pc.equal(rows["instance_id"], key.instance_id)
     for name in ("train_trial_index", "trial_index"):
         same = pc.and_(same, pc.equal(rows[name], getattr(key, name)))
-    place: int = pc.index(same, True).as_py()
-    return None if place < 0 else place
+    index: int = pc.index(same, True).as_py()
+    return None if index < 0 else index
 
 
 _SORTS: Mapping[Order, list[tuple[str, str]]] = {
@@ -143,12 +142,12 @@ def _score(row: Mapping[str, Any]) -> InstanceScore:
 
 def instance_detail(reader: Reader, spec: RunSpec, key: InstanceKey) -> InstanceDetail | None:
     """Request, answer, references, scores and verdicts of one answer; None if the run lacks it."""
-    own = {"run_spec_id": spec.run_spec_id, **_columns(key)}
-    request = _first(reader, _where(output_of("requests", "plan"), own), PlannedRequest)
-    stats = _first(reader, _where(_SCORES, own), PerInstanceStats)
+    columns = {"run_spec_id": spec.run_spec_id, **_columns(key)}
+    request = _first(reader, _where(output_of("requests", "plan"), columns), PlannedRequest)
+    stats = _first(reader, _where(_SCORES, columns), PerInstanceStats)
     if request is None and stats is None:
         return None
-    verdicts = reader.rows(_where(output_of("annotations", "annotate"), own), Annotation)
+    verdicts = reader.rows(_where(output_of("annotations", "annotate"), columns), Annotation)
     return InstanceDetail(
         instance=_first(reader, _where(_INSTANCES, _of_data(spec, key)), Instance),
         prompt=_prompt(reader, request),
@@ -160,8 +159,8 @@ def instance_detail(reader: Reader, spec: RunSpec, key: InstanceKey) -> Instance
 
 
 def _verdict_order(verdict: Annotation) -> tuple[str, int, str]:
-    place = -1 if verdict.rubric_item is None else verdict.rubric_item
-    return verdict.annotator, place, verdict.judge
+    item = -1 if verdict.rubric_item is None else verdict.rubric_item
+    return verdict.annotator, item, verdict.judge
 
 
 def _result(reader: Reader, request: PlannedRequest | None) -> RequestResult | None:
@@ -191,7 +190,7 @@ def _of_data(spec: RunSpec, key: InstanceKey) -> dict[str, str | int]:
 
 
 def _where(source: str, equal: Mapping[str, str | int]) -> str:
-    """The rows of a source whose columns are these; the engine reads no others."""
+    """A query of the rows whose columns have these values."""
     conditions = (
         f"{name} = {value if isinstance(value, int) else literal(value)}"
         for name, value in equal.items()

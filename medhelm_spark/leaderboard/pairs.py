@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,14 +9,11 @@ import pyarrow.compute as pc
 from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
-from medhelm_spark.leaderboard.scores import stat_column
-from medhelm_spark.leaderboard.sql import among
+from medhelm_spark.leaderboard.queries import literals, stat_column
+from medhelm_spark.leaderboard.runs import BoardRun
 from medhelm_spark.statistics.board import BoardPair, build_board
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.paired import paired_difference
-
-if TYPE_CHECKING:
-    from medhelm_spark.leaderboard.runs import BoardRun
 
 ROWS_AT_ONCE = 200_000
 """Rows of `per_instance_stats` read together: one column of the board at least."""
@@ -26,29 +22,29 @@ _SCORES = """
 SELECT run_spec_id, instance_id, split, stats FROM ({scores}) s
 WHERE perturbation = '' AND run_spec_id IN ({units})
 """
-_Column = list[tuple["BoardRun", BoardCell, str]]
+_Column = list[tuple[BoardRun, BoardCell, str]]
 """Runs of one scenario, each with its cell and the name of its row."""
 
 _Values = dict[str, float | None]
 
 
 def paired(
-    reader: Reader, runs: Iterable["BoardRun"], *, coverage_floor: float
+    reader: Reader, runs: Iterable[BoardRun], *, coverage_floor: float
 ) -> tuple[BoardPair, ...]:
     """In each column, the board's best-ranked row there against each other one.
 
     The unit is the instance: several trials of one are averaged, and the parts of a scenario are
-    compared one by one. A run whose stored scores are no longer those of its cell is left out, one
-    that the board does not compare, and a column whose stat no instance has by itself.
+    compared one by one. Left out are runs that were scored again after their cell was made, runs
+    that the board does not compare, and columns of a run-level stat, which no instance has.
     """
-    held = {run.run_spec.run_spec_id: run for run in runs if run.cell}
-    cells = (run.cell for run in held.values() if run.cell)
+    by_id = {run.run_spec.run_spec_id: run for run in runs if run.cell}
+    cells = (run.cell for run in by_id.values() if run.cell)
     rows = build_board(cells, coverage_floor=coverage_floor).rows
     columns: dict[tuple[str, ...], _Column] = {}
     for row in rows:
         for shown in (cell for cell in row.cells if cell and cell.is_comparable):
             for cell in shown.parts or (shown,):
-                run = held[cell.run_spec_ids[0]]
+                run = by_id[cell.run_spec_ids[0]]
                 if run.is_current:
                     key = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
                     columns.setdefault(key, []).append((run, cell, row.name))
@@ -80,7 +76,7 @@ def _batches(columns: Iterable[_Column]) -> Iterator[list[_Column]]:
 def _batch_pairs(
     reader: Reader, batch: Sequence[_Column], ranks: Mapping[str, int]
 ) -> Iterator[BoardPair]:
-    units = among(run.run_spec.run_spec_id for column in batch for run, _, _ in column)
+    units = literals(run.run_spec.run_spec_id for column in batch for run, _, _ in column)
     sql = _SCORES.format(scores=output_of("per_instance_stats", "score"), units=units)
     scores = reader.query(sql)
     for column in batch:
@@ -108,21 +104,25 @@ def _column_pairs(
 
 
 def _values(scores: pa.Table, column: _Column) -> dict[str, _Values]:
-    """The value of each instance by row; None where it has none."""
+    """By row the value of each instance, the mean of its trials; None where it has none."""
     models = {run.run_spec.run_spec_id: name for run, _, name in column}
     cell = column[0][1]
-    mine = pc.and_(
+    in_column = pc.and_(
         pc.is_in(scores["run_spec_id"], pa.array(sorted(models))),
         pc.equal(scores["split"], cell.split),
     )
-    rows = stat_column(scores.filter(mine), cell.main_metric)
-    found: dict[str, dict[str, list[float]]] = {model: {} for model in models.values()}
+    rows = stat_column(scores.filter(in_column), cell.main_metric)
+    trials: dict[str, dict[str, list[float]]] = {model: {} for model in models.values()}
     lists = (rows[name].to_pylist() for name in ("run_spec_id", "instance_id", "value"))
     for run_spec_id, instance_id, value in zip(*lists, strict=True):
-        held = found[models[run_spec_id]].setdefault(instance_id, [])
+        values = trials[models[run_spec_id]].setdefault(instance_id, [])
         if value is not None:
-            held.append(value)
+            values.append(value)
     return {
-        model: {key: math.fsum(held) / len(held) if held else None for key, held in values.items()}
-        for model, values in found.items()
+        model: {key: _mean(values) for key, values in instances.items()}
+        for model, instances in trials.items()
     }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None

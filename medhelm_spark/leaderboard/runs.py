@@ -1,22 +1,18 @@
 """The runs of a suite or a release, each with its cell of the board."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
-from medhelm_spark.domain.scenario import AccessLevel, ScenarioVersion
+from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stats import MetricInfo, Stat
 from medhelm_spark.lake.ledger import ReleaseMember
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
 from medhelm_spark.leaderboard.cells import Written, cell_of, scale_of
-from medhelm_spark.leaderboard.pairs import paired
-from medhelm_spark.leaderboard.sources import BoardSource, Kind, choose
-from medhelm_spark.leaderboard.sql import among
-from medhelm_spark.statistics.board import BoardPair, Leaderboard, build_board
+from medhelm_spark.leaderboard.queries import literals
+from medhelm_spark.leaderboard.sources import BoardSource, Kind
 from medhelm_spark.statistics.cell import BoardCell
 
 _FINISHED = f"SELECT * FROM ({CURRENT_RUNS}) WHERE stage IN ('score', 'summarize')"
@@ -28,12 +24,12 @@ _PLANNED = "SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({units})"
 class BoardRun:
     """One run of a board.
 
-    `cell` is None where its stats are not there: `is_summarized` tells a run that is still to be
-    summarised from one whose main metric gave nothing on the main split. `is_current` is false
-    where the run was scored again after these stats were made, `is_superseded` true where its suite
-    has planned another in its place (a release keeps what it pinned). `info` is None for a metric
-    that this installation does not know. `changes` are the main metric's stats over perturbed
-    copies, prompt variants and repeats.
+    `cell` is None where it has no stats: `is_summarized` tells a run that is not summarised yet
+    from one whose main metric gave nothing on the main split. `is_current` is false where the run
+    was scored again after these stats were made, `is_superseded` true where its suite has planned
+    another in its place (a release keeps what it pinned). `info` is None for a metric that this
+    installation does not know. `changes` are the main metric's stats over perturbed copies, prompt
+    variants and repeats.
     """
 
     run_spec: RunSpec
@@ -49,13 +45,13 @@ class BoardRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WrittenStat(Stat):
-    """A Stat and the write that holds it."""
+    """A Stat and the id of its write."""
 
     write_id: str
 
 
 class _Ledger:
-    """Which stats count for each run: the newest finished ones, or those a release pinned."""
+    """The newest finished records of score and summarize, by run."""
 
     def __init__(self, reader: Reader) -> None:
         records = reader.rows(_FINISHED, RunRecord)
@@ -75,8 +71,9 @@ class _Ledger:
         return summary.write_id == write_id and scored.finished_at <= summary.finished_at
 
     def written(self, row: SuiteRun, write_id: str | None, kind: Kind) -> Written:
-        """When the stats that count were made. A release's are its own, whatever came after."""
-        scored, summary = (of.get(row.run_spec_id) for of in (self._score, self._summary))
+        """When these stats were made; those of a release stay current whatever is scored later."""
+        scored = self._score.get(row.run_spec_id)
+        summary = self._summary.get(row.run_spec_id)
         is_newest = summary is not None and summary.write_id == write_id
         is_outdated = scored and summary and scored.finished_at > summary.finished_at
         return Written(
@@ -120,7 +117,7 @@ def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
 
 def _of_release(reader: Reader, release: str) -> tuple[list[SuiteRun], dict[str, str]]:
     members = [m for m in reader.rows(CURRENT_RELEASES, ReleaseMember) if m.release == release]
-    units = among(member.run_spec_id for member in members)
+    units = literals(member.run_spec_id for member in members)
     rows = reader.rows(_PLANNED.format(units=units), SuiteRun)
     newest = {
         (row.suite, row.name, row.run_spec_id): row
@@ -132,13 +129,13 @@ def _of_release(reader: Reader, release: str) -> tuple[list[SuiteRun], dict[str,
 
 
 def _stats(reader: Reader, pins: Mapping[str, str], units: Iterable[str]) -> dict[str, list[Stat]]:
-    """Stats by run_spec_id, each from the write that counts."""
-    wanted = [unit for unit in units if unit in pins]
-    found: dict[str, list[Stat]] = {}
-    for stat in reader.rows(_STATS.format(units=among(wanted)), _WrittenStat):
+    """Stats by run_spec_id, each from the write that `pins` names for its run."""
+    pinned = [unit for unit in units if unit in pins]
+    by_run: dict[str, list[Stat]] = {}
+    for stat in reader.rows(_STATS.format(units=literals(pinned)), _WrittenStat):
         if pins.get(stat.run_spec_id) == stat.write_id:
-            found.setdefault(stat.run_spec_id, []).append(stat)
-    return found
+            by_run.setdefault(stat.run_spec_id, []).append(stat)
+    return by_run
 
 
 def _changes(spec: RunSpec, stats: Iterable[Stat]) -> tuple[Stat, ...]:
@@ -149,51 +146,3 @@ def _changes(spec: RunSpec, stats: Iterable[Stat]) -> tuple[Stat, ...]:
 def _scenarios(reader: Reader) -> dict[str, ScenarioVersion]:
     rows = reader.rows(output_of("scenarios", "ingest", "data_version"), ScenarioVersion)
     return {row.data_version: row for row in rows}
-
-
-def board_of(
-    runs: Sequence[BoardRun], pairs: Iterable[BoardPair] = (), *, coverage_floor: float
-) -> Leaderboard:
-    """The board of some runs, with the paired differences that are given."""
-    cells = (run.cell for run in runs if run.cell)
-    return build_board(cells, pairs, _notes(runs), coverage_floor=coverage_floor)
-
-
-def load_board(
-    reader: Reader, suite: str | None = None, release: str | None = None, *, coverage_floor: float
-) -> Leaderboard:
-    """The board of a suite or release, with the paired differences of its models.
-
-    `coverage_floor` is the policy's: the share of a cell's answers that must have a score.
-    """
-    runs = load_runs(reader, choose(reader, suite, release))
-    pairs = paired(reader, runs, coverage_floor=coverage_floor)
-    return board_of(runs, pairs, coverage_floor=coverage_floor)
-
-
-def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
-    """What the cells cannot say."""
-    if any(run.changes for run in runs):
-        yield "Copies, other prompts or repeats were asked too: see the table of robustness."
-    if superseded := sum(run.is_superseded for run in runs):
-        yield f"Planned anew in its suite since: {counted(superseded, 'run')} of this release."
-    if unknown := sorted({run.run_spec.main_metric for run in runs if run.cell and not run.info}):
-        yield (
-            f"Not known here, so without direction and win rate: {', '.join(unknown)}; "
-            "name their plug-in by --plugins."
-        )
-
-
-def text_levels(reader: Reader) -> set[AccessLevel]:
-    """The access levels of all text in the lake, unfinished and superseded writes included."""
-    found: set[AccessLevel] = set()
-    for table in TABLES.values():
-        if table.has_text:
-            rows = reader.query(f"SELECT DISTINCT access_level FROM {{{table.name}}}")
-            found |= {_level(level) for level in rows["access_level"].to_pylist()}
-    return found
-
-
-def _level(value: str | None) -> AccessLevel:
-    """A level that nobody knows must not pass as an open one."""
-    return AccessLevel(value) if value in list(AccessLevel) else AccessLevel.PRIVATE

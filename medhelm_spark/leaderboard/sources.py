@@ -1,11 +1,13 @@
-"""The suites and releases that a board can be read from."""
+"""What a lake holds: suites and releases to read boards from, and access levels of its text."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from medhelm_spark.domain.scenario import AccessLevel
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.lake.views import CURRENT_RELEASES
 
 
@@ -48,7 +50,7 @@ def _age(row: Mapping[str, object]) -> tuple[str, str]:
 
 
 def choose(reader: Reader, suite: str | None = None, release: str | None = None) -> BoardSource:
-    """The suite or release that a person asked for; the suite planned last if they named none.
+    """The suite or release of this name; without a name the suite planned last.
 
     Raises:
         ConfigError: Both were named.
@@ -57,7 +59,7 @@ def choose(reader: Reader, suite: str | None = None, release: str | None = None)
     if suite and release:
         raise ConfigError(f"give --suite {suite!r} or --release {release!r}, not both.")
     if release:
-        releases = {one.name: one for one in list_releases(reader)}
+        releases = {source.name: source for source in list_releases(reader)}
         if release not in releases:
             raise _unknown(reader, Kind.RELEASE, release, releases)
         return releases[release]
@@ -72,3 +74,18 @@ def choose(reader: Reader, suite: str | None = None, release: str | None = None)
 def _unknown(reader: Reader, kind: Kind, name: str, known: Iterable[str]) -> LakeError:
     names = ", ".join(map(repr, sorted(known))) or "none"
     return LakeError(f"{reader.location}: no {kind} {name!r}; the lake holds {names}.")
+
+
+def text_levels(reader: Reader) -> set[AccessLevel]:
+    """The access levels of all text in the lake, unfinished and superseded writes included."""
+    levels: set[AccessLevel] = set()
+    for table in TABLES.values():
+        if table.has_text:
+            rows = reader.query(f"SELECT DISTINCT access_level FROM {{{table.name}}}")
+            levels |= {_level(level) for level in rows["access_level"].to_pylist()}
+    return levels
+
+
+def _level(value: str | None) -> AccessLevel:
+    """An unknown level counts as private, so that it is never shown as open."""
+    return AccessLevel(value) if value in list(AccessLevel) else AccessLevel.PRIVATE

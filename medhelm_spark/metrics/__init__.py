@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.domain.comparability import metric_part
 from medhelm_spark.domain.run import MEDHELM_08, MetricSpec
-from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.metrics.answer import ANSWER_UNREADABLE
 from medhelm_spark.metrics.bertscore import BERTSCORE
 from medhelm_spark.metrics.billing_code import (
     MIMICIV_BILLING_CODE,
@@ -17,18 +16,18 @@ from medhelm_spark.metrics.calibration import CALIBRATION
 from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
 from medhelm_spark.metrics.ehr_sql import EHR_SQL
 from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
-from medhelm_spark.metrics.general import EFFICIENCY, GENERAL_INFORMATION
+from medhelm_spark.metrics.general import ANSWER_UNREADABLE, EFFICIENCY, GENERAL_INFORMATION
 from medhelm_spark.metrics.health_bench import HEALTH_BENCH, HEALTH_BENCH_PROFESSIONAL
 from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
 from medhelm_spark.metrics.medec import MEDEC
-from medhelm_spark.metrics.metric import READ_AS, Metric, Params
+from medhelm_spark.metrics.metric import READ_AS, Metric, Params, RunMetric
 from medhelm_spark.metrics.rouge import ROUGE
-from medhelm_spark.metrics.run_metric import RunMetric
 from medhelm_spark.metrics.sct import SCT
 from medhelm_spark.metrics.style import WRITING_STYLE
 from medhelm_spark.metrics.text_match import (
+    EXACT,
     EXACT_MATCH,
     F1_SCORE,
     QUASI_LEAVE_ARTICLES_EXACT_MATCH,
@@ -36,7 +35,7 @@ from medhelm_spark.metrics.text_match import (
 from medhelm_spark.plugins import Registry
 
 _OWN: Mapping[str, Metric] = {
-    "exact_match": EXACT_MATCH,
+    EXACT: EXACT_MATCH,
     "quasi_leave_articles_exact_match": QUASI_LEAVE_ARTICLES_EXACT_MATCH,
     "f1_score": F1_SCORE,
     "rouge": ROUGE,
@@ -55,7 +54,7 @@ _OWN: Mapping[str, Metric] = {
     "efficiency": EFFICIENCY,
     "language_model": LANGUAGE_MODEL,
     "classes": CLASSES,
-    "answer_unreadable": ANSWER_UNREADABLE,
+    UNREADABLE_STAT: ANSWER_UNREADABLE,
     "health_bench": HEALTH_BENCH,
     "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
 }
@@ -82,7 +81,7 @@ def _stats() -> Iterator[tuple[str, MetricInfo]]:
 
 def known_stats() -> tuple[MetricInfo, ...]:
     """Every stat whose name is known beforehand, of an instance or of a run."""
-    of_runs = (stat for one in RUN_METRICS.values() for stat in (*one.emits, *one.aliases))
+    of_runs = (stat for metric in RUN_METRICS.values() for stat in (*metric.emits, *metric.aliases))
     return (*(stat for _, stat in _stats()), *of_runs)
 
 
@@ -117,19 +116,19 @@ def run_metric_for(name: str) -> RunMetric | None:
 
 def _part(metric: Metric | RunMetric, params: Params, reads: Iterable[str] = ()) -> str:
     known = (*METRICS.items(), *RUN_METRICS.items())
-    name = next(name for name, one in known if one is metric)
+    name = next(name for name, entry in known if entry is metric)
     return metric_part(name, metric.version, params, reads)
 
 
 def parts_of(specs: Sequence[MetricSpec]) -> dict[str, str]:
-    """What stands behind each stat that these specs give, as `domain.comparability` names it."""
+    """The comparability part of each stat that these specs give (`domain.comparability`)."""
     parts: dict[str, str] = {}
     for metric, params in metrics_for(specs):
         parts |= {stat.name: _part(metric, params) for stat in metric.emitted(params)}
     for run_metric, params in run_metrics_for(specs):
         reads = dict.fromkeys(parts[name] for name in run_metric.reads(params))
-        own = _part(run_metric, params, reads)
-        parts |= {stat.name: own for stat in run_metric.emitted(params)}
+        part = _part(run_metric, params, reads)
+        parts |= {stat.name: part for stat in run_metric.emitted(params)}
     return parts
 
 
@@ -187,8 +186,8 @@ def metrics_for(specs: Sequence[MetricSpec]) -> Chosen:
     return chosen
 
 
-def beside(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
-    """The specs that compute MedHELM's values beside those of these specs, where both can be."""
+def medhelm_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
+    """The specs that compute MedHELM's values of the same stats, for the metrics that can."""
     return tuple(
         MetricSpec(name=spec.name, args={**spec.args, READ_AS: MEDHELM_08})
         for spec in specs
@@ -198,26 +197,26 @@ def beside(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
 
 def stats_of(specs: Sequence[MetricSpec]) -> tuple[MetricInfo, ...]:
     """Every stat that these specs give, of an instance or of the run."""
-    own = (stat for metric, params in metrics_for(specs) for stat in metric.emitted(params))
-    of_run = (stat for metric, params in run_metrics_for(specs) for stat in metric.emitted(params))
-    return (*own, *of_run)
+    of_instances = (s for metric, params in metrics_for(specs) for s in metric.emitted(params))
+    of_run = (s for metric, params in run_metrics_for(specs) for s in metric.emitted(params))
+    return (*of_instances, *of_run)
 
 
 def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
-    """The per-instance metrics that a stat rests on; none where these specs do not give it."""
-    wanted = {stat_name}
+    """The per-instance metrics that a stat is computed from; none where no spec gives it."""
+    needed = {stat_name}
     for run_metric, params in run_metrics_for(specs):
         if stat_name in {stat.name for stat in run_metric.emitted(params)}:
-            wanted.update(run_metric.reads(params))
+            needed.update(run_metric.reads(params))
     return [
         metric
         for metric, params in metrics_for(specs)
-        if wanted & {stat.name for stat in metric.emitted(params)}
+        if needed & {stat.name for stat in metric.emitted(params)}
     ]
 
 
 def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
-    """How a stat is read. `specs` tells stats that a RunSpec names itself (params `stat_name`)."""
+    """Direction, scale and texts of a stat. `specs` give stats that a RunSpec names by params."""
     known = [*stats_of(specs), *known_stats()]
     for stat in known:
         if stat.name == stat_name:
@@ -234,9 +233,9 @@ __all__ = [
     "Metric",
     "Params",
     "RunMetric",
-    "beside",
     "info",
     "known_stats",
+    "medhelm_specs",
     "metric_for",
     "metrics_behind",
     "metrics_for",

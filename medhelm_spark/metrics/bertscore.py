@@ -28,7 +28,7 @@ _BATCH_SIZE = 64
 _LETTERS = {"P": "precision", "R": "recall", "F": "F-measure"}
 
 Triple = tuple[float, float, float]
-_NOTHING: Triple = (0.0, 0.0, 0.0)
+_ZERO: Triple = (0.0, 0.0, 0.0)
 
 
 def _folder_name(folder: Path) -> str:
@@ -62,24 +62,25 @@ def _cached_default() -> Iterable[Path]:
     from huggingface_hub import try_to_load_from_cache
 
     for repository in (DEFAULT_MODEL, f"distilbert/{DEFAULT_MODEL}"):
-        found = try_to_load_from_cache(repository, "config.json")
-        if isinstance(found, str):
-            yield Path(found).parent
+        path = try_to_load_from_cache(repository, "config.json")
+        if isinstance(path, str):
+            yield Path(path).parent
 
 
 def _model_folder(params: Params) -> Path:
     """The first folder that holds a model; raises SetupError where there is none."""
     model = _model_name(params)
-    given = params.get("model_path") or (
-        os.environ.get(MODEL_FOLDER_VARIABLE) if model == DEFAULT_MODEL else None
+    is_default = model == DEFAULT_MODEL
+    path = params.get("model_path") or (
+        os.environ.get(MODEL_FOLDER_VARIABLE) if is_default else None
     )
-    places = [Path(given)] if given else list(_cached_default()) if model == DEFAULT_MODEL else []
-    for place in places:
-        if (place / "config.json").is_file() and any(
-            (place / name).is_file() for name in ("model.safetensors", "pytorch_model.bin")
+    folders = [Path(path)] if path else list(_cached_default()) if is_default else []
+    for folder in folders:
+        if (folder / "config.json").is_file() and any(
+            (folder / name).is_file() for name in ("model.safetensors", "pytorch_model.bin")
         ):
-            return place
-    where = f"not in {given!r}" if given else "not on this machine"
+            return folder
+    where = f"not in {path!r}" if path else "not on this machine"
     raise SetupError(
         f"BERTScore: the model {model} is {where}; give its folder (config.json and weights) as "
         f"model_path of the metric or, for {DEFAULT_MODEL}, in {MODEL_FOLDER_VARIABLE}."
@@ -111,7 +112,7 @@ def preflight(params: Params) -> None:
 
 @lru_cache(maxsize=1)
 def _scorer(folder: str, num_layers: int) -> Callable[[list[str], list[str]], list[Triple]]:
-    """The comparison by the loaded model, which a worker process loads once."""
+    """The comparison by the model, which a worker process loads once."""
     from bert_score import BERTScorer
 
     scorer = BERTScorer(model_type=folder, num_layers=num_layers, batch_size=_BATCH_SIZE)
@@ -134,12 +135,12 @@ def _pairs(text: str, state: RequestState) -> list[tuple[str, str]]:
 
 def _compare(pairs: Sequence[tuple[str, str]], params: Params) -> dict[tuple[str, str], Triple]:
     """Scores by (prediction, reference), each distinct pair compared once."""
-    results = dict.fromkeys(pairs, _NOTHING)
-    full = [pair for pair in results if pair[0].strip() and pair[1].strip()]
-    if full:
+    results = dict.fromkeys(pairs, _ZERO)
+    nonempty = [pair for pair in results if pair[0].strip() and pair[1].strip()]
+    if nonempty:
         compare = _scorer(str(_model_folder(params)), _num_layers(params))
-        triples = compare([pair[0] for pair in full], [pair[1] for pair in full])
-        results.update(zip(full, triples, strict=True))
+        triples = compare([pair[0] for pair in nonempty], [pair[1] for pair in nonempty])
+        results.update(zip(nonempty, triples, strict=True))
     return results
 
 

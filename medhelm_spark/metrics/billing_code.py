@@ -3,12 +3,12 @@
 A code of the answer is an ICD-10-CM code (a letter, a digit, a digit or A or B, then up to four
 more digits and letters with or without a point) or an ICD-10-PCS code (seven digits and letters
 other than I and O, at least one a digit), in capital letters and standing alone. Codes are compared
-whole and without the point. The gold codes are the correct references, split at commas.
+without the point. The gold codes are the correct references, split at commas.
 
 Per note, over sets of codes: precision = right / given, recall = right / wanted, F1 = 2 right /
-(given + wanted), each 0 where its denominator is. Their mean weighs notes alike. The three counts
-stand beside them; `mimiciv_billing_code_micro` is the micro average, the same formulas over the
-counts of all notes of a run together, which weighs codes alike.
+(given + wanted), each 0 where its denominator is. Their mean gives each note the same weight. The
+three counts are stats too; `mimiciv_billing_code_micro` is the micro average, the same formulas
+over the counts of all notes of a run together, which gives each code the same weight.
 
 MedHELM finds codes in answer and references by one pattern without letters after the first: it
 cuts S72.001A to S72 and misses M1A.0 and every ICD-10-PCS code, on both sides.
@@ -22,14 +22,16 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.metrics.metric import (
     MEDHELM,
+    Columns,
     Metric,
     Params,
+    RunMetric,
     ScoreRow,
+    Weights,
     first_text,
     scored,
     unscored,
 )
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
 
 _CODE = re.compile(
     r"(?<![A-Za-z0-9])"
@@ -52,8 +54,8 @@ def _listed(references: Iterable[Reference]) -> Codes:
 
 
 def _medhelm_codes(text: str) -> Codes:
-    found = _MEDHELM_CODE.findall(text.replace("**", ""))
-    return frozenset([code.rstrip(".") for code in found])
+    codes = _MEDHELM_CODE.findall(text.replace("**", ""))
+    return frozenset([code.rstrip(".") for code in codes])
 
 
 def _medhelm_listed(references: Iterable[Reference]) -> Codes:

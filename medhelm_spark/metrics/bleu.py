@@ -4,8 +4,8 @@ Papineni et al. 2002 without smoothing, for one reference at a time, the best ov
 tagged correct: brevity penalty times the clipped precision of words (`bleu_1`) or of runs of four
 words (`bleu_4`). The weights are (1, 0, 0, 0) and (0, 0, 0, 1), so `bleu_4` is not the usual
 geometric mean over one to four words. The values are those of NLTK's `sentence_bleu` on the same
-words (a test holds both equal); the words are this package's own (`words`). Where no run of four is
-shared NLTK gives 2.2e-308, here it is 0.
+words (a test compares them); the words are those of `metrics.text`. Where no run of four is shared
+NLTK gives 2.2e-308, here it is 0.
 """
 
 import math
@@ -22,7 +22,7 @@ from medhelm_spark.metrics.metric import (
     scored,
     unscored,
 )
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 
 _LONGEST = 4
 
@@ -58,9 +58,9 @@ def bleu(golds: Iterable[str], answer: str) -> tuple[float, float]:
     for gold in golds:
         wanted = words(gold)
         penalty = _penalty(len(wanted), len(given))
-        one = penalty * _precision(_runs(wanted, 1), singles)
-        four = penalty * _precision(_runs(wanted, _LONGEST), fours)
-        best = max(best[0], one), max(best[1], four)
+        bleu_1 = penalty * _precision(_runs(wanted, 1), singles)
+        bleu_4 = penalty * _precision(_runs(wanted, _LONGEST), fours)
+        best = max(best[0], bleu_1), max(best[1], bleu_4)
     return best
 
 

@@ -1,4 +1,4 @@
-"""Calibration of a run: does the model's confidence say how often it is right?
+"""Calibration of a run: does the model's confidence match how often it is right?
 
 Of instances with confidence c (`max_prob`) and correctness y in 0 and 1 (`exact_match`, or the
 stat that params["correct"] names):
@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.domain.stats import MetricInfo
-from medhelm_spark.metrics.metric import MEDHELM, Params
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
+from medhelm_spark.metrics.language_model import MAX_PROB
+from medhelm_spark.metrics.metric import MEDHELM, Columns, Params, RunMetric, Weights
+from medhelm_spark.metrics.text_match import EXACT
 
 _TENTH = 10
 Floats = NDArray[np.float64]
@@ -33,11 +34,11 @@ Floats = NDArray[np.float64]
 
 def _grouped(columns: Columns, weights: Weights) -> tuple[Floats, Weights, Floats]:
     """Distinct confidences in order, how many instances have each, and how many of them right."""
-    held = weights > 0
-    confidence, place = np.unique(columns[held, 0], return_inverse=True)
+    used = weights > 0
+    confidence, group = np.unique(columns[used, 0], return_inverse=True)
     counts, right = np.zeros(len(confidence), np.int64), np.zeros(len(confidence))
-    np.add.at(counts, place, weights[held])
-    np.add.at(right, place, weights[held] * columns[held, 1])
+    np.add.at(counts, group, weights[used])
+    np.add.at(right, group, weights[used] * columns[used, 1])
     return confidence, counts, right
 
 
@@ -60,7 +61,7 @@ def _error(confidence: Floats, counts: Weights, right: Floats, num_bins: int) ->
 
 
 def _most_confident(counts: Weights, right: Floats, size: int) -> float:
-    """Accuracy of the `size` most confident; of those that tie at the end, their mean counts."""
+    """Accuracy of the `size` most confident; of a tie at the end the mean accuracy counts."""
     down, hits = counts[::-1], right[::-1]
     taken = np.clip(size - (np.cumsum(down) - down), 0, down)
     return float((hits * taken / down).sum() / size)
@@ -101,7 +102,7 @@ def _calibration(columns: Columns, weights: Weights, params: Params) -> Sequence
 
 
 def _reads(params: Params) -> tuple[str, ...]:
-    return ("max_prob", params.get("correct", "exact_match"))
+    return (MAX_PROB, params.get("correct", EXACT))
 
 
 def _info(name: str, display_name: str, description: str, *, lower: bool = False) -> MetricInfo:

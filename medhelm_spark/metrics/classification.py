@@ -5,15 +5,15 @@ over classes, `micro` the same formula over all classes' counts together: scikit
 `f1_score(average=...)` on indicator rows (Pedregosa et al. 2011), as in MedHELM 0.8.0.
 
 params["labels"] names the classes, as `yes|no|maybe`; all of them count, and an answer that is none
-of them predicts nothing. Each has an F1 of its own, `classification_f1[yes]`, without a value where
-no instance has or predicts the class. Without labels the classes are the options of a multiple
-choice by their place, and those count that some instance has or predicts. Labels are compared after
-lower-casing and without punctuation; articles stay, because `hepatitis A` is not `hepatitis`. With
-params["delimiter"] answers and references may hold several labels, and an instance without any is
-one of none.
+of them predicts no class. Each has its F1, `classification_f1[yes]`, without a value where no
+instance has or predicts the class. Without labels the classes are the options of a multiple choice
+by position, and those count that some instance has or predicts. Labels are compared in lower case
+and without punctuation; articles stay, because `hepatitis A` is not `hepatitis`. With
+params["delimiter"] answers and references may have several labels, and an instance without a label
+has no class.
 
-Per instance a metric writes the classes as two whole numbers, bit k for the k-th class; the F1s are
-made of how often each pair of them occurs.
+Per instance a metric stores the classes as two whole numbers, bit k for the k-th class; the F1s are
+computed from how often each pair of numbers occurs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,20 +27,22 @@ from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import (
+    Columns,
     Metric,
     Params,
+    RunMetric,
     ScoreRow,
+    Weights,
     likeliest_text,
     scored,
     unscored,
 )
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
-from medhelm_spark.metrics.text_match import normalise
+from medhelm_spark.metrics.text import normalise
 
 MAX_CLASSES = 53
 """Bits of a whole number that a float holds exactly."""
 
-Places = Mapping[str, int]
+Positions = Mapping[str, int]
 
 _normal = partial(normalise, keep_articles=True)
 
@@ -64,15 +66,15 @@ def _check(params: Params) -> None:
         )
 
 
-def _mask(places: Iterable[int | None]) -> int:
-    return sum(1 << place for place in {place for place in places if place is not None})
+def _mask(indices: Iterable[int | None]) -> int:
+    return sum(1 << index for index in {index for index in indices if index is not None})
 
 
 def _parts(text: str, delimiter: str | None) -> list[str]:
     return [part.strip() for part in (text.split(delimiter) if delimiter else [text])]
 
 
-def _by_label(state: RequestState, labels: Places, delimiter: str | None) -> tuple[int, int]:
+def _by_label(state: RequestState, labels: Positions, delimiter: str | None) -> tuple[int, int]:
     """True and predicted classes, by the text of references and answer."""
     answers = _parts(likeliest_text(state.completions or ()), delimiter)
     if state.output_mapping:
@@ -83,26 +85,26 @@ def _by_label(state: RequestState, labels: Places, delimiter: str | None) -> tup
         if reference.is_correct
         for part in _parts(reference.text, delimiter)
     ]
-    found = ((labels.get(_normal(text)) for text in texts) for texts in (golds, answers))
-    true, predicted = map(_mask, found)
+    true = _mask(labels.get(_normal(text)) for text in golds)
+    predicted = _mask(labels.get(_normal(text)) for text in answers)
     return true, predicted
 
 
-def _by_place(state: RequestState, delimiter: str | None) -> tuple[int, int]:
-    """True and predicted classes, by the place of the option."""
-    letters = {letter: place for place, letter in enumerate(state.output_mapping)}
+def _by_position(state: RequestState, delimiter: str | None) -> tuple[int, int]:
+    """True and predicted classes, by the position of the option."""
+    letters = {letter: index for index, letter in enumerate(state.output_mapping)}
     answers = _parts(likeliest_text(state.completions or ()), delimiter)
-    right = (place for place, one in enumerate(state.references) if one.is_correct)
+    right = (index for index, ref in enumerate(state.references) if ref.is_correct)
     return _mask(right), _mask(letters.get(answer) for answer in answers)
 
 
-def _row(state: RequestState, labels: Places, delimiter: str | None) -> ScoreRow:
+def _row(state: RequestState, labels: Positions, delimiter: str | None) -> ScoreRow:
     if not state.completions:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
     if labels:
         true, predicted = _by_label(state, labels, delimiter)
     elif 0 < len(state.output_mapping) <= MAX_CLASSES:
-        true, predicted = _by_place(state, delimiter)
+        true, predicted = _by_position(state, delimiter)
     else:
         return unscored(_NAMES, ScoreStatus.NOT_APPLICABLE)
     if not true and not delimiter:
@@ -111,7 +113,7 @@ def _row(state: RequestState, labels: Places, delimiter: str | None) -> ScoreRow
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
-    labels = {label: place for place, label in enumerate(_labels(params))}
+    labels = {label: index for index, label in enumerate(_labels(params))}
     delimiter = params.get("delimiter") or None
     return [_row(state, labels, delimiter) for state in states]
 
@@ -131,9 +133,9 @@ def _f1(columns: Columns, weights: Weights, params: Params) -> tuple[float | Non
     if not counted.any():  # never with labels
         return None, None
     scores = hits / np.maximum(counts, 1)
-    own = [float(one) if held else None for one, held in zip(scores, counts, strict=True)]
+    by_class = [float(f1) if count else None for f1, count in zip(scores, counts, strict=True)]
     overall = (float(scores[counted].mean()), float(hits.sum() / max(1, counts.sum())))
-    return *overall, *own[:num_labels]
+    return *overall, *by_class[:num_labels]
 
 
 def _code(name: str, display_name: str) -> MetricInfo:

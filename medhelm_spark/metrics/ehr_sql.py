@@ -6,7 +6,7 @@ those of the authors (Lee et al. 2022; EHRSQL-2024 shared task): results are equ
 rows in any order, an empty one equals an empty one, and numbers are equal to nine significant
 digits (the authors round to one decimal). An unanswerable question (extra_data["is_impossible"],
 or gold text `null`) is answered rightly by no query: an empty answer or `null`. `current_time` is
-params["current_time"]; `ehr_sql_text` tells what else of the benchmark's notation is replaced.
+params["current_time"]; `ehr_sql_text` replaces the rest of the benchmark's notation.
 
 - `ehr_sql_execution_accuracy`, which is also their reliability score RS(0): no value where the gold
   query gives no result within the limits (params `max_steps`, `max_seconds`, `max_rows`).
@@ -82,17 +82,17 @@ def _is_right(run: Run, gold: str, query: str, now: str) -> bool | None:
         return None
     if not query:
         return False
-    found = run(resolved(query, now))
-    if found.outcome is not Outcome.ROWS or len(found.rows) != len(wanted.rows):
+    given = run(resolved(query, now))
+    if given.outcome is not Outcome.ROWS or len(given.rows) != len(wanted.rows):
         return False
-    return _multiset(found.rows) == _multiset(wanted.rows)
+    return _multiset(given.rows) == _multiset(wanted.rows)
 
 
-def _ours(run: Run, asked: _Question, now: str) -> dict[str, Value]:
-    query = query_in(asked.answer)
+def _ours(run: Run, question: _Question, now: str) -> dict[str, Value]:
+    query = query_in(question.answer)
     is_given = bool(query)
-    is_answerable = not asked.is_impossible and asked.gold.lower() not in NO_QUERY
-    right = _is_right(run, asked.gold, query, now) if is_answerable else not is_given
+    is_answerable = not question.is_impossible and question.gold.lower() not in NO_QUERY
+    right = _is_right(run, question.gold, query, now) if is_answerable else not is_given
     is_valid = is_given and run(resolved(query, now)).outcome is Outcome.ROWS
     reliability = None if right is None else 1.0 if right else _PENALTY if is_given else 0.0
     return {
@@ -106,20 +106,20 @@ def _ours(run: Run, asked: _Question, now: str) -> dict[str, Value]:
     }
 
 
-def _medhelm(run: Run, asked: _Question) -> dict[str, Value]:
+def _medhelm(run: Run, question: _Question) -> dict[str, Value]:
     """MedHELM's values, which are never absent."""
-    is_given = bool(asked.answer)
-    is_answerable = not asked.is_impossible and bool(asked.gold)
-    query = medhelm_query(asked.answer)
-    found = run(query)
-    wanted = run(medhelm_gold(asked.gold)).rows
-    if wanted and found.rows:
-        is_right = set(wanted) == set(found.rows)
+    is_given = bool(question.answer)
+    is_answerable = not question.is_impossible and bool(question.gold)
+    query = medhelm_query(question.answer)
+    given = run(query)
+    wanted = run(medhelm_gold(question.gold)).rows
+    if wanted and given.rows:
+        is_right = set(wanted) == set(given.rows)
     else:
-        is_right = bool(asked.gold) and not (wanted or found.rows or is_given)
+        is_right = bool(question.gold) and not (wanted or given.rows or is_given)
     return {
         "execution_accuracy": float(is_right),
-        "query_validity": float(bool(query) and found.outcome is not Outcome.ERROR),
+        "query_validity": float(bool(query) and given.outcome is not Outcome.ERROR),
         "precision_answerable": float(is_given and is_answerable),
         "recall_answerable": float(is_given and is_answerable),
         "total_predicted_answerable": float(is_given),
@@ -151,8 +151,8 @@ def _limits(params: Params) -> Limits:
 
 
 def _database(params: Params) -> str:
-    if found := params.get("db_path") or os.environ.get(DATABASE_VARIABLE):
-        return found
+    if path := params.get("db_path") or os.environ.get(DATABASE_VARIABLE):
+        return path
     raise ConfigError(
         "ehr_sql: there is no database to run queries on; give a SQLite file as db_path of the "
         f"metric or in {DATABASE_VARIABLE}."
@@ -166,8 +166,8 @@ def _row(state: RequestState, run: Run, now: str) -> ScoreRow:
         return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
     gold = state.references[0].text.strip()
     is_impossible = state.extra_data.get("is_impossible", "").strip().lower() in _TRUE
-    asked = _Question(gold, answer, is_impossible)
-    return _scores(_ours(run, asked, now)) + _scores(_medhelm(run, asked), MEDHELM)
+    question = _Question(gold, answer, is_impossible)
+    return _scores(_ours(run, question, now)) + _scores(_medhelm(run, question), MEDHELM)
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:

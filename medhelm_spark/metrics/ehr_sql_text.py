@@ -6,7 +6,7 @@ The rules and numbers are those of the authors' scoring programs (EHRSQL 2022 an
 import re
 
 NO_QUERY = frozenset({"", "null"})
-"""What stands for "this question cannot be answered from the database"."""
+"""Answers that mean: this question cannot be answered from the database."""
 
 _TAGGED = re.compile(r"<\s*sql\s*>(.*?)</?\s*sql\s*>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"```(?:[a-z0-9]*[ \t]*\n|sql(?:ite)?\b)?(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -36,13 +36,13 @@ def query_in(answer: str) -> str:
     >>> query_in("Here it is: ```sql\nSELECT 1;\n```")
     'SELECT 1'
     """
-    found = _TAGGED.search(answer) or _FENCED.search(answer)
-    query = (found[1] if found else answer).strip().rstrip("; \t\r\n")
+    match = _TAGGED.search(answer) or _FENCED.search(answer)
+    query = (match[1] if match else answer).strip().rstrip("; \t\r\n")
     return "" if query.lower() in NO_QUERY else query
 
 
 def resolved(query: str, now: str) -> str:
-    """A query that SQLite understands: the benchmark's notation replaced, texts left alone.
+    """A query in SQLite's SQL: the benchmark's notation replaced, string literals unchanged.
 
     >>> resolved("SELECT strftime('%y', current_time) > sao2_lower", "2105-12-31 23:59:00")
     "SELECT strftime('%Y', '2105-12-31 23:59:00') > 95.0"
@@ -69,9 +69,10 @@ def medhelm_gold(gold: str) -> str:
 def medhelm_query(answer: str) -> str:
     """The query that MedHELM 0.8.0 runs for an answer.
 
-    SQLite gives the time of day for `current_time`; noon stands for it, in lasting words.
+    SQLite would give the time of day for `current_time`; noon is used, so that scores do not depend
+    on when they are computed.
     """
-    found = _TAGGED.search(answer)
-    query = (found[1].strip() if found else answer).replace("`", "").strip()
+    match = _TAGGED.search(answer)
+    query = (match[1].strip() if match else answer).replace("`", "").strip()
     query = re.sub(r"^sql\n", "", query, flags=re.MULTILINE)
     return re.sub(r"(?<![\w.'])current_time(?![\w'])", "'12:00:00'", query, flags=re.IGNORECASE)

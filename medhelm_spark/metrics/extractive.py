@@ -1,7 +1,7 @@
 """How much of an answer is taken from its input: coverage, density, compression, copied share.
 
 Grusky, Naaman and Artzi 2018: the answer is cut greedily, from its start, into the longest runs of
-words that also stand in the input (`fragments`). With fragments f of an answer of n words
+words that are also in the input (`fragments`). With fragments f of an answer of n words
 
     coverage = sum |f| / n        density = sum |f|^2 / n        compression = words of input / n
 
@@ -19,7 +19,7 @@ from itertools import pairwise
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, first_text, scored, unscored
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 
 _COPIED_RUN = 4
 
@@ -27,9 +27,9 @@ _COPIED_RUN = 4
 def _longest(
     source: Sequence[str], answer: Sequence[str], start: int, places: Sequence[int]
 ) -> int:
-    """Length of the run at `start`, by the paper's scan: it goes on behind each run it tried.
+    """Length of the run at `start`, by the paper's scan, which continues after each run it tried.
 
-    `places` are those in the source where the run's first two words stand.
+    `places` are the positions in the source of the run's first two words.
     """
     best = after = 0
     for place in places:

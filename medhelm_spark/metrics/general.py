@@ -1,4 +1,4 @@
-"""What MedHELM's basic set tells beside the scores: the request, how the answer ended, its cost.
+"""Stats that are no quality: the request, how the answer ended, its cost, whether it was readable.
 
 `general_information`: references of the instance, few-shot examples in the prompt, whether the
 prompt was cut, and how the first completion ended, one stat of 0 or 1 each. HELM's names are
@@ -8,12 +8,16 @@ here, and an empty text and a refusal are kinds of their own.
 `efficiency`: tokens of prompt and completions and seconds of the request, as the engine counted
 them; HELM's `num_output_tokens` is `num_completion_tokens` under another name. A number that the
 engine did not give has no value.
+
+`answer_unreadable`: 1 where the scenario's answer extraction found no answer in the text, or
+several, and 0 where it found one. By strict multiple choice a text that is not exactly a label is
+unreadable. Strict free text is taken as it is and has no value.
 """
 
 from collections.abc import Sequence
 
 from medhelm_spark.domain.request import FinishReason, RequestState
-from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
+from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo, Score, ScoreStatus
 from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, scored, unscored
 
 _REASONS = tuple(FinishReason)
@@ -100,3 +104,33 @@ EFFICIENCY = Metric(
     version="1",
 )
 _COST_NAMES = tuple(info.name for info in EFFICIENCY.emits)
+
+_UNREADABLE = (UNREADABLE_STAT,)
+_READ_ROWS = {flag: scored(_UNREADABLE, (float(flag),)) for flag in (False, True)}
+_NOTHING_TO_READ = unscored(_UNREADABLE, ScoreStatus.NOT_APPLICABLE)
+_NO_ANSWER = unscored(_UNREADABLE, ScoreStatus.NO_ANSWER)
+
+
+def _unreadable_row(state: RequestState) -> ScoreRow:
+    if state.unreadable is not None:
+        return _READ_ROWS[state.unreadable]
+    return _NOTHING_TO_READ if state.completions else _NO_ANSWER
+
+
+def _unreadable(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
+    return [_unreadable_row(state) for state in states]
+
+
+ANSWER_UNREADABLE = Metric(
+    fn=_unreadable,
+    needs=frozenset({"references", "output_mapping", "completions", "unreadable"}),
+    emits=(
+        MetricInfo(
+            name=UNREADABLE_STAT,
+            display_name="Unreadable answers",
+            lower_is_better=True,
+            description="Share of answers in which no single answer could be found.",
+        ),
+    ),
+    version="1",
+)

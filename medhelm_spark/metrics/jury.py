@@ -1,14 +1,14 @@
-"""Jury score: the mean of all criterion scores of all judges, and how many judges it rests on.
+"""Jury score: the mean of all criterion scores of all judges, and the share of usable verdicts.
 
 HELM's formula (facts 9.3): the sum of every judge's scores on every criterion over their number,
 unweighted, on the rubric's own scale (1 to 5 for MedHELM's rubrics, so it is no accuracy although
 MedHELM calls it so). Three stats:
 
 - `jury_score` (or params["stat_name"], say `aci_bench_accuracy`): no value (NO_VERDICT) where a
-  judge's verdict is not usable, since without a strict judge an answer looks better than another;
-  with params["incomplete_jury"] = "available" the mean of the verdicts that are. An empty answer is
-  never sent to a judge: MedHELM's rule calls it wrong, so it gets params["default_score"], the
-  rubric's minimum, and no value where none is given.
+  judge's verdict is not usable, because an answer that lacks a strict judge's verdict would look
+  better; with params["incomplete_jury"] = "available" the mean of the usable verdicts. An empty
+  answer is never sent to a judge: by MedHELM's rule it is wrong, so it gets
+  params["default_score"], the rubric's minimum, and no value where the param is not given.
 - `jury_coverage`: the share of judges whose verdict is usable. Not applicable to an empty answer.
 - `jury_score@medhelm-0.8`: over the usable verdicts; default_score (0 where none is given) whenever
   there is none, so that a judge's failure counts as a bad answer.
@@ -51,7 +51,7 @@ _SCENARIOS = (
 
 
 LOWEST, HIGHEST = 1.0, 5.0
-"""The scale of MedHELM's rubrics, which a jury's rubric has where params say nothing else."""
+"""The scale of MedHELM's rubrics, which params["minimum"] and params["maximum"] replace."""
 
 _SCALE = ("minimum", "maximum")
 _NUMBERS = ("default_score", *_SCALE)
@@ -77,12 +77,12 @@ def _renamed(params: Params) -> tuple[MetricInfo, ...]:
 
 
 def takes_available(params: Params) -> bool:
-    """Whether an answer is scored that lacks a judge's verdict."""
+    """Whether an answer is scored although it lacks a judge's verdict."""
     return params.get("incomplete_jury") == IncompleteJury.AVAILABLE
 
 
 def check_incomplete_jury(params: Params) -> None:
-    """Refuse a rule for incomplete juries that is none."""
+    """Raise ConfigError for an unknown rule for incomplete juries."""
     given = params.get("incomplete_jury", IncompleteJury.UNSCORED)
     if given not in list(IncompleteJury):
         allowed = ", ".join(IncompleteJury)
@@ -132,7 +132,7 @@ def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
     no_answer = unscored(names, ScoreStatus.NO_ANSWER)
     return [
         _row(
-            [one for one in state.verdicts if annotator in (None, one.annotator)],
+            [v for v in state.verdicts if annotator in (None, v.annotator)],
             names,
             default,
             partial=partial,

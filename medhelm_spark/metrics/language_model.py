@@ -1,4 +1,4 @@
-"""What the log-probabilities of an answer's tokens say: per instance, and of a whole run.
+"""Stats of the log-probabilities of an answer's tokens: per instance, and of a whole run.
 
 Per instance, of the first completion: `logprob` (natural logarithm, summed over its tokens),
 `num_perplexity_tokens` and `num_bytes` (UTF-8). `max_prob` is exp(logprob) of the likeliest
@@ -16,12 +16,23 @@ from collections.abc import Sequence
 
 from medhelm_spark.domain.request import Completion, RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
-from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, scored, unscored
-from medhelm_spark.metrics.run_metric import Columns, RunMetric, Weights
+from medhelm_spark.metrics.metric import (
+    Columns,
+    Metric,
+    Params,
+    RunMetric,
+    ScoreRow,
+    Weights,
+    scored,
+    unscored,
+)
+
+MAX_PROB = "max_prob"
+"""The stat that calibration takes for the model's confidence."""
 
 
 def _max_prob(completions: Sequence[Completion]) -> float:
-    known = [one.logprob for one in completions if one.logprob is not None]
+    known = [c.logprob for c in completions if c.logprob is not None]
     return min(1.0, math.exp(max(known)))
 
 
@@ -77,7 +88,7 @@ LANGUAGE_MODEL = Metric(
             description="UTF-8 bytes of those tokens.",
         ),
         MetricInfo(
-            name="max_prob",
+            name=MAX_PROB,
             display_name="Confidence",
             lower_is_better=None,
             description="Probability of the likeliest completion.",

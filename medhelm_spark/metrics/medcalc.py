@@ -1,4 +1,4 @@
-"""MedCalc-Bench accuracy: the authors' rule, and MedHELM 0.8.0's beside it.
+"""MedCalc-Bench accuracy by the authors' rule and by MedHELM 0.8.0's.
 
 The authors (Khandekar et al. 2024) judge by the kind of value: a decimal is right within its lower
 and upper limit (5 % around the truth), an integer after rounding, a date as a date, a gestational

@@ -1,4 +1,4 @@
-"""MEDEC: does the note hold an error, in which sentence, and how is it put right? And MedHELM's.
+"""MEDEC: does the note have an error, in which sentence, and what is the correction? And MedHELM's.
 
 The reference is the word CORRECT, or the number of the wrong sentence followed by the corrected
 one; the answer should look the same. By the rules of the authors' evaluation (Ben Abacha et al.
@@ -35,7 +35,7 @@ from medhelm_spark.metrics.metric import (
     unscored,
 )
 from medhelm_spark.metrics.rouge import rouge_1
-from medhelm_spark.metrics.text_match import normalise
+from medhelm_spark.metrics.text import normalise
 
 _DECORATION = " \t\r\n*_`\"'“”.:"
 _NUMBERED = re.compile(

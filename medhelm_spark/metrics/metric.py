@@ -1,24 +1,30 @@
-"""Metric: a pure function from a batch of RequestStates to Scores, with what it needs and emits."""
+"""Metrics: pure functions from RequestStates to Scores, and from columns of Scores to run stats."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from medhelm_spark.domain.request import Completion, RequestState
 from medhelm_spark.domain.run import MEDHELM_08
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 
 MEDHELM = f"@{MEDHELM_08}"
-"""Suffix of a stat that keeps MedHELM 0.8.0's own rule beside a corrected one."""
+"""Suffix of a stat by MedHELM 0.8.0's own rule, where a metric also has a corrected one."""
 
 READ_AS = "read_as"
-"""The param by which a metric looks at another reading of the answers; the only one is MedHELM's.
+"""The param by which a metric scores other texts of the answers; its only value is MEDHELM_08.
 
-A metric that takes it names its stats with the suffix `MEDHELM` then.
+The metric's stats then have the suffix `MEDHELM`.
 """
 
 Params = Mapping[str, str]
 ScoreRow = tuple[Score, ...]
 MetricFn = Callable[[Sequence[RequestState], Params], Sequence[ScoreRow]]
+Columns = NDArray[np.float64]
+Weights = NDArray[np.int64]
+RunFn = Callable[[Columns, Weights, Params], Sequence[float | None]]
 
 
 def _accept(params: Params) -> None:
@@ -29,13 +35,13 @@ def _accept(params: Params) -> None:
 class Metric:
     """One entry of `METRICS`.
 
-    `fn` gives one tuple of Scores per state, in the order of the states; every tuple names the
-    same stats, those of `emitted(params)`. `needs` are the RequestState fields it reads beyond the
-    evaluation key. A changed `version` means that stored answers are scored again. `extra` is the
-    pip extra whose packages it imports. `renamed` gives the stats where params change their names
-    and `aliases` lists such names that are known beforehand. `preflight` raises a ConfigError or
-    SetupError for params or an environment that cannot work; it is asked before any model call.
-    `takes_readings` says whether the param READ_AS is one of its own.
+    `fn` returns one tuple of Scores per state, in the order of the states; every tuple has the
+    stats of `emitted(params)`. `needs` are the RequestState fields it reads beyond the evaluation
+    key. With a changed `version` stored answers are scored again. `extra` is the pip extra whose
+    packages it imports. `renamed` gives the stats where params change their names, and `aliases`
+    lists such names that are known beforehand. `preflight` raises a ConfigError or SetupError for
+    params or an environment that cannot work; it runs before any model is asked. `takes_readings`:
+    the metric has the param READ_AS.
     """
 
     fn: MetricFn
@@ -53,13 +59,42 @@ class Metric:
         return self.renamed(params) if self.renamed else self.emits
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunMetric:
+    """One entry of `RUN_METRICS`: stats of a whole run that are no mean over its instances.
+
+    `reads(params)` names the per-instance stats it needs; the metric of `METRICS` that gives one is
+    run too, with the same params unless the RunSpec names it itself. `fn` gets the distinct
+    combinations of their values, shape (rows, stats) in the order of `reads`, and how many
+    instances have each, shape (rows,): at least one in all, but a row may count 0. It returns one
+    value per stat of `emitted(params)`, None for no value. An instance that lacks one of the values
+    is left out and counted. `more` gives the stats that params add to `emits`.
+
+    With a changed `version` runs are summarised again, from stored scores. A stat in `biased` gets
+    no interval, because resampling shifts its mean. `aliases` and `preflight` are as in Metric.
+    """
+
+    fn: RunFn
+    reads: Callable[[Params], tuple[str, ...]]
+    emits: tuple[MetricInfo, ...]
+    version: str
+    biased: frozenset[str] = frozenset()
+    more: Callable[[Params], tuple[MetricInfo, ...]] | None = None
+    aliases: tuple[MetricInfo, ...] = ()
+    preflight: Callable[[Params], None] = _accept
+
+    def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
+        """The stats that `fn` gives under these params, in its order."""
+        return (*self.emits, *(self.more(params) if self.more else ()))
+
+
 def unscored(names: Sequence[str], status: ScoreStatus) -> ScoreRow:
-    """The row of a state on which none of these stats has a value."""
+    """The Scores of a state in which none of these stats has a value."""
     return tuple(Score(name=name, value=None, status=status) for name in names)
 
 
 def scored(names: Sequence[str], values: Sequence[float]) -> ScoreRow:
-    """The row of a state on which all of these stats have a value."""
+    """The Scores of a state in which all of these stats have a value."""
     return tuple(Score(name=name, value=value) for name, value in zip(names, values, strict=True))
 
 
@@ -69,9 +104,9 @@ def first_text(state: RequestState) -> str | None:
 
 
 def likeliest_text(completions: Sequence[Completion]) -> str:
-    """The text HELM's text-match metrics read: the completion of highest log-probability, stripped.
+    """The text that HELM's text-match metrics read: the completion of highest log-probability.
 
-    The first one wins ties, and stands where the engine gave no log-probabilities.
+    Stripped; the first one of equals, and where the engine gave no log-probabilities.
     """
     best = completions[0]
     for other in completions[1:]:

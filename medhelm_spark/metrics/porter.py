@@ -1,8 +1,8 @@
-"""The Porter stemmer in the variant of NLTK, on which the `rouge-score` package rests.
+"""The Porter stemmer in NLTK's variant, which the `rouge-score` package uses.
 
 Porter 1980, with what NLTK's default mode adds: irregular words, `-ied` and `-ies`, a stricter
-final y, `-alli`, `-fulli`, `-bli` and `-logi`. Written out here because importing NLTK costs each
-worker process seconds; a test holds both equal on the words of real clinical texts.
+final y, `-alli`, `-fulli`, `-bli` and `-logi`. It is here because importing NLTK costs each worker
+process seconds; a test compares both on the words of real clinical texts.
 """
 
 from collections.abc import Callable
@@ -101,7 +101,7 @@ def _apply(word: str, rules: tuple[Rule, ...]) -> str:
 
 
 def _past(word: str) -> str:
-    """-eed, -ied, -ed and -ing, and the tidying after the last two."""
+    """-eed, -ied, -ed and -ing, and the repair of the stem after the last two."""
     if word.endswith("ied"):
         return word[:-1] if len(word) == len("died") else word[:-2]
     if word.endswith("eed"):
@@ -136,7 +136,7 @@ def _final_e(word: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
-    """The stem of a lower-case word; kept for later, since texts share their words.
+    """The stem of a lower-case word; cached, because texts share their words.
 
     >>> [stem(word) for word in ("administered", "biopsies", "hypertensive", "dying")]
     ['administ', 'biopsi', 'hypertens', 'die']

@@ -2,8 +2,8 @@
 
 Lin 2004, in the variant of the `rouge-score` package (types rouge1, rouge2, rougeL): tokens are
 runs of a-z and 0-9 of the lower-cased text, those over three characters stemmed. The counts are our
-own, because the package stems each word anew and fills a quadratic table in Python; a test holds
-both equal to 1e-9 on real clinical notes. MedHELM strips one outer brace from each text; braces are
+own, because the package stems each word anew and fills a quadratic table in Python; a test compares
+both to 1e-9 on real clinical notes. MedHELM strips one outer brace from each text; braces are
 no tokens here, so it makes no difference.
 """
 
@@ -28,7 +28,7 @@ _Key = TypeVar("_Key")
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """A text made ready for comparison. `positions[token]` has bit i set where token i is it."""
+    """The tokens of a text with their counts; bit i of `positions[token]` is set for token i."""
 
     tokens: list[str]
     unigrams: Counter[str]

@@ -1,13 +1,12 @@
 """The points that an answer earns by its instance's own rubric, from the judges' verdicts.
 
-An item's share is the mean of the judges' verdicts on it, each 1 or 0; for complete verdicts this
-comes to the mean over judges. An item that lacks a judge's usable verdict is missing: its share is
-None; with params["incomplete_jury"] = "available" it is missing only where no verdict is usable.
-Verdicts name their item, so a failed one never moves another.
+An item's share is the mean of the judges' verdicts on it, each 1 or 0; with complete verdicts the
+points are the mean over judges. An item that lacks a judge's usable verdict is missing: its share
+is None; with params["incomplete_jury"] = "available" it is missing only where no verdict is usable.
+Verdicts name their item, so that a failed verdict does not shift the others.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from medhelm_spark.domain.annotation import RubricItem
@@ -24,7 +23,7 @@ UNSCORED, LOWEST = "unscored", "lowest"
 
 
 def check_missing(params: Params) -> None:
-    """Refuse rules for missing verdicts that are none."""
+    """Raise ConfigError for an unknown rule for incomplete juries or missing verdicts."""
     check_incomplete_jury(params)
     given = params.get("missing", UNSCORED)
     if given not in (UNSCORED, LOWEST):
@@ -34,7 +33,7 @@ def check_missing(params: Params) -> None:
 def verdicts_of(state: RequestState, params: Params) -> list[Verdict]:
     """The verdicts of the annotator that the params name, or all."""
     annotator = params.get("annotator")
-    return [one for one in state.verdicts if annotator in (None, one.annotator)]
+    return [v for v in state.verdicts if annotator in (None, v.annotator)]
 
 
 def refusal(
@@ -49,22 +48,21 @@ def refusal(
 
 
 def usable(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, int, float]]:
-    """Judge, place of the item, and 1 or 0, of every verdict on an item that could be read."""
-    for one in verdicts:
-        if one.rubric_item is not None and one.status is VerdictStatus.OK and one.scores:
-            yield one.judge, one.rubric_item, one.scores[0].score
+    """Judge, index of the item, and 1 or 0, of every usable verdict on an item."""
+    for verdict in verdicts:
+        is_usable = verdict.status is VerdictStatus.OK and verdict.scores
+        if is_usable and verdict.rubric_item is not None:
+            yield verdict.judge, verdict.rubric_item, verdict.scores[0].score
 
 
 def shares_of(items: Sequence[RubricItem], verdicts: Sequence[Verdict], params: Params) -> Shares:
     """Per item the share of its verdicts that call it met; None where it is missing."""
-    said: dict[int, list[float]] = defaultdict(list)
-    for _, place, met in usable(verdicts):
-        said[place].append(met)
-    least = 1 if takes_available(params) else len({one.judge for one in verdicts})
-    return [
-        sum(said[at]) / len(said[at]) if len(said[at]) >= least else None
-        for at in range(len(items))
-    ]
+    by_item: dict[int, list[float]] = {index: [] for index in range(len(items))}
+    for _, index, met in usable(verdicts):
+        by_item.setdefault(index, []).append(met)
+    needed = 1 if takes_available(params) else len({verdict.judge for verdict in verdicts})
+    met_by_item = [by_item[index] for index in range(len(items))]
+    return [sum(met) / len(met) if len(met) >= needed else None for met in met_by_item]
 
 
 def earned(items: Sequence[RubricItem], shares: Shares, params: Params) -> float | ScoreStatus:
@@ -95,6 +93,6 @@ def score_of(name: str, value: float | ScoreStatus) -> Score:
 
 def coverage_of(items: Sequence[RubricItem], verdicts: Sequence[Verdict]) -> Score:
     """The share of verdicts, one per judge and item, that could be used."""
-    judges = {one.judge for one in verdicts}
-    found = sum(1 for _ in usable(verdicts))
-    return Score(name=COVERAGE.name, value=found / (len(judges) * len(items)))
+    judges = {verdict.judge for verdict in verdicts}
+    num_usable = sum(1 for _ in usable(verdicts))
+    return Score(name=COVERAGE.name, value=num_usable / (len(judges) * len(items)))

@@ -50,9 +50,9 @@ def _rating(answer: str) -> int | None:
 
 
 def _medhelm_rating(answer: str) -> int | None:
-    _, _, rest = answer.partition("Rating: ")
+    _, _, after = answer.partition("Rating: ")
     try:
-        rating = int("".join(_MEDHELM_RATING.findall(rest[:_MEDHELM_WINDOW])))
+        rating = int("".join(_MEDHELM_RATING.findall(after[:_MEDHELM_WINDOW])))
     except ValueError:
         return None
     return rating if rating in _RATINGS else None

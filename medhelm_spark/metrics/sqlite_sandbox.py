@@ -1,13 +1,13 @@
-"""Untrusted SQL on a SQLite file: nothing but reading, and limits on time, memory and size.
+"""Untrusted SQL on a SQLite file: read-only, with limits on time, memory and size.
 
-The text comes from a language model, so it is denied by default (the SQLite project's own advice
-for untrusted SQL): the file is opened read-only and immutable; an authorizer lets through nothing
-but SELECT, reading columns, recursion and the functions listed here, so that ATTACH, PRAGMA, VACUUM
+The text comes from a language model, so everything is denied by default (as the SQLite project
+advises for untrusted SQL): the file is opened read-only and immutable; an authorizer allows only
+SELECT, reading columns, recursion and the functions listed here, so that ATTACH, PRAGMA, VACUUM
 INTO, extensions and every write are refused when the statement is prepared; values, statements and
-patterns have a greatest length; a progress handler ends a query after `max_steps` steps of SQLite's
-machine (the same for every machine) or `max_seconds`. One function call is not interrupted; the
-lengths keep each of the listed ones to seconds. SQLite's heap is limited for the whole process,
-because SQLite knows no other heap limit, and temporary tables stay in it instead of on the disk.
+patterns have a maximum length; a progress handler ends a query after `max_steps` steps of SQLite's
+virtual machine (the same number on every host) or `max_seconds`. A single function call is not
+interrupted; the maximum lengths keep each listed function to seconds. SQLite's heap is limited for
+the whole process, the only heap limit that SQLite has, and temporary tables are kept in memory.
 """
 
 import sqlite3
@@ -79,7 +79,7 @@ Run = Callable[[str], QueryResult]
 
 @contextmanager
 def sandbox(database: str, limits: Limits) -> Iterator[Run]:
-    """A function that runs one statement on this file and never raises for what the text says.
+    """A function that runs one statement on this file; whatever the text is, it does not raise.
 
     Raises SetupError where the file is absent or no SQLite database.
     """
@@ -92,7 +92,7 @@ def _connect(database: str) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
         try:
-            _close_doors(connection)
+            _restrict(connection)
         except sqlite3.Error:
             connection.close()
             raise
@@ -104,7 +104,7 @@ def _connect(database: str) -> sqlite3.Connection:
     return connection
 
 
-def _close_doors(connection: sqlite3.Connection) -> None:
+def _restrict(connection: sqlite3.Connection) -> None:
     """Set every limit; raises sqlite3.DatabaseError where the file is no database."""
     for pragma in (
         f"hard_heap_limit={_HEAP_BYTES}",

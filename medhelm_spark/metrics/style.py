@@ -3,12 +3,12 @@
     grade = 0.39 words/sentences + 11.8 syllables/words - 15.59           (Kincaid et al. 1975)
     ease  = 206.835 - 1.015 words/sentences - 84.6 syllables/words        (Flesch 1948)
 
-Both are made for English prose. The package textstat gives them too, but fetches a pronouncing
+Both are meant for English prose. The package textstat gives them too, but fetches a pronouncing
 dictionary from the internet at its first use, and counts the syllables of words outside of it, most
 drug names among them, by hyphenation. Here syllables are counted by spelling, which needs no data.
 
 A sentence ends at `.`, `!` or `?` before white space and at a line break; as in textstat one of up
-to two words (a heading, "Dr.") is none of its own, and there is at least one.
+to two words (a heading, "Dr.") does not count, and there is at least one.
 """
 
 import re
@@ -37,7 +37,7 @@ _KEPT_WORDS = 1 << 16
 
 
 def _by_spelling(letters: str) -> int:
-    """Groups of vowels, less silent endings, more vowels that part (di-et, re-act)."""
+    """Groups of vowels, minus silent endings, plus vowels of two syllables (di-et, re-act)."""
     count = len(_VOWELS.findall(letters))
     if len(letters) > 2 and count > 1 and _SILENT.search(letters):
         count -= 1
@@ -53,31 +53,31 @@ def syllables(word: str) -> int:
     """
     plain = word.lower().replace("'", "")
     if not plain.isascii():
-        spoken = plain.replace("é", "ee")  # the one accent that English words sound
-        plain = "".join(c for c in unicodedata.normalize("NFKD", spoken) if c.isascii())
+        sounded = plain.replace("é", "ee")  # the one accent that is a syllable in English words
+        plain = "".join(c for c in unicodedata.normalize("NFKD", sounded) if c.isascii())
     return sum(map(_by_spelling, _LETTERS.findall(plain))) or 1
 
 
 def readability(text: str) -> tuple[float, float] | None:
     """Flesch-Kincaid grade and Flesch reading ease; None for a text without words."""
     sentences = [_WORD.findall(part) for part in _SENTENCE_END.split(text)]
-    num_sentences = max(1, sum(len(found) > _SHORT_SENTENCE for found in sentences))
-    found = [word for sentence in sentences for word in sentence]
-    if not found:
+    num_sentences = max(1, sum(len(sentence) > _SHORT_SENTENCE for sentence in sentences))
+    words = [word for sentence in sentences for word in sentence]
+    if not words:
         return None
-    length = len(found) / num_sentences
-    weight = sum(map(syllables, found)) / len(found)
+    length = len(words) / num_sentences
+    weight = sum(map(syllables, words)) / len(words)
     return 0.39 * length + 11.8 * weight - 15.59, 206.835 - 1.015 * length - 84.6 * weight
 
 
 def _row(state: RequestState) -> ScoreRow:
     if (text := first_text(state)) is None:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
-    found = readability(text)
+    scores = readability(text)
     sizes = scored(_NAMES[2:], (float(len(text.split())), float(len(text))))
-    if found is None:
+    if scores is None:
         return (*unscored(_NAMES[:2], ScoreStatus.NOT_APPLICABLE), *sizes)
-    return (*scored(_NAMES[:2], found), *sizes)
+    return (*scored(_NAMES[:2], scores), *sizes)
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:

@@ -1,19 +1,19 @@
 """Exact match and its relatives, and word-set F1, by MedHELM 0.8.0's definitions.
 
 The prediction is the likeliest completion, stripped. For multiple choice it is looked up in
-`output_mapping` as it stands (`A.`, `a` and `(A)` are no letters of it) and a miss is wrong. The
-value is the best over the references tagged correct. An empty prediction is an answer, and wrong.
+`output_mapping` unchanged (`A.`, `a` and `(A)` are not in it) and a miss is wrong. The value is the
+best over the references tagged correct. An empty prediction is an answer, and wrong.
 
-`output_mapping_pattern` (a regular expression, in params) cuts the letter out of the answer before
+`output_mapping_pattern` (a regular expression, in params) takes the letter out of the answer before
 the look-up: its last group that matched, else the whole match. (MedHELM looks up the whole match
 where there are groups and the whole answer where there are none.)
 
-With `read_as: medhelm-0.8` the answer is what MedHELM would have got of it (RequestState.medhelm),
-and the stats have the suffix `@medhelm-0.8`; without a value where that cannot be told.
+With `read_as: medhelm-0.8` the text scored is the one that MedHELM's own request would have
+returned (`RequestState.medhelm`), and the stats have the suffix `@medhelm-0.8`; they have no value
+where that text is not known.
 """
 
 import re
-import string
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -32,30 +32,13 @@ from medhelm_spark.metrics.metric import (
     scored,
     unscored,
 )
+from medhelm_spark.metrics.text import normalise
 
-_ARTICLES = re.compile(r"\b(?:an?|the)\b")
-_ARTICLE_WORDS = frozenset({"a", "an", "the"})
-_PUNCTUATION = string.punctuation.encode()
+EXACT = "exact_match"
 
 Normalise = Callable[[str], str]
 Values = tuple[float, ...]
 Compare = Callable[[str, str, Normalise], Values]
-
-
-def normalise(text: str, *, keep_articles: bool = False) -> str:
-    """Lower-case, without ASCII punctuation and articles, runs of whitespace made one space.
-
-    >>> normalise("The patient's  BMI: 31.5, a risk.")
-    'patients bmi 315 risk'
-    """
-    # Bytes, because deleting from a str costs five times as much; ASCII stands for itself in UTF-8.
-    encoded = text.lower().encode("utf-8", "surrogatepass").translate(None, _PUNCTUATION)
-    text = encoded.decode("utf-8", "surrogatepass")
-    if keep_articles:
-        return " ".join(text.split())
-    if text.isascii() and text.isprintable():  # word boundaries are spaces: no need of the pattern
-        return " ".join([word for word in text.split() if word not in _ARTICLE_WORDS])
-    return " ".join(_ARTICLES.sub(" ", text).split())
 
 
 def _four(gold: str, prediction: str, normal: Normalise) -> Values:
@@ -105,14 +88,14 @@ def _score(
     is_medhelm = READ_AS in params
     if is_medhelm:
         names = tuple(name + MEDHELM for name in names)
-    no_answer, no_reference, untold = (unscored(names, status) for status in _WITHOUT)
+    no_answer, no_reference, unknown = (unscored(names, status) for status in _WITHOUT)
     rows: dict[Values, ScoreRow] = {}
 
     def row(state: RequestState) -> ScoreRow:
         completions = state.medhelm if is_medhelm else state.completions
         if not completions:
-            is_there = is_medhelm and (state.completions or state.unreadable is not None)
-            return untold if is_there else no_answer
+            is_answered = is_medhelm and (state.completions or state.unreadable is not None)
+            return unknown if is_answered else no_answer
         golds = [reference.text.strip() for reference in state.references if reference.is_correct]
         if not golds:
             return no_reference
@@ -169,7 +152,7 @@ def _as_medhelm(info: MetricInfo) -> MetricInfo:
 EXACT_MATCH = _metric(
     _four,
     MetricInfo(
-        name="exact_match",
+        name=EXACT,
         display_name="Exact match",
         description="Share of answers equal to a correct reference, outer whitespace aside.",
     ),

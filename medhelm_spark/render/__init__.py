@@ -1,1 +1,1 @@
-"""Boards and tables as text: for a terminal, Markdown, CSV, JSON."""
+"""Boards and tables for a person or a program: aligned text, Markdown, HTML, CSV, JSON."""

@@ -1,14 +1,11 @@
-"""What perturbed copies, other prompts and repeats do to a metric, as text."""
+"""What perturbed copies, other prompts and repeats do to a metric, as a report."""
 
-import csv
-import io
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS
-from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.render.text_table import aligned, interval, markdown_line
+from medhelm_spark.render.report import Report, formatted
+from medhelm_spark.render.table import Table, interval_text, number_text
 from medhelm_spark.statistics.robustness import RobustnessRow
 
 NOTES = (
@@ -32,66 +29,37 @@ HEADER = (
 )
 EMPTY = (
     "Nothing was perturbed or repeated: ask for it by data_augmentation=..., prompt_variants or "
-    "num_trials=...\n"
+    "num_trials=..."
 )
 
 
-def _number_text(value: float | None) -> str:
-    """Three decimals; `-` where there is no value."""
-    return "-" if value is None else f"{value:.3f}"
+def render_robustness(rows: Sequence[RobustnessRow], output_format: str) -> str:
+    """The rows in one of `report.FORMATS`, with a newline at its end."""
+    return formatted(robustness_report(rows), output_format)
 
 
-def _texts(row: RobustnessRow) -> tuple[str, ...]:
+def robustness_report(rows: Sequence[RobustnessRow]) -> Report:
+    """One line per perturbation, prompt variant or collection of them, of each run."""
+    records = [asdict(row) for row in rows]
+    return Report(
+        tables=[Table(header=HEADER, rows=[_cells(row) for row in rows], notes=NOTES)],
+        content={"rows": records, "notes": list(NOTES)},
+        fields=[field.name for field in fields(RobustnessRow)],
+        records=records,
+        if_empty="" if rows else EMPTY,
+    )
+
+
+def _cells(row: RobustnessRow) -> tuple[str, ...]:
     direction = " (lower is better)" if row.lower_is_better else ""
     return (
         row.model_deployment,
         f"{row.display_name}: {row.main_metric}{direction}",
         row.perturbation,
-        _number_text(row.original),
-        _number_text(row.changed),
-        _number_text(row.worst) + interval(row.worst_ci_low, row.worst_ci_high),
-        _number_text(row.invariance),
-        _number_text(row.spread),
+        number_text(row.original),
+        number_text(row.changed),
+        number_text(row.worst) + interval_text(row.worst_ci_low, row.worst_ci_high),
+        number_text(row.invariance),
+        number_text(row.spread),
         str(row.count),
     )
-
-
-def _table(rows: Sequence[RobustnessRow]) -> str:
-    columns = zip(HEADER, *map(_texts, rows), strict=True)
-    lines = aligned([list(column) for column in columns], 1)
-    return "\n".join([*lines, "", *NOTES]) + "\n"
-
-
-def _markdown(rows: Sequence[RobustnessRow]) -> str:
-    lines = [markdown_line(HEADER), markdown_line(["---"] * len(HEADER))]
-    lines += [markdown_line(_texts(row)) for row in rows]
-    return "\n".join([*lines, "", *NOTES]) + "\n"
-
-
-def _json(rows: Sequence[RobustnessRow]) -> str:
-    content = {"rows": [asdict(row) for row in rows], "notes": list(NOTES)}
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _csv(rows: Sequence[RobustnessRow]) -> str:
-    text = io.StringIO()
-    names = [field.name for field in fields(RobustnessRow)]
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)
-    return text.getvalue()
-
-
-FORMATS: Mapping[str, Callable[[Sequence[RobustnessRow]], str]] = {
-    "table": lambda rows: _table(rows) if rows else EMPTY,
-    "json": _json,
-    "csv": _csv,
-    "md": _markdown,
-}
-
-
-def render_robustness(rows: Sequence[RobustnessRow], output_format: str) -> str:
-    """The rows as text in one of `FORMATS`, with a newline at its end."""
-    if output_format not in FORMATS:
-        raise UnknownNameError("board format", output_format, FORMATS)
-    return FORMATS[output_format](rows)

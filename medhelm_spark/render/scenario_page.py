@@ -41,19 +41,19 @@ def page(registry: Registry) -> str:
 
 
 def _counts(registry: Registry) -> Iterator[str]:
-    found = Counter(card.verified for card in registry.cards.values())
+    numbers = Counter(card.verified for card in registry.cards.values())
     yield f"## What was verified\n\nOf {len(registry.cards)} cards:\n"
     yield from _table(
         ("`verified`", "Cards", "Meaning"),
-        [(f"`{each}`", str(found[each]), MEANS[each]) for each in Verified],
+        [(f"`{each}`", str(numbers[each]), MEANS[each]) for each in Verified],
     )
     yield ""
 
 
 def _categories(registry: Registry) -> Iterator[str]:
     order = {
-        name: place
-        for place, name in enumerate(
+        name: index
+        for index, name in enumerate(
             name for category in registry.taxonomy.categories for name in category.subcategories
         )
     }
@@ -96,11 +96,13 @@ def _data(card: ScenarioCard) -> str:
 
 def _not_run() -> Iterator[str]:
     yield "## Described and not run\n"
-    for one in NOT_RUN:
+    for benchmark in NOT_RUN:
+        taxonomy = f"{benchmark.category}, {benchmark.subcategory}"
+        access = f"{benchmark.access_level}, {benchmark.size} of its own tasks"
         yield (
-            f"- **{one.display_name}** (`{one.name}`; {one.category}, {one.subcategory}; "
-            f"{one.access_level}, {one.size} of its own tasks). {one.description} For: {one.who}; "
-            f"when: {one.when}. Not run: {one.reason}."
+            f"- **{benchmark.display_name}** (`{benchmark.name}`; {taxonomy}; {access}). "
+            f"{benchmark.description} For: {benchmark.who}; when: {benchmark.when}. "
+            f"Not run: {benchmark.reason}."
         )
     yield ""
 

@@ -23,8 +23,8 @@ from medhelm_spark.domain.comparability import (
 )
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
-from medhelm_spark.domain.stats import Stat
-from medhelm_spark.metrics import beside, metrics_behind, metrics_for, parts_of
+from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
+from medhelm_spark.metrics import medhelm_specs, metrics_behind, metrics_for, parts_of
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import Inputs
@@ -32,7 +32,7 @@ from medhelm_spark.stages.states import Inputs
 SCORE = "score"
 SCORE_VERSION = "2"
 ANNOTATE = "annotate"
-UNREADABLE = MetricSpec(name="answer_unreadable")
+UNREADABLE = MetricSpec(name=UNREADABLE_STAT)
 
 
 def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
@@ -44,7 +44,7 @@ def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
     named = any(one.name == UNREADABLE.name for one in spec.metrics)
     is_asked = spec.adapter_spec.method.shows_options and not named
     is_read = spec.medhelm is not None and spec.answer_extraction is not None
-    more = (*((UNREADABLE,) if is_asked else ()), *(beside(spec.metrics) if is_read else ()))
+    more = (*((UNREADABLE,) if is_asked else ()), *(medhelm_specs(spec.metrics) if is_read else ()))
     return (*spec.metrics, *more)
 
 

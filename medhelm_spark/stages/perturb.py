@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.perturbations import SEED, Change, change_of, perturbation, perturbed
-from medhelm_spark.adaptation.render import fixes_letters, shows_options
+from medhelm_spark.adaptation.render import fixes_letters
 from medhelm_spark.adaptation.variants import check_variants, copy_for
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
@@ -93,7 +93,7 @@ def _is_shown(spec: PerturbationSpec, adapter: AdapterSpec) -> bool:
     found = perturbation(spec.name)
     if found.moves_options and fixes_letters(adapter):
         return False
-    return shows_options(adapter) or not found.needs_options
+    return adapter.method.shows_options or not found.needs_options
 
 
 def perturbations_of(run: ResolvedRun) -> tuple[PerturbationSpec, ...]:

@@ -20,9 +20,9 @@ from medhelm_spark.adaptation.decoding import (
     decoding_for,
     render_id,
 )
-from medhelm_spark.adaptation.few_shot import select_train
 from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
+from medhelm_spark.adaptation.sampling import select_train
 from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id

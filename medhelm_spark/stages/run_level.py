@@ -18,7 +18,7 @@ from medhelm_spark.domain.run import MetricSpec, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, Stat
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
-from medhelm_spark.metrics.run_metric import Columns, Weights
+from medhelm_spark.metrics.metric import Columns, Weights
 from medhelm_spark.stages.comparability import StatKeys, keyed
 from medhelm_spark.stages.context import Context
 from medhelm_spark.statistics.intervals import bootstrap_rows

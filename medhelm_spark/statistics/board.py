@@ -1,12 +1,12 @@
 """The leaderboard: model deployments against scenarios, with win rates and notes."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
-from medhelm_spark.statistics.board_notes import cell_notes, ranking_notes
-from medhelm_spark.statistics.cell import BoardCell, strictest_margin
+from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, strictest_margin
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.ranking import (
     is_listed,
@@ -17,10 +17,20 @@ from medhelm_spark.statistics.ranking import (
     win_rates,
 )
 
+DEMO_JUDGE_NOTE = "* scored by a demo judge that nobody validated: not evidence of quality."
+MAX_NAMES = 4
+"""Benchmarks that a row's sentence names of those it lacks."""
+
+_METHODS = {
+    "wilson": "Wilson",
+    MOVER: "MOVER over independent parts",
+    MOVING_TOGETHER: "mean half width over parts that share cases",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardColumn:
-    """One scenario, read by one metric on one split; models are ranked on it or not."""
+    """One metric of one scenario on one split; `is_ranked` where ranks are made of it."""
 
     scenario_name: str
     display_name: str
@@ -37,11 +47,12 @@ class BoardColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardRow:
-    """One model deployment; `cells` stand in the order of the board's columns.
+    """One model deployment; `cells` are in the order of the board's columns.
 
-    `variant` tells a further run of a model from its first. `lacks` says what it lacks of the
-    columns that models are ranked on: with any it has neither rank nor win rate. Equal win rates
-    share a rank. `medhelm_mean_win_rate` is MedHELM's number, of the model's row only.
+    `variant` names what differs in a further run of a model, empty for the first. `lacks` are the
+    columns to be ranked on in which it has no counted mean, with the reason: with any it has
+    neither rank nor win rate. Equal win rates share a rank. `medhelm_mean_win_rate` is MedHELM's
+    number; a further run has none.
     """
 
     model: str
@@ -61,7 +72,7 @@ class BoardRow:
 
 
 def row_name(model_deployment: str, variant: str) -> str:
-    """What a row is called.
+    """The name of a row.
 
     >>> row_name("gpt-4o", "n=3")
     'gpt-4o (n=3)'
@@ -83,7 +94,7 @@ class BoardPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard:
-    """Columns, rows best first, paired differences, and the sentences that belong below."""
+    """Columns, rows (best first), paired differences, and the notes below the table."""
 
     columns: tuple[BoardColumn, ...]
     rows: tuple[BoardRow, ...]
@@ -100,8 +111,8 @@ def build_board(
 ) -> Leaderboard:
     """Arrange cells into a board, the same for any order of the cells; `notes` come last.
 
-    Parts of one scenario are merged, any further run of a model is a row of its own. A scenario
-    read by two metrics or splits gets two columns: they are never compared. A cell with less than
+    Parts of one scenario are merged; each further run of a model is a row of its own. Two metrics
+    or splits of a scenario are two columns and never compared. A cell with less than
     `coverage_floor` (0 to 1) of its answers scored is shown and counts in no win rate.
     """
     cells = list(cells)
@@ -116,8 +127,8 @@ def build_board(
         rows=rows,
         pairs=tuple(sorted(pairs, key=_pair_key)),
         notes=(
-            *cell_notes(shown, coverage_floor),
-            *ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
+            *_cell_notes(shown, coverage_floor),
+            *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
             *notes,
         ),
     )
@@ -130,7 +141,7 @@ def _rows(
     medhelm: Mapping[tuple[str, str], float],
 ) -> tuple[BoardRow, ...]:
     titles = {key: column.display_name for key, column in columns.items()}
-    lacks = {row: lacking(held, ranked, titles) for row, held in table.items()}
+    lacks = {row: lacking(cells, ranked, titles) for row, cells in table.items()}
     complete = [row for row, missing in lacks.items() if not missing]
     rates = win_rates(_by_column(table), ranked, complete)
     ranks = ranks_of(rates)
@@ -139,20 +150,20 @@ def _rows(
             model=row[1],
             model_deployment=row[0],
             variant=row[2],
-            locality=next(iter(held.values())).locality,
-            cells=tuple(held.get(key) for key in columns),
+            locality=next(iter(cells.values())).locality,
+            cells=tuple(cells.get(key) for key in columns),
             mean_win_rate=rates.get(row),
             rank=ranks.get(row),
             lacks=lacks[row],
             medhelm_mean_win_rate=None if row[2] else medhelm.get(row[:2]),
         )
-        for row, held in table.items()
+        for row, cells in table.items()
     )
     return tuple(sorted(rows, key=_order))
 
 
 def _order(row: BoardRow) -> tuple[object, ...]:
-    """Ranked rows by rank, then those that lack the least; equals by name, never by their means."""
+    """By rank, then by how many columns a row lacks, then by name; never by means."""
     rank = math.inf if row.rank is None else row.rank
     return (bool(row.lacks), rank, len(row.lacks), row.model_deployment, row.model, row.variant)
 
@@ -162,11 +173,11 @@ def _pair_key(pair: BoardPair) -> tuple[str, str, str, str]:
 
 
 def _by_column(table: Arranged) -> dict[ColumnKey, dict[RowKey, BoardCell]]:
-    found: dict[ColumnKey, dict[RowKey, BoardCell]] = {}
-    for row, held in table.items():
-        for key, cell in held.items():
-            found.setdefault(key, {})[row] = cell
-    return found
+    columns: dict[ColumnKey, dict[RowKey, BoardCell]] = {}
+    for row, cells in table.items():
+        for key, cell in cells.items():
+            columns.setdefault(key, {})[row] = cell
+    return columns
 
 
 def _columns(
@@ -198,3 +209,76 @@ def _column(cells: Sequence[BoardCell], *, is_ranked: bool) -> BoardColumn:
         margin=strictest_margin(cells),
         is_ranked=is_ranked,
     )
+
+
+def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[str]:
+    """Explanations of the marks in the cells, of those that occur."""
+    notes = {
+        "[low, high] is the 95 % confidence interval of the mean"
+        f"{_methods(cells)}; n is the number of answers.": any(
+            cell.ci_low is not None for cell in cells
+        ),
+        DEMO_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
+        "n=a/b: a of b answers are scored.": any(cell.num_unscored for cell in cells),
+        f"Under the floor: less than {100 * coverage_floor:g} % of the answers are scored, so the "
+        "mean counts in no win rate or rank. It lies between the two bounds: all answers without a "
+        "score counted as the worst of the scale, or all as the best.": any(
+            cell.is_below_floor for cell in cells
+        ),
+        "too long: prompts that the model's own window could not hold; beside it the mean that "
+        "counts them as wrong.": any(cell.num_model_failures for cell in cells),
+        "(in brackets): why a mean is not compared with the others of its column. It counts in no "
+        "win rate, rank or paired test.": any(cell.differs for cell in cells),
+        "cov: the share of the judges' verdicts that could be used.": any(
+            cell.jury_coverage is not None and cell.jury_coverage < 1 for cell in cells
+        ),
+        "unread: the share of answers in which no single answer could be read.": any(
+            cell.unreadable for cell in cells
+        ),
+        "margin: the difference that the suite declared too small to matter; nothing is decided by "
+        "it here.": strictest_margin(cells) is not None,
+        **_part_notes(cells),
+    }
+    return (note for note, applies in notes.items() if applies)
+
+
+def _methods(cells: Sequence[BoardCell]) -> str:
+    names = {cell.ci_method for cell in cells if cell.ci_low is not None} - {"none"}
+    labels = ", ".join(_METHODS.get(name, name.replace("_", " ")) for name in sorted(names))
+    return f" ({labels})" if labels else ""
+
+
+def _part_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
+    sizes = {cell.display_name: len(cell.parts) for cell in cells if cell.parts}
+    return {
+        f"{name} is the mean of the means of {counted(size, 'part')}.": True
+        for name, size in sorted(sizes.items())
+    }
+
+
+def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -> Iterator[str]:
+    """Which benchmarks models are ranked on, and what each model without a rank lacks."""
+    which = "that the suite file lists" if listed else "that two models or more completed"
+    if any(row.mean_win_rate is not None for row in rows):
+        yield (
+            "Win rate: the chance to beat another model drawn at random, mean over the "
+            f"{counted(num_ranked, 'benchmark')} {which}."
+        )
+    elif num_ranked and rows:
+        yield (
+            f"No win rate: no two models can be compared on the {counted(num_ranked, 'benchmark')} "
+            f"{which}."
+        )
+    elif rows:
+        yield "No win rate: it needs two model deployments on one benchmark."
+    for row in rows:
+        if row.lacks and not row.variant:
+            yield f"Not ranked: {row.name} lacks {_some(row.lacks)}."
+    further = [row.name for row in rows if row.variant and row.rank is None]
+    if further:
+        yield f"Not ranked, further runs of a model, named by what differs: {', '.join(further)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

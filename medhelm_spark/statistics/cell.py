@@ -11,29 +11,29 @@ MOVER = "mover"
 """Independent means (Zou and Donner 2008)."""
 
 MOVING_TOGETHER = "mean_half_width"
-"""Means whose errors may move together: the half widths' mean, the widest for any correlation."""
+"""Means of parts that share cases: the mean of the half widths, the bound for any correlation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardCell:
     """The main metric of one run of one model deployment on one scenario, or on one part of it.
 
-    `demo_judge` is true where a jury scored it that no clinician validated; `jury_coverage` is the
-    mean share of usable verdicts. `unreadable` is the share of answers in which no single answer
-    could be read, None where nothing is read out of them. `is_primary` marks the suite's declared
-    primary endpoint, `margin` is its difference that was declared too small to matter, `is_listed`
-    that the suite file names the benchmark. `minimum` and `maximum` are the metric's scale, None
-    where it has no end. Of the unscored answers `num_model_failures` are the model's own doing, and
-    `num_unscorable` have nothing to be scored by: they are no failures.
+    `demo_judge`: a jury scored it that no clinician validated. `jury_coverage`: the mean share of
+    usable verdicts. `unreadable`: the share of answers in which no single answer could be read,
+    None where answers are taken as they are. `is_primary`: it is the suite's declared primary
+    endpoint. `margin`: the difference that the suite declared too small to matter. `is_listed`: the
+    suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None for an open end.
+    Of the unscored answers, `num_model_failures` count against the model (prompts too long for its
+    window), and `num_unscorable` have no reference to be scored by and are no failures.
 
-    `part` names which part of the scenario it is, empty where it is the whole; `is_disjoint` says
-    that no case stands in two parts. `comparability` has to be equal before two means are compared
-    (`Stat.comparability`), `configuration` says in words how the run was made, by setting, and
-    `made_at` when its mean was; `is_current` is false where the run was scored again since.
+    `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
+    parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
+    `configuration` has the run's settings by name, `made_at` is when the mean was computed, and
+    `is_current` is false where the run was scored again since.
 
-    A board fills in the rest: `variant` is what tells a further run of a model from the first,
-    `differs` why the cell is not comparable with the others of its column, `is_below_floor` that
-    too few of its answers have a score, and `parts` holds the cells that it is the mean of.
+    `arrangement` fills in the rest: `variant` (what differs in a further run of a model), `differs`
+    (why the cell is not compared with its column), `is_below_floor` (too few answers are scored)
+    and `parts` (the cells that it is the mean of).
     """
 
     model: str
@@ -78,12 +78,12 @@ class BoardCell:
 
     @property
     def total(self) -> int:
-        """All its answers, with a score and without."""
+        """The number of answers, with a score and without."""
         return self.count + self.num_unscored
 
     @property
     def num_failed(self) -> int:
-        """The answers that could have a score and have none."""
+        """The number of answers that could have a score and have none."""
         return self.num_unscored - self.num_unscorable
 
     @property
@@ -100,7 +100,7 @@ class BoardCell:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether it may be compared with the others of its column, failures aside."""
+        """Whether it may be compared with the others of its column, whatever its coverage."""
         return self.mean is not None and not self.differs
 
     @property
@@ -127,9 +127,9 @@ class BoardCell:
 
     @property
     def mean_with_failures(self) -> float | None:
-        """The mean with the answers that the model itself failed at as the scale's worst value.
+        """The mean with the model's own failures as the worst value of the scale.
 
-        None where there are none, or the metric has no worst value.
+        None where there are no such failures, or the metric has no worst value.
         """
         if not self.num_model_failures or self.lower_is_better is None:
             return None
@@ -143,7 +143,7 @@ class BoardCell:
         return self._filled(worst, self.num_model_failures)
 
     def _filled(self, value: float, times: int) -> float:
-        """The mean with some of the failed answers at a value."""
+        """The mean with `times` failed answers counted as `value`."""
         return ((self.mean or 0.0) * self.count + value * times) / (self.count + times)
 
 
@@ -186,7 +186,7 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
 
 
 def strictest_margin(cells: Iterable[BoardCell]) -> float | None:
-    """The strictest of several suites' margins."""
+    """The smallest of several suites' margins, None where none has one."""
     return min((cell.margin for cell in cells if cell.margin is not None), default=None)
 
 
@@ -216,19 +216,20 @@ def _half_width(
 
 
 def _joined_comparability(cells: Sequence[BoardCell]) -> Mapping[str, str] | None:
-    """What all parts have together: their own word where it is one, else the hash of all."""
+    """The comparability of a merged cell: a value that all parts share, else a hash of them all."""
     if any(cell.comparability is None for cell in cells):
         return None
-    held = [(cell.part, cell.comparability or {}) for cell in cells]
+    by_part = [(cell.part, cell.comparability or {}) for cell in cells]
     joined = {}
-    for key in sorted({key for _, values in held for key in values}):
-        values = {part: said.get(key, "") for part, said in held}
-        words = set(values.values())
-        joined[key] = words.pop() if len(words) == 1 else content_id(values)
+    for key in sorted({key for _, comparability in by_part for key in comparability}):
+        values = {part: comparability.get(key, "") for part, comparability in by_part}
+        distinct = set(values.values())
+        joined[key] = distinct.pop() if len(distinct) == 1 else content_id(values)
     return joined
 
 
 def _shared(cells: Sequence[BoardCell]) -> Mapping[str, str]:
+    """The settings that all parts share."""
     first, *others = [cell.configuration for cell in cells]
     return {
         key: value

@@ -1,4 +1,4 @@
-"""Which cells of a column may be compared, and in plain words why another may not."""
+"""Which cells of a column may be compared, and the reason where one may not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,23 +18,23 @@ Key = tuple[tuple[tuple[str, str], ...], int, tuple[str, ...]]
 """Recorded comparability, number of answers, and the parts behind a mean."""
 
 OTHER = "#"
-"""What a configuration's value begins with where it is too long to be said: a hash follows."""
+"""Prefix of a setting's value that is a hash, because the value is too long to be shown."""
 
 ADAPTER = "adapter."
-"""What the name of an adapter's setting begins with in a configuration."""
+"""Prefix of the names of AdapterSpec settings in a configuration."""
 
 SIZE = "n"
 
 _EPOCH = datetime.min.replace(tzinfo=UTC)
-# A size is said as the number of answers, and a copy's data version by its perturbations.
-_SAID_BY = {ADAPTER + "max_eval_instances": SIZE, "data": "perturbations"}
+# Settings that are not shown where the other one, which says the same more plainly, differs too.
+_SHOWN_BY = {ADAPTER + "max_eval_instances": SIZE, "data": "perturbations"}
 
 
 def key_of(cell: BoardCell) -> Key:
-    """What has to be equal between two cells that are compared.
+    """What must be equal between two cells that are compared.
 
-    A mean of an older lake, which recorded nothing, is comparable with others of its kind that were
-    read alike; further runs of one model are not.
+    A mean of an older lake without recorded comparability is compared with other such means that
+    were read by the same extraction, but not with further runs of a model.
     """
     if cell.comparability is None:
         reading = cell.configuration.get(EXTRACTION, "")
@@ -45,9 +45,9 @@ def key_of(cell: BoardCell) -> Key:
 
 
 def common_key(cells: Iterable[BoardCell]) -> Key | None:
-    """The key that most models share; of several the one of most parts, then the newest.
+    """The key that most models share; of equals the one with most parts, then the newest.
 
-    A mean that no longer stands for its run's scores does not count; None where no other is there.
+    Runs that were scored again since do not count. None where no cell counts.
     """
     models: dict[Key, set[str]] = {}
     newest: dict[Key, datetime] = {}
@@ -64,17 +64,17 @@ def common_key(cells: Iterable[BoardCell]) -> Key | None:
 
 
 def reference_of(cells: Sequence[BoardCell]) -> BoardCell | None:
-    """The newest cell of those with the common key: what the others are described against."""
+    """The newest cell with the common key, with which the others are compared."""
     key = common_key(cells)
     same = [cell for cell in cells if cell.is_current and key_of(cell) == key]
     return max(same, key=lambda cell: (cell.made_at or _EPOCH, repr(cell)), default=None)
 
 
 def differences(cell: BoardCell, other: BoardCell) -> tuple[str, ...]:
-    """How a run of a model differs from another of its runs, in few words: `strict`, `n=3`."""
+    """How a run differs from another run of its model: `strict`, `n=3`."""
     size = (f"n={cell.total}",) if cell.total != other.total else ()
-    said = _settings(cell, other, sorted({*cell.configuration, *other.configuration}))
-    return (*size, *said)
+    settings = _settings(cell, other, sorted({*cell.configuration, *other.configuration}))
+    return (*size, *settings)
 
 
 def why_not(cell: BoardCell, reference: BoardCell | None) -> str:
@@ -87,16 +87,17 @@ def why_not(cell: BoardCell, reference: BoardCell | None) -> str:
 
 
 def _reasons(cell: BoardCell, reference: BoardCell) -> Iterable[str]:
-    mine, theirs = ({part.part for part in one.parts} for one in (cell, reference))
-    if mine != theirs:
-        yield from (f"lacks {name}" for name in sorted(theirs - mine))
-        yield from (f"also has {name}" for name in sorted(mine - theirs))
+    parts = {part.part for part in cell.parts}
+    reference_parts = {part.part for part in reference.parts}
+    if parts != reference_parts:
+        yield from (f"lacks {name}" for name in sorted(reference_parts - parts))
+        yield from (f"also has {name}" for name in sorted(parts - reference_parts))
         return
     recorded, others = cell.comparability, reference.comparability
     if recorded is None or others is None:
         if (recorded is None) != (others is None):
-            made = "older lake" if recorded is None else "newer lake"
-            yield f"{made}: what it may be compared with was {'not ' * (recorded is None)}recorded"
+            lake = "older lake" if recorded is None else "newer lake"
+            yield f"{lake}: what it may be compared with was {'not ' * (recorded is None)}recorded"
         else:
             yield from differences(cell, reference)
         return
@@ -113,23 +114,22 @@ def _reason(part: str, cell: BoardCell, reference: BoardCell) -> str:
     if part == ORIGIN:
         is_imported = (cell.comparability or {}).get(ORIGIN) == "imported"
         return "imported answers" if is_imported else "answers that were asked for here"
-    settings = _PARTS_OF_CONFIGURATION[part]
     names = [
         name
         for name in sorted({*cell.configuration, *reference.configuration})
-        if name.startswith(settings)
+        if name.startswith(_SETTINGS_BY_PART[part])
     ]
-    said = ", ".join(_settings(cell, reference, names))
+    changed = ", ".join(_settings(cell, reference, names))
     if part == EXTRACTION:
-        return f"read by {said}" if said else f"read by {_age(cell, reference)} rules"
+        return f"read by {changed}" if changed else f"read by {_age(cell, reference)} rules"
     if part == METRIC:
-        return "other metric arguments" if said else f"{_age(cell, reference)} metric version"
+        return "other metric arguments" if changed else f"{_age(cell, reference)} metric version"
     if part == PROMPT:
-        return f"other prompt: {said}" if said else "other prompt or decoding"
-    return said or "other jury or rubric"
+        return f"other prompt: {changed}" if changed else "other prompt or decoding"
+    return changed or "other jury or rubric"
 
 
-_PARTS_OF_CONFIGURATION: Mapping[str, tuple[str, ...]] = {
+_SETTINGS_BY_PART: Mapping[str, tuple[str, ...]] = {
     PROMPT: (ADAPTER, "prompt_variants"),
     EXTRACTION: (EXTRACTION,),
     METRIC: ("metrics",),
@@ -145,18 +145,18 @@ def _age(cell: BoardCell, reference: BoardCell) -> str:
 
 def _settings(cell: BoardCell, other: BoardCell, names: Iterable[str]) -> tuple[str, ...]:
     """The cell's settings that differ: `strict`, `max_tokens 1`, `other instructions`."""
-    mine, theirs = cell.configuration, other.configuration
-    changed = [name for name in names if mine.get(name, "") != theirs.get(name, "")]
-    known = {*changed, *([SIZE] if cell.total != other.total else [])}
+    values, others = cell.configuration, other.configuration
+    changed = [name for name in names if values.get(name, "") != others.get(name, "")]
+    shown = {*changed, *([SIZE] if cell.total != other.total else [])}
     return tuple(
-        _words(name.removeprefix(ADAPTER), mine.get(name, ""))
+        _setting_text(name.removeprefix(ADAPTER), values.get(name, ""))
         for name in changed
-        if _SAID_BY.get(name) not in known
+        if _SHOWN_BY.get(name) not in shown
     )
 
 
-def _words(name: str, value: str) -> str:
-    label = name.replace("_", " ") if name in ("prompt_variants",) else name
+def _setting_text(name: str, value: str) -> str:
+    label = "prompt variants" if name == "prompt_variants" else name
     if value.startswith(OTHER):
         return f"other {label}"
     if name == EXTRACTION:

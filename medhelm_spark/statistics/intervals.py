@@ -17,7 +17,7 @@ Z95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 
 PSEUDO_ANSWERS = 0.4
-"""How many answers the spread of a bounded mean counts at each end of its scale beside the real."""
+"""Pseudo-answers added at each end of a bounded scale when the spread is estimated."""
 
 DRAWS = 1000
 _MAX_ROWS = 4096
@@ -72,10 +72,11 @@ def _score(p: float, n: float, z: float) -> tuple[float, float]:
 def bounded_score(mean: float, variance: float, n: float, low: float, high: float) -> Interval:
     """The score interval of a mean of n values between `low` and `high`, on their scale.
 
-    Wilson's interval rests on the largest variance that a mean allows, (high - mean) (mean - low).
-    Here it is shrunk to the share of it that the values have (Bhatia and Davis 2000: never more
-    than all), estimated with PSEUDO_ANSWERS at each end of the scale, so that equal values do not
-    pass for certainty; t with n - 1 degrees of freedom (1 at least) stands for z.
+    Wilson's interval assumes the largest variance that a mean allows, (high - mean) (mean - low)
+    (Bhatia and Davis 2000). Here n is divided by the share of this variance that the values have.
+    The share is estimated with PSEUDO_ANSWERS at each end of the scale, so that equal values do not
+    give an interval without width. Instead of z it uses t with n - 1 degrees of freedom, at least
+    1.
 
     Args:
         mean: of the values, on the scale.
@@ -119,10 +120,10 @@ def student_t(
 def mean_interval(
     counts: Sequence[tuple[float, int]], low: float | None, high: float | None, trials: int = 1
 ) -> Interval | None:
-    """The interval of the mean of finite values, each with how often it occurs, in order.
+    """The interval of the mean of finite values, given as (value, how often), in order.
 
-    A value beyond an end of the scale moves that end to it. Of `trials` values per instance the
-    interval is that of the instances, as if the values of one were alike.
+    A value beyond an end of the scale moves that end to it. With `trials` values per instance the
+    sample size is the number of instances, as if the values of one instance were equal.
     """
     total = sum(count for _, count in counts)
     mean = math.fsum(value * count for value, count in counts) / total
@@ -143,13 +144,13 @@ def bootstrap_rows(
     seed: int,
     scales: Sequence[tuple[float | None, float | None]],
 ) -> list[Interval | None]:
-    """Intervals of numbers that `measure` makes of how often each row counts.
+    """Intervals of numbers that `measure` computes from how often each distinct row occurs.
 
     1,000 resamples of all instances are drawn as multinomial counts of the distinct rows (Efron
     1979). A number on a scale with two ends gets the score interval of a mean whose variance is
     the resamples', any other the percentiles of the resamples. None where a resample gives no
-    number, where an interval would have no width, and for all where more than 4,096 distinct rows
-    would make this slower than what it says is worth.
+    number, where an interval would have no width, and for all numbers where there are more than
+    4,096 distinct rows, because 1,000 resamples of them take too long.
 
     Args:
         measure: the numbers, always as many; None for one that does not exist.
@@ -163,17 +164,17 @@ def bootstrap_rows(
     generator = np.random.default_rng(seed)
     draws = [measure(generator.multinomial(n, counts / n)) for _ in range(DRAWS)]
     columns = zip(measure(counts), zip(*draws, strict=True), scales, strict=True)
-    return [_of_resamples(value, drawn, n, *scale) for value, drawn, scale in columns]
+    return [_resampled_interval(value, drawn, n, *scale) for value, drawn, scale in columns]
 
 
-def _of_resamples(
+def _resampled_interval(
     value: float | None,
     drawn: Sequence[float | None],
     n: int,
     low: float | None,
     high: float | None,
 ) -> Interval | None:
-    known = [one for one in drawn if one is not None and math.isfinite(one)]
+    known = [number for number in drawn if number is not None and math.isfinite(number)]
     if value is None or len(known) < len(drawn):
         return None
     if low is not None and high is not None:

@@ -14,9 +14,9 @@ class PairedDifference:
     """First model minus second, over the `n` instances on which both have a value.
 
     `num_dropped` instances lack one of the two values. `p_value` is McNemar's exact two-sided one
-    where all values are 0 or 1 of a share, None otherwise. The interval is 95 %: Bonett and Price's
-    for 0/1; else that of a mean of differences, which lie between -width and width of the scale.
-    There is none for no pair, and without a scale none for a single pair or equal differences.
+    where all values are 0 or 1 of a share, None otherwise. The 95 % interval is Bonett and Price's
+    for 0/1 values, else `mean_interval` of the differences, which lie between -width and width of
+    the scale. None for no pair, and with an open scale for a single pair or equal differences.
     """
 
     n: int
@@ -108,14 +108,14 @@ def paired_difference(
     second: Mapping[str, float | None],
     scale: MetricInfo = SHARE,
 ) -> PairedDifference:
-    """The paired difference of values by instance; None is a value that is not there."""
+    """The paired difference of values by instance; None is an instance without a value."""
     pairs: Counter[tuple[float, float]] = Counter()
-    for key, one in first.items():
-        other = second.get(key)
-        if one is not None and other is not None:
-            pairs[one, other] += 1
+    for instance, value in first.items():
+        other = second.get(instance)
+        if value is not None and other is not None:
+            pairs[value, other] += 1
     return paired_from_counts(
-        [(one, other, count) for (one, other), count in pairs.items()],
+        [(value, other, count) for (value, other), count in pairs.items()],
         len(first.keys() | second.keys()) - pairs.total(),
         scale,
     )

@@ -1,28 +1,39 @@
-"""Ranks: on which columns, of which rows, by which win rates."""
+"""Win rates and ranks: which columns count, and which rows are ranked.
+
+The mean win rate is that of HELM's leaderboards: the chance to beat another model drawn at random.
+"""
 
 import math
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from medhelm_spark.statistics.arrangement import ColumnKey, RowKey, column_key, distinct
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.winrate import mean_win_rates
+
+MEAN_WIN_RATE = "mean_win_rate"
+MEDHELM_MEAN_WIN_RATE = "mean_win_rate@medhelm-0.8"
+"""MedHELM's own: over all columns and models, whatever failed or is not comparable."""
 
 Columns = Mapping[ColumnKey, Mapping[RowKey, BoardCell]]
+_Row = TypeVar("_Row", bound=Hashable)
+_Column = TypeVar("_Column", bound=Hashable)
 
 MIN_MODELS = 2
 """Model deployments with a comparable mean that make a column one to rank on."""
 
 
 def is_listed(columns: Columns) -> bool:
-    """Whether a suite file says on what models are ranked."""
+    """Whether a suite file lists the benchmarks that models are ranked on."""
     return any(cell.is_listed for cells in columns.values() for cell in cells.values())
 
 
 def ranking_columns(columns: Columns) -> tuple[ColumnKey, ...]:
-    """The columns that a model needs to be ranked; one without a direction is never among them.
+    """The columns in which a model needs a counted mean to be ranked; each has a direction.
 
-    Those that the suite file lists, or without a list those in which two models or more have
-    comparable means. A model that failed too often to be ranked does not take its column away.
+    They are those that the suite file lists, or without a list those in which MIN_MODELS or more
+    have comparable means. A mean below the coverage floor is comparable, so that a model which
+    failed too often loses its own rank and not the column.
     """
     directed = [key for key, cells in columns.items() if _direction(cells) is not None]
     if is_listed(columns):
@@ -41,15 +52,15 @@ def _num_models(cells: Mapping[RowKey, BoardCell]) -> int:
 
 
 def lacking(
-    held: Mapping[ColumnKey, BoardCell],
+    cells: Mapping[ColumnKey, BoardCell],
     ranked: Iterable[ColumnKey],
     titles: Mapping[ColumnKey, str],
 ) -> tuple[str, ...]:
-    """What a row lacks of the columns that models are ranked on, with the reason."""
+    """The columns to be ranked on in which a row has no counted mean, with the reason."""
     return tuple(
-        f"{titles[key]}{_reason(held.get(key))}"
+        f"{titles[key]}{_reason(cells.get(key))}"
         for key in ranked
-        if key not in held or not held[key].is_counted
+        if key not in cells or not cells[key].is_counted
     )
 
 
@@ -66,7 +77,8 @@ def win_rates(
 ) -> dict[RowKey, float]:
     """The mean win rates of the rows that have every ranking column.
 
-    In each column against all means that count there, so all of them meet the same opponents.
+    In each column a row is compared with all means that count there, complete rows or not: all rows
+    have the same opponents.
     """
     values = {
         key: {row: cell.mean for row, cell in columns[key].items() if cell.is_counted}
@@ -79,6 +91,38 @@ def win_rates(
 def ranks_of(rates: Mapping[RowKey, float]) -> dict[RowKey, int]:
     """1 for the best; equal win rates share a rank."""
     return {row: 1 + sum(other > rate for other in rates.values()) for row, rate in rates.items()}
+
+
+def _win_rates(values: Mapping[_Row, float], *, lower_is_better: bool) -> dict[_Row, float]:
+    """Per row (number of rows strictly worse + half of the other ties) / (rows - 1)."""
+    ordered = sorted(values.values())
+    rates = {}
+    for row, value in values.items():
+        first, last = bisect_left(ordered, value), bisect_right(ordered, value)
+        num_worse = len(ordered) - last if lower_is_better else first
+        rates[row] = (num_worse + (last - first - 1) / 2) / (len(ordered) - 1)
+    return rates
+
+
+def mean_win_rates(
+    columns: Mapping[_Column, Mapping[_Row, float | None]],
+    lower_is_better: Mapping[_Column, bool | None],
+) -> dict[_Row, float]:
+    """The mean over columns of the chance to beat another row drawn at random.
+
+    `columns[column][row]` is a value or None. A column counts where it has a direction and at least
+    two values; a row is compared only where it has a value, and a row that no column compares is
+    absent from the result.
+    """
+    collected: dict[_Row, list[float]] = {}
+    for column, cells in columns.items():
+        values = {row: value for row, value in cells.items() if value is not None}
+        direction = lower_is_better.get(column)
+        if direction is None or len(values) < 2:
+            continue
+        for row, rate in _win_rates(values, lower_is_better=direction).items():
+            collected.setdefault(row, []).append(rate)
+    return {row: math.fsum(rates) / len(rates) for row, rates in collected.items()}
 
 
 def medhelm_win_rates(cells: Iterable[BoardCell]) -> dict[tuple[str, str], float]:

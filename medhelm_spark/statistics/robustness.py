@@ -1,4 +1,4 @@
-"""What perturbed copies and other prompts do to a model's main metric, as rows."""
+"""A model's main metric on perturbed copies, other prompts and repeats, as rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -7,16 +7,18 @@ from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS
 from medhelm_spark.domain.stats import ComputedOn, Stat
 
 COUNTED = (ComputedOn.PERTURBED, ComputedOn.MEAN, ComputedOn.WORST, ComputedOn.INVARIANCE)
+"""The stats whose count is a row's: the first of these that there is."""
+
 COLLECTIONS = ("robustness", "fairness", PROMPT_VARIANTS, REPEATS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessRow:
-    """One change of a scenario's instances or prompt, and what it does to a deployment's metric.
+    """A deployment's main metric under one perturbation, prompt variant, or collection of them.
 
-    `perturbation` is the name of a copy, of a prompt variant, or of a collection of them; `repeats`
-    are the trials of what is the same. What was not computed is None; `count` is the number of
-    instances, for `prompt_variants` of prompts, for `repeats` of trials.
+    `perturbation` is its name; a collection is one of COLLECTIONS, and `repeats` are the trials of
+    the unchanged prompt. What was not computed is None. `count` is the number of instances, for
+    `prompt_variants` that of prompts, for `repeats` that of trials.
     """
 
     model_deployment: str
@@ -44,18 +46,18 @@ def with_numbers(
 ) -> Iterator[RobustnessRow]:
     """The rows of a run, one per perturbation, out of its main metric's stats on one split.
 
-    `mean` is that of all its originals, with which a collection is compared.
+    `mean` is the run's mean over all original instances, which is the `original` of a collection.
     """
-    held: dict[str, dict[ComputedOn | None, Stat]] = {}
+    by_name: dict[str, dict[ComputedOn | None, Stat]] = {}
     for stat in stats:
-        held.setdefault(stat.perturbation, {})[stat.computed_on] = stat
-    for name, found in held.items():
-        means = {computed_on: stat.mean for computed_on, stat in found.items()}
-        worst = found.get(ComputedOn.WORST)
+        by_name.setdefault(stat.perturbation, {})[stat.computed_on] = stat
+    for name, by_kind in by_name.items():
+        means = {computed_on: stat.mean for computed_on, stat in by_kind.items()}
+        worst = by_kind.get(ComputedOn.WORST)
         yield replace(
             run,
             perturbation=name,
-            count=next((found[one].count for one in COUNTED if one in found), 0),
+            count=next((by_kind[kind].count for kind in COUNTED if kind in by_kind), 0),
             original=mean if name in COLLECTIONS else means.get(ComputedOn.ORIGINAL),
             changed=means.get(ComputedOn.PERTURBED, means.get(ComputedOn.MEAN)),
             worst=worst.mean if worst else None,

@@ -38,12 +38,13 @@ def summarize(
     """Summarise scored values given as (value, how often), in any order.
 
     The interval is Wilson's where every value is 0 or 1 and the scale is that of a share, a score
-    interval on another scale with two ends, Student's t where an end is open. There is none for no
-    value, and with an open end none for a single value or equal ones. Where the scale `clips_mean`,
-    mean and interval are brought onto it; spread, minimum and maximum stay those of the values.
+    interval on another scale with two ends, Student's t where an end is open. None for no value,
+    and with an open end for a single value or equal ones. Where the scale has `clips_mean`, mean
+    and interval are clipped to it; stddev, minimum and maximum stay those of the values.
 
-    Of `trials` values per instance the interval is that of the instances, as if the values of one
-    were alike: asking again says nothing of other instances. It is too wide where they differ.
+    With `trials` values per instance the interval's sample size is the number of instances, as if
+    the values of one were equal: a repeat says nothing about other instances. The interval is too
+    wide where repeats differ.
     """
     merged: Counter[float] = Counter()
     for value, count in histogram:
@@ -57,7 +58,7 @@ def summarize(
     mean = math.fsum(value * count for value, count in counts) / n
     variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / n
     interval = _interval(counts, n, scale, trials)
-    found = Summary(
+    summary = Summary(
         count=n,
         num_unscored=num_unscored,
         mean=min(max(mean, counts[0][0]), counts[-1][0]),
@@ -68,21 +69,22 @@ def summarize(
         ci_high=interval.high if interval else None,
         ci_method=interval.method if interval else IntervalMethod.NONE,
     )
-    return _onto_scale(found, scale, trials) if scale.clips_mean else found
+    return _onto_scale(summary, scale, trials) if scale.clips_mean else summary
 
 
-def _onto_scale(found: Summary, scale: MetricInfo, trials: int) -> Summary:
+def _onto_scale(summary: Summary, scale: MetricInfo, trials: int) -> Summary:
     """The summary with mean and interval cut at the ends of the scale.
 
-    An interval that lies beyond an end becomes that of answers which all stand at this end.
+    An interval that lies wholly beyond an end becomes the interval of values that all equal the
+    end.
     """
     low, high = scale.minimum, scale.maximum
-    if low is None or high is None or found.mean is None:
-        return found
-    ends = found.ci_low, found.ci_high
+    if low is None or high is None or summary.mean is None:
+        return summary
+    ends = summary.ci_low, summary.ci_high
     below, above = (min(max(end, low), high) for end in ends if end is not None)
-    mean = min(max(found.mean, low), high)
+    mean = min(max(summary.mean, low), high)
     if below == above:
-        at_end = bounded_score(below, 0.0, max(1.0, found.count / trials), low, high)
+        at_end = bounded_score(below, 0.0, max(1.0, summary.count / trials), low, high)
         below, above = at_end.low, at_end.high
-    return replace(found, mean=mean, ci_low=below, ci_high=above)
+    return replace(summary, mean=mean, ci_low=below, ci_high=above)

@@ -14,8 +14,13 @@ from pathlib import Path
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.place import is_catalog
-from medhelm_spark.tracking.names import metrics_of, params_of, work_metrics
-from medhelm_spark.tracking.records import TrackedRun, TrackedSuite
+from medhelm_spark.tracking.records import (
+    TrackedRun,
+    TrackedSuite,
+    metrics_of,
+    params_of,
+    work_metrics,
+)
 from medhelm_spark.tracking.store import PARENT, TAG, Target, client_class, opened
 
 __all__ = [
@@ -32,7 +37,7 @@ SUITE, RUN_SPEC, RELEASE = "suite", "run_spec", "release"
 
 
 def preload() -> None:
-    """Import MLflow in the background, beside Spark's start; without it, say so when it is used."""
+    """Import MLflow in a thread while Spark starts; where it is missing, its first use raises."""
 
     def load() -> None:
         with suppress(ImportError):
@@ -44,8 +49,8 @@ def preload() -> None:
 def default_uri(place: str) -> str | None:
     """Where the runs of a lake are tracked: `mlflow.db` in a local lake's folder.
 
-    None, which is MLflow's own choice, where `MLFLOW_TRACKING_URI` is set, on Databricks, and for
-    a lake in an object store or catalog: there the cluster has its tracking server.
+    None, which leaves the choice to MLflow, where `MLFLOW_TRACKING_URI` is set, on Databricks, and
+    for a lake in an object store or catalog: there the cluster has its tracking server.
     """
     if {"MLFLOW_TRACKING_URI", "DATABRICKS_RUNTIME_VERSION"} & os.environ.keys():
         return None
@@ -61,21 +66,20 @@ def track_suite(
 ) -> str:
     """Bring MLflow up to date with one model deployment's suite; returns the parent run's id.
 
-    Params of a child are exactly its RunSpec's, flattened with dots; a value of more than 6,000
-    bytes is over MLflow's limit and stands there as its hash. The Delta versions are added as
-    inputs when a number changed, so they are those that the numbers were read from.
+    Params of a child are exactly its RunSpec's fields, see `records.flatten`. The Delta versions
+    are added as inputs when a number changed, so they are those that the numbers were read from.
 
     Raises:
         SetupError: mlflow is not installed or refuses.
     """
     key = content_id(SUITE, tracked.suite, tracked.model_deployment)
     with opened(tracking_uri, experiment) as store:
-        held = store.find(key)
-        parents = [run for run in held if run.data.tags.get(f"{TAG}kind") == SUITE]
+        runs = store.find(key)
+        parents = [run for run in runs if run.data.tags.get(f"{TAG}kind") == SUITE]
         parent_id = store.put(parents[0] if parents else None, _parent(tracked, key))
         children = {
             run.data.tags.get(f"{TAG}run_spec_id", ""): run
-            for run in reversed(held)
+            for run in reversed(runs)
             if run.data.tags.get(PARENT) == parent_id
         }
         for run in tracked.runs:
@@ -87,8 +91,8 @@ def track_suite(
         return parent_id
 
 
-def _numbers(runs: Iterable[TrackedRun], rated: TrackedSuite) -> dict[str, float]:
-    return metrics_of(runs, rated.mean_win_rate, rated.medhelm_mean_win_rate)
+def _numbers(runs: Iterable[TrackedRun], suite: TrackedSuite) -> dict[str, float]:
+    return metrics_of(runs, suite.mean_win_rate, suite.medhelm_mean_win_rate)
 
 
 def _parent(tracked: TrackedSuite, key: str) -> Target:
@@ -135,8 +139,9 @@ def track_release(
 ) -> list[str]:
     """Bring MLflow up to date with a release; returns one run id per model deployment, by name.
 
-    Of a deployment's suites the one named last stands for a run name in two of them and gives the
-    mean win rate. A deployment that left the release keeps its run, tagged as superseded.
+    Where two suites of a deployment have a run of the same name, the last one's is logged; the win
+    rates are the last one's too. A deployment that left the release keeps its run, with the tag
+    `superseded`.
 
     Raises:
         SetupError: mlflow is not installed or refuses.
@@ -145,14 +150,16 @@ def track_release(
     common = {"key": key, "kind": RELEASE, "release": release, "status": status}
     common |= {"manifest_hash": manifest_hash, "superseded": "false"}
     suites: dict[str, list[TrackedSuite]] = {}
-    for one in tracked:
-        suites.setdefault(one.model_deployment, []).append(one)
+    for suite in tracked:
+        suites.setdefault(suite.model_deployment, []).append(suite)
     with opened(tracking_uri, experiment) as store:
-        held = {r.data.tags[f"{TAG}model_deployment"]: r for r in reversed(store.find(key))}
-        for deployment in held.keys() - suites.keys():
-            store.tag(held[deployment], "superseded", "true")
+        by_deployment = {
+            run.data.tags[f"{TAG}model_deployment"]: run for run in reversed(store.find(key))
+        }
+        for deployment in by_deployment.keys() - suites.keys():
+            store.tag(by_deployment[deployment], "superseded", "true")
         return [
-            store.put(held.get(name), _released(release, common, members))
+            store.put(by_deployment.get(name), _released(release, common, members))
             for name, members in sorted(suites.items())
         ]
 
@@ -160,10 +167,10 @@ def track_release(
 def _released(release: str, tags: dict[str, str], members: Sequence[TrackedSuite]) -> Target:
     runs = {run.run_spec.name: run for member in members for run in member.runs}
     deployment = members[-1].model_deployment
-    own = {"model_deployment": deployment, "suites": ", ".join(m.suite for m in members)}
+    names = {"model_deployment": deployment, "suites": ", ".join(m.suite for m in members)}
     return Target(
         name=f"{deployment} (release {release})",
-        tags=tags | own,
+        tags=tags | names,
         metrics=_numbers(runs.values(), members[-1]),
         delta_versions={k: v for member in members for k, v in member.delta_versions.items()},
     )

@@ -1,18 +1,35 @@
-"""What MLflow is told, as plain rows: no Spark, no text of an instance, no source id."""
+"""What is logged to MLflow: runs and suites as plain rows, metrics and params by MLflow names.
 
-from collections.abc import Mapping
+The rows have no text of an instance and no source id. MLflow's names may have letters, digits and
+`_ - . / space`, up to 250 characters. Params have up to 6,000 characters and cannot be changed.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
+from medhelm_spark.domain.ids import canonical_json, digest
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import Stat
+from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
+
+MAX_NAME = 250
+MAX_PARAM_BYTES = 6000
+
+# A leading dot would read as a relative path; a slash separates scenario and metric.
+_REFUSED = re.compile(r"[^\w.-]|^\.")
+_MAPPED = re.compile(r" (at|[0-9a-f]+) ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedRun:
     """One current RunSpec with its stats.
 
-    `fingerprints` are the stages' by stage name, `counts` any row counts by name. `variant` is what
-    the board calls a further run of a model on the same scenario, empty for the first.
+    `fingerprints` are by stage name, `counts` are row counts by name. `variant` is the board's name
+    for a further run of a model on the same scenario, empty for the first.
     """
 
     run_spec: RunSpec
@@ -26,9 +43,10 @@ class TrackedRun:
 class TrackedSuite:
     """One model deployment's runs in one suite, with the board's win rate and MedHELM's.
 
-    `superseded` are run_spec_ids that the suite once planned and no longer reads. `delta_versions`
-    gives per table its path, URI or catalog name and the version that the numbers were read from.
-    `work` says what asking cost, by name: requests, tokens, seconds, tokens per second, failures.
+    `superseded` are run_spec_ids that the suite planned before and no longer reads.
+    `delta_versions` gives per table its path, URI or catalog name and the version that the numbers
+    were read from. `work` is the cost of inference by name: requests, tokens, seconds, tokens per
+    second, failures.
     """
 
     suite: str
@@ -39,3 +57,115 @@ class TrackedSuite:
     superseded: tuple[str, ...] = ()
     work: Mapping[str, float] = field(default_factory=dict)
     delta_versions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+
+
+def allowed_name(name: str) -> str:
+    """Map characters that MLflow refuses: `@` to ` at `, others to their code point in spaces.
+
+    >>> allowed_name("accuracy@medhelm-0.8")
+    'accuracy at medhelm-0.8'
+    >>> allowed_name("f1[yes]")
+    'f1 5b yes 5d '
+    """
+    return _REFUSED.sub(lambda m: " at " if m[0] == "@" else f" {ord(m[0]):x} ", name)
+
+
+def original_name(name: str) -> str:
+    """The inverse of `allowed_name`.
+
+    >>> original_name("f1 5b yes 5d ")
+    'f1[yes]'
+    """
+    return _MAPPED.sub(lambda m: "@" if m[1] == "at" else chr(int(m[1], 16)), name)
+
+
+def fitting(key: str) -> str:
+    """A key of at most 250 characters; the end of a longer one is replaced by the key's hash."""
+    return key if len(key) <= MAX_NAME else f"{key[: MAX_NAME - 33]}.{digest(key)}"
+
+
+def metric_key(scenario_name: str, stat: str, suffix: str = "") -> str:
+    """`<scenario>/<stat><suffix>`.
+
+    >>> metric_key("medcalc_bench", "accuracy@medhelm-0.8", "_ci_low")
+    'medcalc_bench/accuracy at medhelm-0.8_ci_low'
+    """
+    return fitting(f"{allowed_name(scenario_name)}/{allowed_name(stat)}{suffix}")
+
+
+def _leaf(value: Any) -> str:
+    plain = value.value if isinstance(value, Enum) else value
+    shown = plain if isinstance(plain, str) and plain.strip() else canonical_json(plain)
+    return shown if len(shown.encode()) <= MAX_PARAM_BYTES else f"hash:{digest(shown)}"
+
+
+def flatten(value: Any, key: str = "") -> dict[str, str]:
+    """A nested value as params with dotted keys.
+
+    Dataclasses, mappings and sequences of dataclasses are flattened; strings stay unchanged, and
+    everything else, blank strings too, becomes JSON. A text of more than 6,000 bytes, MLflow's
+    limit, becomes `hash:` and its content id.
+
+    >>> flatten({"a": {"b": 1, "c": ("x", "y")}, "d": ""})
+    {'a.b': '1', 'a.c': '["x","y"]', 'd': '""'}
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        inner: Iterable[tuple[str, Any]] = [
+            (each.name, getattr(value, each.name)) for each in dataclasses.fields(value)
+        ]
+    elif isinstance(value, Mapping) and value:
+        inner = value.items()
+    elif isinstance(value, tuple | list) and any(dataclasses.is_dataclass(v) for v in value):
+        inner = [(str(index), item) for index, item in enumerate(value)]
+    else:
+        return {fitting(key): _leaf(value)}
+    dot = f"{key}." if key else ""
+    pairs = [flatten(item, f"{dot}{allowed_name(name)}") for name, item in inner]
+    return {name: text for part in pairs for name, text in part.items()}
+
+
+def params_of(run_spec: RunSpec) -> dict[str, str]:
+    """The params of a RunSpec: exactly its fields, flattened."""
+    return flatten(run_spec)
+
+
+def _values(scenario: str, stat: Stat, *, is_main: bool) -> dict[str, float | None]:
+    counts: dict[str, float | None] = {"n": stat.count, "n_unscored": stat.num_unscored}
+    return {
+        metric_key(scenario, stat.name): stat.mean,
+        metric_key(scenario, stat.name, "_ci_low"): stat.ci_low,
+        metric_key(scenario, stat.name, "_ci_high"): stat.ci_high,
+    } | ({metric_key(scenario, k): v for k, v in counts.items()} if is_main else {})
+
+
+def work_metrics(work: Mapping[str, float]) -> dict[str, float]:
+    """The cost of inference as metrics under `infer/`.
+
+    >>> work_metrics({"tokens_per_second": 61.5})
+    {'infer/tokens_per_second': 61.5}
+    """
+    return {fitting(f"infer/{allowed_name(name)}"): value for name, value in work.items()}
+
+
+def metrics_of(
+    runs: Iterable[TrackedRun],
+    mean_win_rate: float | None = None,
+    medhelm_mean_win_rate: float | None = None,
+) -> dict[str, float]:
+    """Metric values of one deployment's runs by key; without those that have no value.
+
+    All stats of the main split without perturbation; `n` and `n_unscored` are the main metric's.
+    The keys of a further run of a scenario begin with `<scenario>@<variant>`. The win rates are the
+    board's.
+    """
+    values: dict[str, float | None] = {
+        MEAN_WIN_RATE: mean_win_rate,
+        allowed_name(MEDHELM_MEAN_WIN_RATE): medhelm_mean_win_rate,
+    }
+    for run in runs:
+        spec = run.run_spec
+        scenario = f"{spec.scenario_name}@{run.variant}" if run.variant else spec.scenario_name
+        for stat in run.stats:
+            if stat.split == spec.main_split and not stat.perturbation:
+                values |= _values(scenario, stat, is_main=stat.name == spec.main_metric)
+    return {key: float(value) for key, value in values.items() if value is not None}

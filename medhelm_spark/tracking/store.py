@@ -1,4 +1,4 @@
-"""The runs of one MLflow experiment: found by key, made once, brought up to date by difference."""
+"""The runs of one MLflow experiment: found by key, created once, then only changes are logged."""
 
 import logging
 import os
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.errors import SetupError
-from medhelm_spark.statistics.winrate import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
-from medhelm_spark.tracking.names import allowed_name
+from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
+from medhelm_spark.tracking.records import allowed_name
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TAG = "medhelm_spark."
 PARENT = "mlflow.parentRunId"
 MAX_RUN_NAME = 250
-# Nothing leaves for MLflow's makers, and no run's address is printed for every run.
+# MLflow's telemetry is off, and it does not print the URL of every run.
 QUIET = ("MLFLOW_DISABLE_TELEMETRY", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT")
 # MLflow takes 1,000 metrics, 100 params, 100 tags and 1,000 of all together in a batch.
 MAX_METRICS, MAX_PARAMS, MAX_TAGS = 800, 100, 100
@@ -33,7 +33,7 @@ RATES = (MEAN_WIN_RATE, allowed_name(MEDHELM_MEAN_WIN_RATE))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What one MLflow run should say; `tags` are without our prefix.
+    """The content that one MLflow run should have; `tags` are without our prefix.
 
     `delta_versions` gives per table its place and version.
     """
@@ -46,12 +46,12 @@ class Target:
     parent: str | None = None
 
     def all_tags(self) -> dict[str, str]:
-        """The tags under the names that MLflow sees."""
-        own = {f"{TAG}{allowed_name(name)}": value for name, value in self.tags.items()}
-        return own | ({PARENT: self.parent} if self.parent else {})
+        """The tags under their names in MLflow."""
+        tags = {f"{TAG}{allowed_name(name)}": value for name, value in self.tags.items()}
+        return tags | ({PARENT: self.parent} if self.parent else {})
 
 
-def changed_metrics(wanted: Mapping[str, float], held: Mapping[str, float]) -> dict[str, float]:
+def changed_metrics(wanted: Mapping[str, float], logged: Mapping[str, float]) -> dict[str, float]:
     """The points to add: a metric is a history, so an equal value is no new point.
 
     A value that no longer exists (of a scenario whose `n` was logged by us) becomes NaN, because
@@ -62,17 +62,17 @@ def changed_metrics(wanted: Mapping[str, float], held: Mapping[str, float]) -> d
     >>> changed_metrics({}, {"a/n": 3.0, "loss": 1.0})
     {'a/n': nan}
     """
-    ours = {key for key in held if f"{key.rpartition('/')[0]}/n" in held or key in RATES}
-    gone = {key: nan for key in ours - wanted.keys() if not isnan(held[key])}
-    return {key: value for key, value in wanted.items() if held.get(key) != value} | gone
+    ours = {key for key in logged if f"{key.rpartition('/')[0]}/n" in logged or key in RATES}
+    gone = {key: nan for key in ours - wanted.keys() if not isnan(logged[key])}
+    return {key: value for key, value in wanted.items() if logged.get(key) != value} | gone
 
 
-def _missing(wanted: Mapping[str, str], held: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in wanted.items() if held.get(key) != value}
+def _changed(wanted: Mapping[str, str], logged: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if logged.get(key) != value}
 
 
 def _datasets(versions: Mapping[str, tuple[str, int]]) -> "Iterator[Dataset]":
-    """Delta tables as MLflow's own `delta_table` source, written out: its class asks a JVM.
+    """Delta tables as MLflow's `delta_table` source, built here because its class needs a JVM.
 
     The digest covers the place, because an experiment keeps one data set per name and digest.
     """
@@ -97,7 +97,7 @@ class Store:
 
     def find(self, key: str) -> "list[Run]":
         """The active runs tagged with a key, oldest first, so that two drivers agree on one."""
-        found: list[Run] = []
+        runs: list[Run] = []
         token = None
         while True:
             page = self.client.search_runs(
@@ -106,26 +106,26 @@ class Store:
                 order_by=["attributes.start_time ASC"],
                 page_token=token,
             )
-            found.extend(page)
+            runs.extend(page)
             token = page.token
             if not token:
-                return found
+                return runs
 
-    def put(self, held: "Run | None", target: Target) -> str:
-        """Make the run or bring it up to date; writes nothing where nothing changed."""
-        run = held or self.client.create_run(
+    def put(self, existing: "Run | None", target: Target) -> str:
+        """Create the run or bring it up to date; writes nothing where nothing changed."""
+        run = existing or self.client.create_run(
             self.experiment_id, tags=target.all_tags(), run_name=target.name[:MAX_RUN_NAME]
         )
         run_id: str = run.info.run_id
-        tags = _missing(target.all_tags(), run.data.tags)
+        tags = _changed(target.all_tags(), run.data.tags)
         metrics = changed_metrics(target.metrics, run.data.metrics)
-        # From 0: MLflow draws a lone point at step 0 as a bar, which is how models compare.
+        # From 0: MLflow draws a single point at step 0 as a bar, by which models are compared.
         step = int(run.data.tags.get(f"{TAG}revision", -1)) + 1
         if metrics:
             tags[f"{TAG}revision"] = str(step)
             # Before the numbers: an interrupted call must not leave numbers without their tables.
             self._add_inputs(run, target.delta_versions)
-        self._log(run_id, metrics, _missing(target.params, run.data.params), tags, step)
+        self._log(run_id, metrics, _changed(target.params, run.data.params), tags, step)
         if run.info.status != "FINISHED":
             self.client.set_terminated(run_id)
         return run_id
@@ -139,11 +139,11 @@ class Store:
         from mlflow.entities import DatasetInput, InputTag
 
         known = run.inputs.dataset_inputs if run.inputs else []
-        held = {(item.dataset.name, item.dataset.digest) for item in known}
+        logged = {(item.dataset.name, item.dataset.digest) for item in known}
         context = [InputTag("mlflow.data.context", "evaluation")]
-        fresh = [d for d in _datasets(versions) if (d.name, d.digest) not in held]
-        if fresh:
-            self.client.log_inputs(run.info.run_id, [DatasetInput(d, context) for d in fresh])
+        new = [d for d in _datasets(versions) if (d.name, d.digest) not in logged]
+        if new:
+            self.client.log_inputs(run.info.run_id, [DatasetInput(d, context) for d in new])
 
     def _log(
         self,
@@ -168,7 +168,7 @@ class Store:
 
 
 def without_login(text: str) -> str:
-    """A text whose URIs have lost their user names and passwords.
+    """A text without the user names and passwords of its URIs.
 
     >>> without_login("cannot reach https://me:secret@mlflow.example.org/x")
     'cannot reach https://***@mlflow.example.org/x'
@@ -177,7 +177,7 @@ def without_login(text: str) -> str:
 
 
 def client_class() -> "type[MlflowClient]":
-    """MLflow's client, imported quietly: it takes seconds, and would announce itself."""
+    """MLflow's client, imported with its messages off; the import takes seconds."""
     for name in QUIET:
         os.environ.setdefault(name, "true")
     from mlflow import MlflowClient
@@ -198,7 +198,7 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
         raise SetupError(
             "MLflow is not installed: pip install 'medhelm-spark[local]', or run without tracking."
         ) from error
-    # It announces every table it makes in a new SQLite file.
+    # It logs every table that it creates in a new SQLite file.
     logging.getLogger("mlflow.store.db.utils").setLevel(logging.WARNING)
     try:
         client = client_type(tracking_uri)
@@ -212,7 +212,7 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Whether MLflow, the network or its database says no, rather than our own code failing."""
+    """Whether the error is from MLflow, the network or its database, and not from our code."""
     from mlflow.exceptions import MlflowException
 
     # The database's package is not there where MLflow is only a client.

@@ -80,7 +80,7 @@ class TestPage:
         failing = "0.500 [0.09, 0.91] n=2/3 under the floor: 0.33 to 0.67"
         assert f"{ALPHA} local – {failing}" in words
         assert f"Not ranked: {ALPHA} lacks MedCalc-Bench (2 of 3 answers scored)." in words
-        assert "3.250 * [0.05, 4.49] n=2 · cov 0.75" in words
+        assert "3.250 * [0.05, 4.49] n=2 cov 0.75" in words
         assert f"{GAMMA} external – not scored yet 0.250" in words
         assert "Working results, not approved." in words
         assert "demo judge that nobody validated" in words

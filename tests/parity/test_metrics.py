@@ -21,7 +21,7 @@ import pytest
 
 from medhelm_spark.metrics import RUN_METRICS
 from medhelm_spark.metrics.extractive import fragments
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 from tests.parity.compare import MEDHELM, NUM_ROWS, differing, ours, same, state
 from tests.parity.pairs import Row, bent, chooser, chosen, made, noise, questions, row, written
 from tests.parity.peer import Peer

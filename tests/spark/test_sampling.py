@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from medhelm_spark.adaptation.sampling import sample_key
+from tests.oracles import sample_key
 from tests.spark.conftest import Site, calls, questions
 
 CARD = """

@@ -1,6 +1,6 @@
-"""Perturbations: literal `PERTURBATIONS`, by the name that stands in the column `perturbation`.
+"""The perturbations: `PERTURBATIONS`, by the name that is in the column `perturbation`.
 
-The first thirteen have HELM's names; `docs/perturbations.md` tells what each does and keeps.
+The first thirteen have HELM's names; `docs/perturbations.md` says what each changes and keeps.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""What clinical text varies in: abbreviations, units, drug names, order of options, asides, "not".
+"""Perturbations of clinical text: abbreviations, units, drug names, options, asides, negation.
 
-Each says whether the right answer is preserved. Where that cannot be known of an instance, it is
-left alone: a copy that is wrongly marked would teach nothing.
+Each docstring says whether the right answer is preserved. An instance for which that is not certain
+is not changed: a copy with a wrong label would measure nothing.
 """
 
 import re
@@ -25,8 +25,8 @@ from medhelm_spark.adaptation.perturbations.units import amounts
 from medhelm_spark.adaptation.perturbations.words import (
     begins_sentence,
     find,
+    indexed,
     inverted,
-    ready,
 )
 from medhelm_spark.domain.plan import WordLists
 from medhelm_spark.domain.scenario import CORRECT_TAG, Instance, Reference
@@ -55,19 +55,19 @@ NEGATED = 'Is "no" the right answer to this question: '
 def abbreviation(args: Args, lists: WordLists) -> Change:
     """Terms by their usual abbreviations, each with probability `prob`.
 
-    The right answer is preserved: references stay, and a question about abbreviations is left
-    alone.
+    The right answer is preserved: references stay, and a question about abbreviations is not
+    changed.
     """
-    short = on_text(replacing(ready(lists["abbreviations"]), number(args, "prob")))
+    short = on_text(replacing(indexed(lists["abbreviations"]), number(args, "prob")))
     return unless(_asks(ABOUT_ABBREVIATIONS), short)
 
 
 def abbreviation_expansion(args: Args, lists: WordLists) -> Change:
-    """Abbreviations written out; one that the list gives to two terms is left as it is.
+    """Abbreviations written out, except those that the list gives to two terms.
 
-    The right answer is preserved, as for `abbreviation`. Abbreviations are known by their capitals.
+    The right answer is preserved, as for `abbreviation`. Abbreviations match in capitals only.
     """
-    words = ready(inverted(lists["abbreviations"]), exact=True)
+    words = indexed(inverted(lists["abbreviations"]), exact=True)
 
     def rewrite(text: str) -> str:
         parts: list[str] = []
@@ -87,8 +87,8 @@ def abbreviation_expansion(args: Args, lists: WordLists) -> Change:
 def unit(args: Args, lists: WordLists) -> Change:
     """Amounts in another unit, exactly equal (0.5 g: 500 mg), each with probability `prob`.
 
-    The right answer is preserved: only exact conversions are made, rates and ranges are left
-    alone, and so is an instance where a reference repeats an amount that would change.
+    The right answer is preserved: only exact conversions are made; rates and ranges are not
+    changed, nor is an instance in which a reference repeats an amount that would change.
     """
     prob = number(args, "prob")
 
@@ -108,12 +108,12 @@ def unit(args: Args, lists: WordLists) -> Change:
 
 
 def _repeats_amount(instance: Instance) -> bool:
-    found = {
+    changing = {
         text[start:end]
         for text in (instance.input, *(turn.content for turn in instance.messages))
         for start, end, _ in amounts(text)
     }
-    return any(amount in ref.text for ref in instance.references for amount in found)
+    return any(amount in ref.text for ref in instance.references for amount in changing)
 
 
 def irrelevant_text(args: Args, lists: WordLists) -> Change:
@@ -121,7 +121,7 @@ def irrelevant_text(args: Args, lists: WordLists) -> Change:
 
     The right answer is preserved.
     """
-    asides = tuple(one for group in lists["irrelevant_text"].values() for one in group)
+    asides = tuple(aside for group in lists["irrelevant_text"].values() for aside in group)
 
     def change(instance: Instance, rng: Random) -> Instance:
         aside = pick(rng, asides)
@@ -138,10 +138,10 @@ def irrelevant_text(args: Args, lists: WordLists) -> Change:
 def drug_generic(args: Args, lists: WordLists) -> Change:
     """Brand names by their generic names, in the references too.
 
-    The right answer is preserved, or rewritten the same way. A question that speaks of brands or
-    generics is left alone, and so is one whose options would become alike.
+    The right answer is preserved, or rewritten the same way. A question about brands or generics is
+    not changed, nor one whose options would become equal.
     """
-    words = ready(inverted(lists["drug_names"]))
+    words = indexed(inverted(lists["drug_names"]))
     return unless(_asks(ABOUT_NAMES), on_text(replacing(words, 1.0), references=True))
 
 
@@ -150,19 +150,19 @@ def drug_brand(args: Args, lists: WordLists) -> Change:
 
     The right answer is preserved, or rewritten the same way, as for `drug_generic`.
     """
-    return unless(_asks(ABOUT_NAMES), renaming(ready(lists["drug_names"]), 1.0))
+    return unless(_asks(ABOUT_NAMES), renaming(indexed(lists["drug_names"]), 1.0))
 
 
 def option_order(args: Args, lists: WordLists) -> Change:
-    """The options moved round by a number of places drawn per instance, so that each has a new one.
+    """The options rotated by a number of places drawn per instance, so that each gets a new place.
 
-    The right answer is preserved: tags move with their options. An instance whose options speak of
-    their order ("all of the above", "both A and B") is left alone.
+    The right answer is preserved: tags move with their options. An instance whose options refer to
+    their order ("all of the above", "both A and B") is not changed.
     """
 
     def change(instance: Instance, rng: Random) -> Instance | None:
         options = instance.references
-        if len(options) < 2 or any(ABOUT_ORDER.search(one.text) for one in options):
+        if len(options) < 2 or any(ABOUT_ORDER.search(option.text) for option in options):
             return None
         places = 1 + int(rng.random() * (len(options) - 1))
         return replace(instance, references=options[places:] + options[:places])
@@ -171,54 +171,56 @@ def option_order(args: Args, lists: WordLists) -> Change:
 
 
 def negation(args: Args, lists: WordLists) -> Change:
-    """The question turned round. Changes the meaning: THE RIGHT ANSWER IS ANOTHER ONE.
+    """The question negated. Changes the meaning: THE COPY HAS ANOTHER RIGHT ANSWER.
 
-    Two forms are turned, all others left alone. "Which of the following is" becomes "... is not",
-    and the options that were wrong become the correct ones. A last sentence that asks for yes or no
-    is put as `Is "no" the right answer to this question: ...`, and the tag moves from the one to
-    the other. Conversations are left alone, and so is free text, where a judge takes the first
-    reference for the right one.
+    Two forms are negated, no others are changed. "Which of the following is" becomes "... is not",
+    and the wrong options become the correct ones. A last sentence that asks for yes or no becomes
+    `Is "no" the right answer to this question: ...`, and the correct tag moves from one to the
+    other. Conversations are not changed, nor is free text, where a judge takes the first reference
+    for the right one.
     """
 
     def change(instance: Instance, rng: Random) -> Instance | None:
         if instance.messages:
             return None
         answers = {ref.text.strip().lower() for ref in instance.references}
-        return _other_side(instance) if {"yes", "no"} <= answers else _not_which(instance)
+        return _negated_yes_no(instance) if {"yes", "no"} <= answers else _negated_which(instance)
 
     return change
 
 
-def _not_which(instance: Instance) -> Instance | None:
-    found = list(WHICH_IS.finditer(instance.input))
+def _negated_which(instance: Instance) -> Instance | None:
+    matches = list(WHICH_IS.finditer(instance.input))
     right = [ref.is_correct for ref in instance.references]
-    if len(found) != 1 or all(right) or not any(right):
+    if len(matches) != 1 or all(right) or not any(right):
         return None
-    (match,) = found
-    if HAS_NEGATION.search(instance.input, match.start()) or _speaks_of_others(instance):
+    (match,) = matches
+    if HAS_NEGATION.search(instance.input, match.start()) or _refers_to_order(instance):
         return None
     text = f"{instance.input[: match.end()]} not{instance.input[match.end() :]}"
-    return replace(instance, input=text, references=tuple(map(_turned, instance.references)))
+    return replace(
+        instance, input=text, references=tuple(map(_with_correct_swapped, instance.references))
+    )
 
 
-def _speaks_of_others(instance: Instance) -> bool:
+def _refers_to_order(instance: Instance) -> bool:
     return any(ABOUT_ORDER.search(ref.text) for ref in instance.references)
 
 
-def _other_side(instance: Instance) -> Instance | None:
+def _negated_yes_no(instance: Instance) -> Instance | None:
     match = QUESTION.search(instance.input)
     right = [ref.text.strip().lower() for ref in instance.references if ref.is_correct]
     if match is None or right not in (["yes"], ["no"]) or HAS_NEGATION.search(match[1]):
         return None
     text = instance.input[: match.start(1)] + NEGATED + match[1]
     references = tuple(
-        _turned(ref) if ref.text.strip().lower() in ("yes", "no") else ref
+        _with_correct_swapped(ref) if ref.text.strip().lower() in ("yes", "no") else ref
         for ref in instance.references
     )
     return replace(instance, input=text, references=references)
 
 
-def _turned(ref: Reference) -> Reference:
+def _with_correct_swapped(ref: Reference) -> Reference:
     others = tuple(tag for tag in ref.tags if tag != CORRECT_TAG)
     return replace(ref, tags=others if ref.is_correct else (*others, CORRECT_TAG))
 

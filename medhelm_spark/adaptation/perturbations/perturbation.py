@@ -1,6 +1,6 @@
-"""Perturbation: a pure function from an Instance to its copy, and what may be asked of the copy.
+"""Perturbation: a pure function from an Instance to its copy, and how the copy may be used.
 
-Chance comes only from a generator seeded by (seed, perturbation, instance id), and only through
+The only source of randomness is a generator seeded by (seed, perturbation, instance id), and only
 `Random.random`, whose sequence no Python release changes: a copy is the same on every machine.
 """
 
@@ -27,12 +27,12 @@ Build = Callable[[Args, WordLists], Change]
 class Perturbation:
     """One entry of `PERTURBATIONS`.
 
-    `build` makes the change out of arguments and word lists, once per partition; a change gives
-    None for an instance that it must leave alone. `lists` are the word lists it reads. `robustness`
-    and `fairness` are HELM's collections. Where `keeps_meaning` is false the right answer is
-    another one, and invariance is not asked. `needs_options`: it is for multiple choice only;
-    `moves_options`: and only where an option may stand under any letter. With a changed `version`
-    copies are made and asked anew.
+    `build` makes the change from arguments and word lists, once per partition; a change returns
+    None for an instance that it must not change. `lists` are the word lists it reads. `robustness`
+    and `fairness` are HELM's collections. Where `keeps_meaning` is false the copy has another right
+    answer, and no invariance is computed. `needs_options`: it is for multiple choice only;
+    `moves_options`: and only where an option may have any letter. With a changed `version` copies
+    are made and asked again.
     """
 
     build: Build
@@ -46,39 +46,39 @@ class Perturbation:
     version: str = ""
 
 
-def build(found: Perturbation, spec: PerturbationSpec, word_lists: WordLists) -> Change:
+def build(entry: Perturbation, spec: PerturbationSpec, word_lists: WordLists) -> Change:
     """The change that a spec asks for.
 
     Raises:
         ConfigError: An argument or a word list is unknown, missing or wrong.
     """
     for key in spec.args:
-        if key not in found.args:
-            allowed = ", ".join(found.args) or "none"
+        if key not in entry.args:
+            allowed = ", ".join(entry.args) or "none"
             raise ConfigError(
                 f"perturbation {spec.name!r} has the argument {key!r}; allowed: {allowed}."
             )
-    for name in found.lists:
+    for name in entry.lists:
         if not word_lists.get(name):
             raise ConfigError(
                 f"perturbation {spec.name!r} reads the word list {name!r}, which is absent or "
                 f"empty; put one at perturbations/{name}.yaml in the folder of --local-path."
             )
-    return found.build({**found.args, **spec.args}, word_lists)
+    return entry.build({**entry.args, **spec.args}, word_lists)
 
 
 def perturbed(
     instance: Instance, name: str, change: Change, *, label: str = "", seed: int = SEED
 ) -> Instance | None:
-    """The instance's perturbed copy, None where there is none to ask.
+    """The instance's perturbed copy; None where there is no copy to ask.
 
-    There is none where the change leaves input, messages and references as they are, or would
-    make a wrong option read like a right one.
+    There is none where the change leaves input, messages and references unchanged, or would make
+    the text of a wrong option equal to that of a right one.
     """
-    made = change(instance, random_for(seed, name, instance.instance_id))
-    if made is None or made == instance or _is_ambiguous(made) > _is_ambiguous(instance):
+    copy = change(instance, random_for(seed, name, instance.instance_id))
+    if copy is None or copy == instance or _is_ambiguous(copy) > _is_ambiguous(instance):
         return None
-    return replace(made, perturbation=label or name)
+    return replace(copy, perturbation=label or name)
 
 
 def random_for(seed: int, name: str, instance_id: str) -> Random:
@@ -96,8 +96,8 @@ def _is_ambiguous(instance: Instance) -> bool:
 def on_text(begin: Begin, *, references: bool = False) -> Change:
     """A change of the text that a person wrote: the input, or all user turns of a conversation.
 
-    With `references` it speaks of the world and not of how a person writes: then the references
-    and the assistant's turns are rewritten too, by the same choices. System turns stay.
+    With `references`, for changes of content and not of writing, references and the assistant's
+    turns are rewritten by the same random choices. System turns stay.
     """
     roles = ("user", "assistant") if references else ("user",)
 
@@ -112,10 +112,9 @@ def on_text(begin: Begin, *, references: bool = False) -> Change:
             for turn in instance.messages
         )
         last = max((at for at, turn in enumerate(turns) if turn.role == "user"), default=None)
-        shown = last is not None and instance.messages[last].content == instance.input
-        text = turns[last].content if shown and last is not None else rewrite(instance.input)
-        made = replace(instance, input=text, messages=turns)
-        return _with_references(made, rewrite, references)
+        is_input = last is not None and instance.messages[last].content == instance.input
+        text = turns[last].content if is_input and last is not None else rewrite(instance.input)
+        return _with_references(replace(instance, input=text, messages=turns), rewrite, references)
 
     return change
 
@@ -130,7 +129,7 @@ def _with_references(instance: Instance, rewrite: Rewrite, references: bool) -> 
 
 
 def texts_of(instance: Instance) -> list[str]:
-    """Every text of an instance that a perturbation may have to look at."""
+    """Every text of an instance: input, messages and references."""
     return [
         instance.input,
         *(turn.content for turn in instance.messages),
@@ -138,9 +137,9 @@ def texts_of(instance: Instance) -> list[str]:
     ]
 
 
-def unless(found: Callable[[Instance], bool], change: Change) -> Change:
-    """The change, for all instances but those for which `found` holds."""
-    return lambda instance, rng: None if found(instance) else change(instance, rng)
+def unless(is_excluded: Callable[[Instance], bool], change: Change) -> Change:
+    """The change, with None for excluded instances."""
+    return lambda instance, rng: None if is_excluded(instance) else change(instance, rng)
 
 
 def number(args: Args, name: str, *, least: float = 0.0, most: float = 1.0) -> float:

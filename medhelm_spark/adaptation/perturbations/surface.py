@@ -1,9 +1,9 @@
 """How a text is typed: case, spaces, contractions, misspellings, typing errors, filler words.
 
-None of these changes what is asked: the right answer stays right, digits and references stay as
-they are (nobody should have to give a broken answer), and invariance may be asked of all of them.
-Probabilities are per word, space or letter. The rules are HELM's (facts section 11); the word lists
-are this project's own and shorter, so scores are alike and not equal.
+None of these changes the question: the right answer stays right, digits and references are not
+changed (a reference must not become a misspelt one), and invariance may be computed for all of
+them. Probabilities are per word, space or letter. The rules are HELM's (facts section 11); the word
+lists are this project's own and shorter, so that scores are similar and not equal.
 """
 
 import re
@@ -19,7 +19,7 @@ from medhelm_spark.adaptation.perturbations.perturbation import (
     on_text,
     pick,
 )
-from medhelm_spark.adaptation.perturbations.words import Words, inverted, ready, replace_words
+from medhelm_spark.adaptation.perturbations.words import Words, indexed, inverted, replace_words
 from medhelm_spark.domain.plan import WordLists
 
 KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -47,12 +47,12 @@ NEIGHBOURS = _neighbours()
 
 
 def text(prepare: Prepare, *, references: bool = False) -> Build:
-    """What builds the change of an instance out of a rule for its texts."""
+    """The `build` of a perturbation that rewrites texts by a rule."""
     return lambda args, lists: on_text(prepare(args, lists), references=references)
 
 
 def lowercase(args: Args, lists: WordLists) -> Begin:
-    """All letters small. The right answer is preserved."""
+    """All letters in lower case. The right answer is preserved."""
     return lambda rng: str.lower
 
 
@@ -111,16 +111,16 @@ def listed(name: str) -> Prepare:
 
     The right answer is preserved: a list gives words that mean the same.
     """
-    return lambda args, lists: replacing(ready(lists[name]), number(args, "prob"))
+    return lambda args, lists: replacing(indexed(lists[name]), number(args, "prob"))
 
 
 def expansion(args: Args, lists: WordLists) -> Begin:
     """Contractions written out where only one form is meant. The right answer is preserved."""
-    return replacing(ready(inverted(lists["contractions"])), 1.0)
+    return replacing(indexed(inverted(lists["contractions"])), 1.0)
 
 
 def replacing(words: Words, prob: float) -> Begin:
-    """Each listed word by one of its others, with a probability of its own."""
+    """Each listed word, with probability `prob`, by one of its replacements."""
 
     def begin(rng: Random) -> Rewrite:
         def choose(word: str) -> str | None:
@@ -132,7 +132,7 @@ def replacing(words: Words, prob: float) -> Begin:
 
 
 def mild_mix(args: Args, lists: WordLists) -> Begin:
-    """HELM's canonical robustness: small letters, contractions, misspellings (0.1), 1 to 3 spaces.
+    """HELM's canonical robustness: lower case, contractions, misspellings (0.1), 1 to 3 spaces.
 
     The right answer is preserved.
     """
@@ -147,8 +147,8 @@ def mild_mix(args: Args, lists: WordLists) -> Begin:
         rewrites = [step(rng) for step in steps]
 
         def rewrite(text: str) -> str:
-            for one in rewrites:
-                text = one(text)
+            for step in rewrites:
+                text = step(text)
             return text
 
         return rewrite

@@ -1,4 +1,4 @@
-"""Measured amounts written in another unit, exactly or not at all."""
+"""Measured amounts converted to another unit, exactly or not at all."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from decimal import Decimal
 
 LEAST, MOST = Decimal("0.01"), Decimal(10_000)
 
-# By unit: what it may become, and how much of that it is; the first whose number reads well stands.
+# Per unit: other units with their factors; the first that gives LEAST to MOST is used.
 FACTORS = {
     "kg": (("g", Decimal(1000)),),
     "g": (("mg", Decimal(1000)),),
@@ -29,7 +29,7 @@ BOUND = re.compile(r"(?:\d\s*(?:-|–|to|or|and|by|x|×|/|,|±|\+)\s*|\(\s?)$")
 
 
 def amounts(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and new writing of every amount that has an equal one in another unit.
+    """Start, end and new text of every amount that is exactly expressible in another unit.
 
     >>> [new for _, _, new in amounts("Give 0.5 g at 38 °C, then 5-10 mg.")]
     ['500 mg', '100.4 °F']
@@ -38,9 +38,8 @@ def amounts(text: str) -> Iterator[tuple[int, int, str]]:
         if BOUND.search(text, max(0, match.start() - 8), match.start()):
             continue
         value = Decimal(match[1].replace(",", "") + (match[2] or ""))
-        found = _converted(value, SPELLINGS.get(match[4], match[4]))
-        if found:
-            number, unit = found
+        if converted := _converted(value, SPELLINGS.get(match[4], match[4])):
+            number, unit = converted
             yield match.start(), match.end(), f"{_plain(number)}{match[3]}{unit}"
 
 

@@ -1,6 +1,7 @@
-"""Words and phrases replaced in running text: whole words only, in the case of what they replace.
+"""Replacement of words and phrases in text: whole words only, in the case of what they replace.
 
-Text is only scanned and joined, never used as a pattern, so that whatever a note holds stays text.
+Text is only scanned and joined and never becomes part of a pattern: clinical text may hold
+anything.
 """
 
 import re
@@ -11,7 +12,7 @@ from medhelm_spark.domain.plan import WordList
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 SUFFIXES = ("'s", "'ll", "'d", "'ve")
-# Where a phrase may end: before no letter, digit or contraction but the endings above.
+# A phrase must not be followed by a letter, a digit or a contraction other than these endings.
 END = re.compile(r"(?:'(?:s|ll|d|ve))?(?!\w|'\w)")
 SENTENCE_END = ".!?\n"
 
@@ -21,9 +22,9 @@ Choose = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A word list made ready: its phrases by their first word, the longest first, and the others.
+    """A word list as an index: its phrases by first word, the longest first, and the replacements.
 
-    Phrases are found in any case unless `exact`.
+    Phrases match in any case unless `exact`.
     """
 
     index: Index
@@ -31,44 +32,44 @@ class Words:
     exact: bool = False
 
 
-def ready(words: WordList, *, exact: bool = False) -> Words:
-    """A list made ready for `replace_words`.
+def indexed(words: WordList, *, exact: bool = False) -> Words:
+    """The index of a word list, for `replace_words`.
 
-    >>> ready({"chest pain": ("CP",), "Chest": ("thorax",)}).index
+    >>> indexed({"chest pain": ("CP",), "Chest": ("thorax",)}).index
     {'chest': ('chest pain', 'chest')}
     """
-    others = {(one if exact else one.lower()): found for one, found in words.items()}
-    found: dict[str, list[str]] = {}
+    others = {(phrase if exact else phrase.lower()): new for phrase, new in words.items()}
+    by_first_word: dict[str, list[str]] = {}
     for phrase in others:
-        first = WORD.match(phrase)
-        if first:
-            found.setdefault(first[0], []).append(phrase)
+        if first := WORD.match(phrase):
+            by_first_word.setdefault(first[0], []).append(phrase)
     index = {
-        word: tuple(sorted(kept, key=lambda one: (-len(one), one))) for word, kept in found.items()
+        word: tuple(sorted(phrases, key=lambda phrase: (-len(phrase), phrase)))
+        for word, phrases in by_first_word.items()
     }
     return Words(index, others, exact)
 
 
 def inverted(words: WordList) -> dict[str, tuple[str, ...]]:
-    """Each of the others with what it stands for; one that stands for two is left out.
+    """The list from replacement to phrase, without replacements of several phrases.
 
     >>> inverted({"do not": ("don't",), "he is": ("he's",), "he has": ("he's",)})
     {"don't": ('do not',)}
     """
-    found: dict[str, list[str]] = {}
-    for word, others in words.items():
+    phrases: dict[str, list[str]] = {}
+    for phrase, others in words.items():
         for other in others:
-            found.setdefault(other, []).append(word)
-    return {other: tuple(owners) for other, owners in found.items() if len(owners) == 1}
+            phrases.setdefault(other, []).append(phrase)
+    return {other: tuple(owners) for other, owners in phrases.items() if len(owners) == 1}
 
 
 def replace_words(text: str, words: Words, choose: Choose) -> str:
     """The text with the list's phrases replaced by what `choose` gives; None keeps one.
 
-    A phrase stands between word boundaries; of several that begin at a word the longest counts. A
-    possessive or contracted word is its stem and an ending: `Anna's` holds `Anna`.
+    A phrase matches between word boundaries; of several at one word the longest counts. A
+    possessive or contracted word is its stem and an ending: `Anna's` contains `Anna`.
 
-    >>> replace_words("He's here, then.", ready({"he": ("she",)}), {"he": "she"}.get)
+    >>> replace_words("He's here, then.", indexed({"he": ("she",)}), {"he": "she"}.get)
     "She's here, then."
     """
     parts: list[str] = []
@@ -83,7 +84,7 @@ def replace_words(text: str, words: Words, choose: Choose) -> str:
 
 
 def find(text: str, words: Words) -> Iterator[tuple[int, str]]:
-    """Where phrases of the list stand, in order; they may overlap."""
+    """Position and phrase of every match of the list, in order; matches may overlap."""
     plain = text.replace("’", "'")
     if not words.exact:
         lower = plain.lower()
@@ -116,7 +117,7 @@ def like(source: str, target: str) -> str:
 
 
 def begins_sentence(text: str, at: int) -> bool:
-    """Whether what stands at this place opens a sentence.
+    """Whether a sentence begins at this position.
 
     >>> begins_sentence("No pain. HTN since 2010.", 9), begins_sentence("has HTN", 4)
     (True, False)
@@ -126,5 +127,5 @@ def begins_sentence(text: str, at: int) -> bool:
 
 
 def holds_any(texts: Iterable[str], words: Words) -> bool:
-    """Whether one of the texts holds a phrase of the list."""
+    """Whether one of the texts contains a phrase of the list."""
     return any(next(find(text, words), None) for text in texts)

@@ -1,22 +1,23 @@
 """What decides an answer is in the ids, what does not decide it is not."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from medhelm_spark.adaptation.decoding import (
+    ESTIMATED_TOKENS_SQL,
     RENDER_FIELDS,
     REQUEST_ID_SQL,
     call_id,
     decoding_for,
-    estimate_tokens,
     render_id,
-    request_id,
 )
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.request import Decoding
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, Substitution
+from tests.unit.adaptation.sql import evaluated
 
 MC = AdapterMethod.MULTIPLE_CHOICE_JOINT
 SPEC = AdapterSpec()
@@ -94,11 +95,23 @@ def test_only_a_greedy_first_trial_has_no_seed() -> None:
     assert decoding_for(AdapterSpec(random="41"), trial_index=1).seed == 42
 
 
-def test_estimate_grows_with_prompt_and_output() -> None:
-    assert estimate_tokens(400, Decoding(max_tokens=100)) == 125
-    assert estimate_tokens(401, Decoding(max_tokens=100)) == 126
-    assert estimate_tokens(400, Decoding(max_tokens=100, num_completions=3)) == 175
-    assert estimate_tokens(0, Decoding(max_tokens=0)) == 1
+@pytest.mark.parametrize(
+    ("characters", "max_tokens", "num_completions", "tokens"),
+    [(400, 100, 1, 125), (401, 100, 1, 126), (400, 100, 3, 175), (0, 0, 1, 1)],
+)
+def test_estimate_grows_with_prompt_and_output(
+    tmp_path: Path, characters: int, max_tokens: int, num_completions: int, tokens: int
+) -> None:
+    """Characters as a float: Spark's `/` divides whole numbers without rounding."""
+    sql = ESTIMATED_TOKENS_SQL.replace("decoding.", "")
+    value = evaluated(
+        tmp_path,
+        sql,
+        num_characters=float(characters),
+        max_tokens=max_tokens,
+        num_completions=num_completions,
+    )
+    assert value == tokens
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Decoding)])
@@ -117,7 +130,7 @@ def test_call_id_follows_weights_but_not_the_place_of_the_server() -> None:
     assert call_id(requantised, decoding) != call_id(DEPLOYMENT, decoding)
 
 
-def test_request_id_is_the_md5_that_the_sql_states() -> None:
+def test_request_id_is_the_md5_of_both_ids(tmp_path: Path) -> None:
     """The expected value is coreutils' `printf 'a|b' | md5sum`."""
-    assert request_id("a", "b") == "d0726241020676b14aa6298ce6a18b21"
-    assert REQUEST_ID_SQL == "md5(concat(prompt_id, '|', call_id))"
+    value = evaluated(tmp_path, REQUEST_ID_SQL, prompt_id="a", call_id="b")
+    assert value == "d0726241020676b14aa6298ce6a18b21"

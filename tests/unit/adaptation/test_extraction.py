@@ -241,9 +241,18 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=[repr(text[:12]) for text in HOSTILE])
-@pytest.mark.parametrize("how", [CHOICE, json_field("answer")], ids=["choice", "json_field"])
-def test_hostile_text_costs_no_more_than_its_length(text: str, how: AnswerExtraction) -> None:
+HOSTILE_CASES = [
+    *(pytest.param(CHOICE, text, id=f"choice-{text[:12]!r}") for text in HOSTILE),
+    *(
+        pytest.param(json_field("answer"), text, id=f"json_field-{text[:12]!r}")
+        for text in HOSTILE
+        if set(text) & set("{\"'")  # elsewhere no object is looked for
+    ),
+]
+
+
+@pytest.mark.parametrize(("how", "text"), HOSTILE_CASES)
+def test_hostile_text_is_read_in_linear_time(how: AnswerExtraction, text: str) -> None:
     started = time.process_time()
     read_answer(text, how, output_mapping=DRUGS)
     assert time.process_time() - started < 2.0

@@ -29,8 +29,12 @@ def test_a_small_models_words_are_read_where_strict_reads_none(real_data: Path) 
     for state in json.loads(path.read_text("utf-8"))["request_states"]:
         text = state["result"]["completions"][0]["text"]
         references = state["instance"]["references"]
-        texts = [one["output"]["text"] for one in references]
-        (gold,) = (one["output"]["text"] for one in references if "correct" in one["tags"])
+        texts = [reference["output"]["text"] for reference in references]
+        (gold,) = (
+            reference["output"]["text"]
+            for reference in references
+            if "correct" in reference["tags"]
+        )
         read = read_answer(text, WORDS, output_mapping={}, references=texts)
         strict += text.strip() == gold
         right += read == gold

@@ -32,31 +32,31 @@ def ask(tokens: int, instance=None):
 # A block of an example is 6 tokens (Q : one A : yes), the question 7.
 @pytest.mark.parametrize(("tokens", "shown"), [(25, 3), (24, 2), (19, 2), (18, 1), (12, 0), (7, 0)])
 def test_examples_are_left_out_from_the_last_on(tokens: int, shown: int) -> None:
-    found = ask(tokens)
-    assert found == render(
+    prompt = ask(tokens)
+    assert prompt == render(
         SPEC, row(9, "is it so", refs("yes")), TRAIN[:shown], render_id="r", train_trial_index=2
     )
-    assert (found.num_train_instances, found.prompt_truncated) == (shown, False)
+    assert (prompt.num_train_instances, prompt.prompt_truncated) == (shown, False)
 
 
 def test_what_is_still_too_long_loses_its_end_and_says_so() -> None:
-    found = ask(4)
-    assert found.text == "Q: is it "
-    assert found.prompt_truncated
-    assert found.num_train_instances == 0
-    assert found.num_characters == len(found.text)
-    assert found.prompt_id == prompt_id("Q: is it ", AccessLevel.PUBLIC)
+    prompt = ask(4)
+    assert prompt.text == "Q: is it "
+    assert prompt.prompt_truncated
+    assert prompt.num_train_instances == 0
+    assert prompt.num_characters == len(prompt.text)
+    assert prompt.prompt_id == prompt_id("Q: is it ", AccessLevel.PUBLIC)
 
 
 def test_a_conversation_is_left_as_it_is() -> None:
     chat = AdapterSpec(method=AdapterMethod.CHAT)
     turns = (Message(role="user", content="far too long a question"),)
-    found = render_fitting(chat, row(1, "x", messages=turns), (), window(2), render_id="r")
-    assert (found.messages, found.prompt_truncated) == (turns, False)
+    prompt = render_fitting(chat, row(1, "x", messages=turns), (), window(2), render_id="r")
+    assert (prompt.messages, prompt.prompt_truncated) == (turns, False)
 
 
 @given(st.text(max_size=60), st.integers(1, 8))
 def test_a_beginning_fits_and_is_one(text: str, tokens: int) -> None:
-    found = beginning(text, window(tokens))
-    assert text.startswith(found)
-    assert len(window(tokens).spans(found)) <= tokens
+    start = beginning(text, window(tokens))
+    assert text.startswith(start)
+    assert len(window(tokens).spans(start)) <= tokens

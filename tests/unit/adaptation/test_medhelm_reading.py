@@ -10,9 +10,9 @@ from medhelm_spark.domain.run import MedhelmReading
 
 
 def completion(text: str, tokens: Sequence[str] = (), thinking: str | None = None) -> Completion:
-    told = tuple(TokenLogprob(text=token, logprob=-0.5) for token in tokens)
+    logprobs = tuple(TokenLogprob(text=token, logprob=-0.5) for token in tokens)
     return Completion(
-        text=text, finish_reason=FinishReason.STOP, tokens=told, thinking=thinking, logprob=-9.0
+        text=text, finish_reason=FinishReason.STOP, tokens=logprobs, thinking=thinking, logprob=-9.0
     )
 
 
@@ -40,12 +40,12 @@ def got(
     ],
 )
 def test_the_first_tokens(text: str, tokens: list[str], max_tokens: int, wanted: str) -> None:
-    found = got(completion(text, tokens), max_tokens)
-    assert found is not None
-    assert found.text.strip() == wanted.strip()
+    reading = got(completion(text, tokens), max_tokens)
+    assert reading is not None
+    assert reading.text.strip() == wanted.strip()
     if len(tokens) > max_tokens:
-        assert found.finish_reason is FinishReason.LENGTH
-        assert (len(found.tokens), found.logprob) == (max_tokens, -0.5 * max_tokens)
+        assert reading.finish_reason is FinishReason.LENGTH
+        assert (len(reading.tokens), reading.logprob) == (max_tokens, -0.5 * max_tokens)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_an_answer_to_medhelms_own_request_is_taken_whole() -> None:
 
 
 def test_a_stop_that_was_not_sent_ends_the_answer() -> None:
-    found = got(completion("A; B", ["A", ";", " B", ""]), 3, "\n", ";")
-    assert found is not None
-    assert found.text == "A"
+    reading = got(completion("A; B", ["A", ";", " B", ""]), 3, "\n", ";")
+    assert reading is not None
+    assert reading.text == "A"
     assert got(completion("x\ny; z"), 9, ";", "\n", is_cut=False) == completion("x")

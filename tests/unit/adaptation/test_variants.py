@@ -14,19 +14,19 @@ TERSE = PromptVariant(name="terse", adapter_spec={"instructions": "Be brief.", "
 
 def test_a_variant_words_the_adapter_anew_and_asks_the_same_way() -> None:
     spec = AdapterSpec(instructions="Take your time.", max_tokens=7)
-    found = adapter_of(spec, TERSE)
-    assert found == dataclasses.replace(spec, instructions="Be brief.", input_prefix="")
+    worded = adapter_of(spec, TERSE)
+    assert worded == dataclasses.replace(spec, instructions="Be brief.", input_prefix="")
 
 
 def test_the_copy_of_a_variant_is_the_instance_under_its_label() -> None:
-    made = copy_for(TERSE, row(1, "Fever?"))
-    assert made == dataclasses.replace(row(1, "Fever?"), perturbation="prompt.terse")
+    copy = copy_for(TERSE, row(1, "Fever?"))
+    assert copy == dataclasses.replace(row(1, "Fever?"), perturbation="prompt.terse")
 
 
 def test_another_template_gives_the_copy_its_text() -> None:
     extra = {"prompt.terse": "short", "prompt.other": "long"}
-    made = copy_for(TERSE, dataclasses.replace(row(1, "Fever?"), extra_data=extra))
-    assert (made.input, made.extra_data) == ("short", extra)
+    copy = copy_for(TERSE, dataclasses.replace(row(1, "Fever?"), extra_data=extra))
+    assert (copy.input, copy.extra_data) == ("short", extra)
 
 
 @pytest.mark.parametrize(

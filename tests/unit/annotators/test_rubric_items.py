@@ -40,9 +40,9 @@ def ask(*items: RubricItem, messages: tuple[Message, ...] = TURNS) -> list[Promp
 
 def test_every_item_is_asked_about_alone_and_keeps_its_place() -> None:
     prompts = ask(*ITEMS)
-    assert [one.rubric_item for one in prompts] == [0, 1, 2]
-    assert {(one.subject_id, one.render_id) for one in prompts} == {("answer", "r")}
-    assert len({one.prompt_id for one in prompts}) == 3
+    assert [prompt.rubric_item for prompt in prompts] == [0, 1, 2]
+    assert {(prompt.subject_id, prompt.render_id) for prompt in prompts} == {("answer", "r")}
+    assert len({prompt.prompt_id for prompt in prompts}) == 3
     assert prompts[1].messages == (
         Message(
             role="user",
@@ -56,7 +56,7 @@ def test_every_item_is_asked_about_alone_and_keeps_its_place() -> None:
 
 
 def test_prompts_of_one_answer_differ_in_the_criterion_at_their_end_only() -> None:
-    texts = [one.messages[0].content for one in ask(*ITEMS)]
+    texts = [prompt.messages[0].content for prompt in ask(*ITEMS)]
     assert len({text.partition("</answer>\nMet? ")[0] for text in texts}) == 1
     ends = [text.partition("</answer>\nMet? ")[2] for text in texts]
     assert ends == [item.criterion for item in ITEMS]
@@ -105,7 +105,9 @@ def test_the_schema_asks_for_reasons_and_then_true_or_false() -> None:
 def test_forms_that_real_judges_write(text: str, score: float) -> None:
     parsed = parse_met(text, PER_ITEM)
     assert parsed is not None
-    assert [(one.criterion, one.score) for one in parsed] == [("met", score)]
+    assert [(score_given.criterion, score_given.score) for score_given in parsed] == [
+        ("met", score)
+    ]
 
 
 def test_the_explanation_is_kept() -> None:

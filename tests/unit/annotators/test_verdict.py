@@ -131,7 +131,7 @@ def test_injections_do_not_change_the_source_of_the_verdict(reply: str) -> None:
     ],
     ids=lambda reply: reply[:20],
 )
-def test_two_sound_verdicts_that_differ_are_nobodys(reply: str) -> None:
+def test_two_valid_verdicts_that_differ_are_none(reply: str) -> None:
     assert scores_of(reply) is None
 
 

@@ -54,7 +54,7 @@ def test_decisions_and_the_rules_that_gave_them(
     assert decide(POLICY, level, locality) == Decision(allowed=allowed, rule=rule)
 
 
-def test_an_empty_list_allows_nothing_and_is_said_so() -> None:
+def test_an_empty_list_allows_nothing_and_the_rule_says_so() -> None:
     policy = Policy(allowed=((AccessLevel.PRIVATE, ()),), version="v")
     decision = decide(policy, AccessLevel.PRIVATE, Locality.LOCAL)
     assert decision == Decision(allowed=False, rule="policy: private allows nothing, not local")
@@ -82,7 +82,7 @@ def test_unknown_places_and_levels_are_always_denied(
 
 
 @given(policies, st.tuples(levels, st.lists(localities).map(tuple)), levels, localities)
-def test_a_further_list_for_a_listed_level_never_opens_a_door(
+def test_a_further_list_for_a_listed_level_can_only_restrict(
     policy: Policy,
     further: tuple[AccessLevel, tuple[Locality, ...]],
     level: AccessLevel,
@@ -128,7 +128,7 @@ def request(model_deployment: str, level: AccessLevel) -> Request:
     )
 
 
-def test_the_gate_travels_and_asks_again_for_every_request() -> None:
+def test_the_gate_is_pickled_and_decides_for_every_request() -> None:
     known = {
         "site/a": deployment("site/a", Locality.LOCAL),
         "cloud/b": deployment("cloud/b", Locality.EXTERNAL),

@@ -45,8 +45,8 @@ def plant_changes(lake: Path) -> None:
     rows = [
         replace(stat(RUN, name, values), perturbation=change, computed_on=ComputedOn(computed_on))
         for name in ("exact_match", "other")
-        for change, found in CHANGES.items()
-        for computed_on, values in found.items()
+        for change, stats in CHANGES.items()
+        for computed_on, values in stats.items()
     ]
     rows.append(stat(RUN, "answer_unreadable", (1, 0, 0, 0)))
     append(lake, "stats", rows, "w-again")

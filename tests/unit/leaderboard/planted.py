@@ -169,21 +169,21 @@ def planned(spec: RunSpec, suite: str = "s1", minutes: int = 0) -> SuiteRun:
 def stat(run_spec_id: str, name: str, values: Values) -> Stat:
     """A row of `stats` over these values."""
     counts = Counter(float(value) for value in values if value is not None)
-    found = summarize(sorted(counts.items()), sum(v is None for v in values), SHARE)
+    summary = summarize(sorted(counts.items()), sum(v is None for v in values), SHARE)
     return Stat(
         run_spec_id=run_spec_id,
         name=name,
         split="test",
         perturbation="",
-        count=found.count,
-        num_unscored=found.num_unscored,
-        mean=found.mean,
-        stddev=found.stddev,
-        minimum=found.minimum,
-        maximum=found.maximum,
-        ci_low=found.ci_low,
-        ci_high=found.ci_high,
-        ci_method=found.ci_method,
+        count=summary.count,
+        num_unscored=summary.num_unscored,
+        mean=summary.mean,
+        stddev=summary.stddev,
+        minimum=summary.minimum,
+        maximum=summary.maximum,
+        ci_low=summary.ci_low,
+        ci_high=summary.ci_high,
+        ci_method=summary.ci_method,
     )
 
 
@@ -345,7 +345,7 @@ def _result(spec: RunSpec, index: int, value: float | None) -> RequestResult:
 
 def _scores(spec: RunSpec, index: int, value: float | None) -> PerInstanceStats:
     status = ScoreStatus.NO_ANSWER if value is None else ScoreStatus.OK
-    held = None if value is None else float(value)
+    number = None if value is None else float(value)
     return PerInstanceStats(
         run_spec_id=spec.run_spec_id,
         instance_id=f"{spec.scenario_name}-i{index}",
@@ -355,14 +355,14 @@ def _scores(spec: RunSpec, index: int, value: float | None) -> PerInstanceStats:
         split="test",
         stats=(
             Score(name="other", value=0.0),
-            Score(name=spec.main_metric, value=held, status=status),
+            Score(name=spec.main_metric, value=number, status=status),
         ),
     )
 
 
 def _verdict(spec: RunSpec, index: int, judge: str) -> Annotation:
     failed = judge == "j2" and index == 1
-    said = CriterionScore(criterion="accuracy", score=4.0, explanation=f"Because {HOSTILE}")
+    score = CriterionScore(criterion="accuracy", score=4.0, explanation=f"Because {HOSTILE}")
     return Annotation(
         run_spec_id=spec.run_spec_id,
         instance_id=f"{spec.scenario_name}-i{index}",
@@ -373,5 +373,5 @@ def _verdict(spec: RunSpec, index: int, judge: str) -> Annotation:
         judge=judge,
         status=VerdictStatus.UNPARSEABLE if failed else VerdictStatus.OK,
         access_level=AccessLevel.PRIVATE,
-        scores=() if failed else (said,),
+        scores=() if failed else (score,),
     )

@@ -48,19 +48,23 @@ def load_board(reader: Reader, suite: str | None = None, release: str | None = N
 
 def cell(board: Leaderboard, model: str, scenario: str) -> BoardCell | None:
     (row,) = (row for row in board.rows if row.model_deployment == model)
-    (index,) = (i for i, one in enumerate(board.columns) if one.scenario_name == scenario)
+    (index,) = (i for i, column in enumerate(board.columns) if column.scenario_name == scenario)
     return row.cells[index]
 
 
 def test_the_board_of_a_suite_has_the_planted_means_and_counts(reader: Reader) -> None:
     board = load_board(reader, suite="s1")
-    found = {
-        (one.model_deployment, one.scenario_name): (one.mean, one.count, one.num_unscored)
+    board_cell = {
+        (shown_cell.model_deployment, shown_cell.scenario_name): (
+            shown_cell.mean,
+            shown_cell.count,
+            shown_cell.num_unscored,
+        )
         for row in board.rows
-        for one in row.cells
-        if one
+        for shown_cell in row.cells
+        if shown_cell
     }
-    assert found == {
+    assert board_cell == {
         (ALPHA, "triage_choice"): (0.75, 4, 0),
         (BETA, "triage_choice"): (0.75, 4, 0),
         (GAMMA, "triage_choice"): (0.25, 4, 0),
@@ -89,12 +93,19 @@ def test_a_model_that_lacks_a_benchmark_is_told_and_not_ranked(reader: Reader) -
 
 
 def test_a_cell_carries_its_interval_metric_and_place(reader: Reader) -> None:
-    found = cell(load_board(reader, "s1"), ALPHA, "triage_choice")
-    assert found
-    assert (found.ci_low, found.ci_high) == pytest.approx((0.300642, 0.954413), abs=1e-6)
-    assert (found.main_metric, found.lower_is_better, found.split) == ("exact_match", False, "test")
-    assert (found.display_name, found.category) == ("Triage choice", "Clinical Decision Support")
-    assert (found.locality, found.access_level) == ("local", "public")
+    board_cell = cell(load_board(reader, "s1"), ALPHA, "triage_choice")
+    assert board_cell
+    assert (board_cell.ci_low, board_cell.ci_high) == pytest.approx((0.300642, 0.954413), abs=1e-6)
+    assert (board_cell.main_metric, board_cell.lower_is_better, board_cell.split) == (
+        "exact_match",
+        False,
+        "test",
+    )
+    assert (board_cell.display_name, board_cell.category) == (
+        "Triage choice",
+        "Clinical Decision Support",
+    )
+    assert (board_cell.locality, board_cell.access_level) == ("local", "public")
 
 
 def test_only_a_jury_nobody_validated_marks_a_cell(reader: Reader) -> None:
@@ -139,8 +150,8 @@ def test_a_board_of_fewer_runs_ranks_anew(reader: Reader) -> None:
 
 def test_a_release_keeps_the_stats_it_pinned(reader: Reader) -> None:
     board = load_board(reader, release="R1")
-    found = cell(board, ALPHA, "triage_choice")
-    assert found and (found.mean, found.count) == (0.5, 2)
+    board_cell = cell(board, ALPHA, "triage_choice")
+    assert board_cell and (board_cell.mean, board_cell.count) == (0.5, 2)
     assert len(board.rows) == 1
     (run,) = load_runs(reader, choose(reader, release="R1"))
     assert not run.is_current
@@ -207,12 +218,14 @@ def test_unreadable_answers_and_the_primary_endpoint_stand_in_the_cell(tmp_path:
     reader = open_reader(str(plant(tmp_path)))
     plant_changes(tmp_path)
     board = load_board(reader, "s1")
-    found, other = (cell(board, model, "triage_choice") for model in (ALPHA, BETA))
-    assert found and (found.unreadable, found.is_primary) == (0.25, True)
+    board_cell, other = (cell(board, model, "triage_choice") for model in (ALPHA, BETA))
+    assert board_cell and (board_cell.unreadable, board_cell.is_primary) == (0.25, True)
     assert other and (other.unreadable, other.is_primary) == (None, False)
-    assert [one.scenario_name for one in board.columns if one.is_primary] == ["triage_choice"]
-    assert [one.margin for one in board.columns if one.is_primary] == [0.02]
-    assert (found.margin, other.margin) == (0.02, None)
+    assert [column.scenario_name for column in board.columns if column.is_primary] == [
+        "triage_choice"
+    ]
+    assert [column.margin for column in board.columns if column.is_primary] == [0.02]
+    assert (board_cell.margin, other.margin) == (0.02, None)
 
 
 def test_what_changes_do_is_a_table_of_its_own(tmp_path: Path) -> None:
@@ -284,13 +297,17 @@ def test_the_parts_of_a_scenario_are_one_column(tmp_path: Path) -> None:
         append(tmp_path, "stats", [stat(spec.run_spec_id, "exact_match", values)], f"w-{part}")
         finish(tmp_path, "summarize", spec.run_spec_id, f"w-{part}")
     (row,) = load_board(open_reader(str(tmp_path)), "s1").rows
-    (found,) = row.cells
-    assert found and (found.mean, found.total, found.ci_method) == (0.5, 8, "mover")
-    assert [part.part for part in found.parts] == ["subject=x", "subject=y"]
+    (board_cell,) = row.cells
+    assert board_cell and (board_cell.mean, board_cell.total, board_cell.ci_method) == (
+        0.5,
+        8,
+        "mover",
+    )
+    assert [part.part for part in board_cell.parts] == ["subject=x", "subject=y"]
 
 
 def test_scores_made_after_the_summary_leave_the_cell_out(tmp_path: Path) -> None:
     reader = open_reader(str(plant(tmp_path)))
     finish(tmp_path, "score", unit(BETA, "triage_choice"), "w-later", minutes=9)
-    found = cell(load_board(reader, "s1"), BETA, "triage_choice")
-    assert found and found.differs == "scored again since, not summarised yet"
+    board_cell = cell(load_board(reader, "s1"), BETA, "triage_choice")
+    assert board_cell and board_cell.differs == "scored again since, not summarised yet"

@@ -59,4 +59,4 @@ def test_the_ink_of_the_test_is_the_ink_of_the_theme() -> None:
     ],
 )
 def test_a_value_stands_on_its_metrics_own_scale(heat: ModuleType, value, info, at) -> None:
-    assert heat.place(value, info) == at
+    assert heat.share(value, info) == at

@@ -45,7 +45,7 @@ def empty(tmp_path: Path) -> Reader:
 def result(text: str, seconds: int = 0, **changes: object) -> RequestResult:
     tokens = (TokenLogprob(text="t", logprob=-0.5),)
     answer = Completion(text=text, finish_reason=FinishReason.STOP, tokens=tokens)
-    made = RequestResult(
+    result = RequestResult(
         request_id="q",
         model_deployment="m",
         access_level=AccessLevel.GATED,
@@ -53,7 +53,7 @@ def result(text: str, seconds: int = 0, **changes: object) -> RequestResult:
         engine_fingerprint="e",
         completions=(answer, answer),
     )
-    return dataclasses.replace(made, **changes)
+    return dataclasses.replace(result, **changes)
 
 
 @pytest.mark.parametrize("name", TABLES)

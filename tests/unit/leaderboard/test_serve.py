@@ -38,11 +38,11 @@ def test_text_of_an_unfinished_write_counts(tmp_path: Path) -> None:
 
 def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
     words = command("my lake", 8000, "127.0.0.1")
-    said = dict(pairwise(words))
+    options = dict(pairwise(words))
     assert Path(words[4]).name == "app.py"
     assert Path(words[4]).is_file()
-    assert (said["--server.address"], said["--server.port"]) == ("127.0.0.1", "8000")
-    assert said["--browser.gatherUsageStats"] == "false"
+    assert (options["--server.address"], options["--server.port"]) == ("127.0.0.1", "8000")
+    assert options["--browser.gatherUsageStats"] == "false"
     assert words[-3:] == ["--", "--output-path", "my lake"]
 
 

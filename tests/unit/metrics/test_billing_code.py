@@ -105,12 +105,12 @@ def test_references_as_data_spells_them():
 
 def test_no_value_without_answer_or_codes_to_find():
     rows = CODES.fn([state(None, correct("I10")), state("I10"), state("I10", correct(" , "))], {})
-    assert [{score.status for score in found} for found in rows] == [
+    assert [{score.status for score in scores} for scores in rows] == [
         {ScoreStatus.NO_ANSWER},
         {ScoreStatus.NO_REFERENCE},
         {ScoreStatus.NO_REFERENCE},
     ]
-    assert {score.value for found in rows for score in found} == {None}
+    assert {score.value for scores in rows for score in scores} == {None}
 
 
 def test_micro_average_weighs_codes_alike():

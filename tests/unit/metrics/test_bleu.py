@@ -13,7 +13,7 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.metrics.bleu import bleu
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 from tests.unit.metrics.states import correct, state
 
 ONE, FOUR = (1, 0, 0, 0), (0, 0, 0, 1)
@@ -32,15 +32,15 @@ def scores(answer, *golds):
 
 def test_by_hand():
     # 5 of 6 words, the second "the" being one too many; 1 of 3 runs of four; as long as the gold.
-    found = scores("the lungs are clear the same", "lungs are clear the whole time")
-    assert found["bleu_1"] == pytest.approx(4 / 6)
-    assert found["bleu_4"] == pytest.approx(1 / 3)
+    result = scores("the lungs are clear the same", "lungs are clear the whole time")
+    assert result["bleu_1"] == pytest.approx(4 / 6)
+    assert result["bleu_4"] == pytest.approx(1 / 3)
 
 
 def test_a_short_answer_pays_for_what_it_leaves_out():
-    found = scores("no acute distress", "no acute distress was seen today")
-    assert found["bleu_1"] == pytest.approx(math.exp(1 - 6 / 3))
-    assert found["bleu_4"] == 0.0
+    result = scores("no acute distress", "no acute distress was seen today")
+    assert result["bleu_1"] == pytest.approx(math.exp(1 - 6 / 3))
+    assert result["bleu_4"] == 0.0
 
 
 def test_a_repeated_word_counts_as_often_as_the_reference_has_it():
@@ -82,7 +82,7 @@ def test_equal_to_nltk_on_abstracts(real_data):
     questions = [" ".join(row["CONTEXTS"]) for row in rows.values()][:200]
     shared = 0
     for gold, answer in zip(questions, answers, strict=True):
-        mine = bleu([gold], answer)
-        assert mine == pytest.approx(nltk_bleu(gold, answer), abs=1e-12)
-        shared += mine[1] > 0
+        ours = bleu([gold], answer)
+        assert ours == pytest.approx(nltk_bleu(gold, answer), abs=1e-12)
+        shared += ours[1] > 0
     assert shared > 20

@@ -22,21 +22,21 @@ def measured(pairs, counts=None):
 
 
 def test_by_hand():
-    found = measured([(0.9, 1), (0.8, 0), (0.6, 1), (0.5, 0)])
+    result = measured([(0.9, 1), (0.8, 0), (0.6, 1), (0.5, 0)])
     # four instances, four bins: |0.9 - 1|, 0.8, |0.6 - 1|, 0.5
-    assert found["ece_10_bin"] == pytest.approx((0.1 + 0.8 + 0.4 + 0.5) / 4)
-    assert found["ece_1_bin"] == pytest.approx(abs(2.8 - 2) / 4)
-    assert found["brier_score"] == pytest.approx((0.01 + 0.64 + 0.16 + 0.25) / 4)
-    assert found["selective_cov_acc_area"] == pytest.approx((1 + 1 / 2 + 2 / 3 + 2 / 4) / 4)
-    assert found["selective_acc@10"] == 1.0  # one of four
-    assert found["selective_acc@10@medhelm-0.8"] == 1.0
+    assert result["ece_10_bin"] == pytest.approx((0.1 + 0.8 + 0.4 + 0.5) / 4)
+    assert result["ece_1_bin"] == pytest.approx(abs(2.8 - 2) / 4)
+    assert result["brier_score"] == pytest.approx((0.01 + 0.64 + 0.16 + 0.25) / 4)
+    assert result["selective_cov_acc_area"] == pytest.approx((1 + 1 / 2 + 2 / 3 + 2 / 4) / 4)
+    assert result["selective_acc@10"] == 1.0  # one of four
+    assert result["selective_acc@10@medhelm-0.8"] == 1.0
 
 
 def test_the_surest_tenth_is_a_tenth():
     pairs = [(0.99, 1), (0.98, 0), *((0.5 - place / 100, 1) for place in range(8))]
-    found = measured(pairs)
-    assert found["selective_acc@10"] == 1.0  # one of ten
-    assert found["selective_acc@10@medhelm-0.8"] == 0.5  # two of ten
+    result = measured(pairs)
+    assert result["selective_acc@10"] == 1.0  # one of ten
+    assert result["selective_acc@10@medhelm-0.8"] == 0.5  # two of ten
 
 
 def made(size, *, rounded):
@@ -62,9 +62,9 @@ def made(size, *, rounded):
 )
 def test_errors_are_those_of_uncertainty_calibration(size, rounded, ece_10_bin, ece_1_bin):
     """Expected values: get_ece_em of uncertainty-calibration 0.1.4 on the same numbers."""
-    found = measured(made(size, rounded=rounded))
-    assert found["ece_10_bin"] == pytest.approx(ece_10_bin, abs=1e-12)
-    assert found["ece_1_bin"] == pytest.approx(ece_1_bin, abs=1e-12)
+    result = measured(made(size, rounded=rounded))
+    assert result["ece_10_bin"] == pytest.approx(ece_10_bin, abs=1e-12)
+    assert result["ece_1_bin"] == pytest.approx(ece_1_bin, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_errors_are_those_of_uncertainty_calibration(size, rounded, ece_10_bin, 
 )
 def test_selection_without_ties_is_that_of_uncertainty_calibration(size, area, tenth):
     """Expected values: get_selective_stats of uncertainty-calibration 0.1.4."""
-    found = measured(made(size, rounded=False))
-    assert found["selective_cov_acc_area"] == pytest.approx(area, abs=1e-12)
-    assert found["selective_acc@10@medhelm-0.8"] == pytest.approx(tenth, abs=1e-12)
+    result = measured(made(size, rounded=False))
+    assert result["selective_cov_acc_area"] == pytest.approx(area, abs=1e-12)
+    assert result["selective_acc@10@medhelm-0.8"] == pytest.approx(tenth, abs=1e-12)
 
 
 def test_ties_count_as_the_mean_over_all_their_orders():
@@ -88,9 +88,9 @@ def test_ties_count_as_the_mean_over_all_their_orders():
         statistics.mean(sum(order[:k]) / k for k in range(1, 6))
         for order in itertools.permutations(right)
     ]
-    found = measured([(0.7, one) for one in right])
-    assert found["selective_cov_acc_area"] == pytest.approx(statistics.mean(areas))
-    assert found["selective_acc@10"] == pytest.approx(3 / 5)
+    result = measured([(0.7, one) for one in right])
+    assert result["selective_cov_acc_area"] == pytest.approx(statistics.mean(areas))
+    assert result["selective_acc@10"] == pytest.approx(3 / 5)
 
 
 PAIR = st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.sampled_from([0.0, 1.0]))

@@ -40,8 +40,8 @@ def f1(states, params):
 
 def everything(states, params):
     """All stats, each distinct pair of codes counted once, as the stage gives them."""
-    found = [tuple(score.value for score in row) for row in rows(states, params)]
-    complete = [pair for pair in found if None not in pair]
+    result = [tuple(score.value for score in row) for row in rows(states, params)]
+    complete = [pair for pair in result if None not in pair]
     pairs = sorted(set(complete))
     counts = np.array([complete.count(pair) for pair in pairs])
     return RUN_METRICS["classification"].fn(np.array(pairs), counts, params)
@@ -57,7 +57,7 @@ def by_sklearn(true, predicted, labels):
 
 def test_single_label_by_hand():
     answers = [("yes", "Yes."), ("yes", "no"), ("no", "no"), ("maybe", "unclear")]
-    macro, micro = f1([state(said, correct(gold)) for gold, said in answers], LABELS)
+    macro, micro = f1([state(answer, correct(gold)) for gold, answer in answers], LABELS)
     # yes: tp 1, fn 1; no: tp 1, fp 1; maybe: fn 1
     assert macro == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
     assert micro == pytest.approx(2 * 2 / (4 + 1 + 2))
@@ -65,7 +65,7 @@ def test_single_label_by_hand():
 
 def test_multi_label_by_hand():
     answers = [("I10, J45", "i10"), ("E11.9", "E11.9, J45"), ("", "")]
-    states = [state(said, correct(gold) if gold else ()) for gold, said in answers]
+    states = [state(answer, correct(gold) if gold else ()) for gold, answer in answers]
     macro, micro = f1(states, MANY)
     # I10: tp 1; E11.9: tp 1; J45: fn 1, fp 1
     assert macro == pytest.approx(2 / 3)
@@ -74,7 +74,7 @@ def test_multi_label_by_hand():
 
 def test_each_class_has_an_f1_of_its_own():
     answers = [("yes", "Yes."), ("yes", "no"), ("no", "no"), ("no", "yes")]
-    states = [state(said, correct(gold)) for gold, said in answers]
+    states = [state(answer, correct(gold)) for gold, answer in answers]
     params = {"labels": " Yes | no|maybe"}
     metric = RUN_METRICS["classification"]
     names = [stat.name for stat in metric.emitted(params)]
@@ -83,12 +83,12 @@ def test_each_class_has_an_f1_of_its_own():
         "classification_f1[no]",
         "classification_f1[maybe]",
     ]
-    found = dict(zip(names, everything(states, params), strict=True))
+    result = dict(zip(names, everything(states, params), strict=True))
     # yes: tp 1, fp 1, fn 1; no the same; maybe is neither there nor given.
-    assert found["classification_f1[Yes]"] == pytest.approx(2 / 4)
-    assert found["classification_f1[no]"] == pytest.approx(2 / 4)
-    assert found["classification_f1[maybe]"] is None
-    assert found["classification_macro_f1"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
+    assert result["classification_f1[Yes]"] == pytest.approx(2 / 4)
+    assert result["classification_f1[no]"] == pytest.approx(2 / 4)
+    assert result["classification_f1[maybe]"] is None
+    assert result["classification_macro_f1"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
 
 
 def test_a_class_may_be_named_as_the_metric():
@@ -124,7 +124,7 @@ SOME = st.lists(st.sampled_from(["i10", "e119", "j45"]), max_size=3, unique=True
 @given(st.lists(st.tuples(SOME, SOME), min_size=1, max_size=12))
 def test_equal_to_sklearn(answers):
     labels = ["i10", "e119", "j45"]
-    states = [state(",".join(said), correct(*gold)) for gold, said in answers]
+    states = [state(",".join(answer), correct(*gold)) for gold, answer in answers]
     params = {"labels": "|".join(labels), "delimiter": ","}
     true, predicted = zip(*answers, strict=True)
     assert f1(states, params) == pytest.approx(by_sklearn(true, predicted, labels))
@@ -142,7 +142,7 @@ def test_what_cannot_be_scored_says_why():
 def test_an_article_tells_labels_apart():
     params = {"labels": "hepatitis A|hepatitis|none"}
     answers = [("hepatitis A", "Hepatitis A."), ("hepatitis", "hepatitis a"), ("none", "None")]
-    macro, _ = f1([state(said, correct(gold)) for gold, said in answers], params)
+    macro, _ = f1([state(answer, correct(gold)) for gold, answer in answers], params)
     # hepatitis A: tp 1, fp 1; hepatitis: fn 1; none: tp 1
     assert macro == pytest.approx((2 / 3 + 0 + 1) / 3)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.metrics.extractive import fragments
-from medhelm_spark.metrics.words import words
+from medhelm_spark.metrics.text import words
 from tests.unit.metrics.states import state
 
 NOTE = "The patient has a cough. She denies fever, chills and chest pain."  # 15 words and marks
@@ -41,10 +41,10 @@ def paper_scan(source, answer):
 
 def test_by_hand():
     # fragments: "the patient has a cough" 5, "fever" 1, "." 1; "or" is new: 7 of 8 words.
-    found = scores("summarization", NOTE, "The patient has a cough or fever.")
-    assert found["summarization_coverage"] == pytest.approx(7 / 8)
-    assert found["summarization_density"] == pytest.approx((25 + 1 + 1) / 8)
-    assert found["summarization_compression"] == pytest.approx(15 / 8)
+    result = scores("summarization", NOTE, "The patient has a cough or fever.")
+    assert result["summarization_coverage"] == pytest.approx(7 / 8)
+    assert result["summarization_density"] == pytest.approx((25 + 1 + 1) / 8)
+    assert result["summarization_compression"] == pytest.approx(15 / 8)
 
 
 def test_case_and_one_outer_brace_do_not_matter():
@@ -65,8 +65,8 @@ def test_nothing_shared_and_nothing_said():
 
 def test_copied_share_by_hand():
     # runs of four: "she denies fever ," and "denies fever , chills" are copied, 3 others are not.
-    found = scores("copied_share", NOTE, "She denies fever, chills or night sweats")
-    assert found == {"copied_share": pytest.approx(2 / 5)}
+    result = scores("copied_share", NOTE, "She denies fever, chills or night sweats")
+    assert result == {"copied_share": pytest.approx(2 / 5)}
     assert scores("copied_share", NOTE, NOTE) == {"copied_share": 1.0}
 
 

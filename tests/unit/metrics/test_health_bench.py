@@ -32,13 +32,13 @@ def verdicts(judge: str, *said: bool | VerdictStatus) -> list[Verdict]:
         Verdict(
             annotator="items",
             judge=judge,
-            status=VerdictStatus.OK if isinstance(one, bool) else one,
-            scores=(CriterionScore(criterion="met", score=float(one)),)
-            if isinstance(one, bool)
+            status=VerdictStatus.OK if isinstance(met, bool) else met,
+            scores=(CriterionScore(criterion="met", score=float(met)),)
+            if isinstance(met, bool)
             else (),
             rubric_item=at,
         )
-        for at, one in enumerate(said)
+        for at, met in enumerate(said)
     ]
 
 
@@ -56,16 +56,16 @@ def row(
 ) -> dict[str, tuple[float | None, ScoreStatus]]:
     chosen = METRICS[metric]
     data = extra(POINTS) if extra_data is None else extra_data
-    one = state(answer, extra_data=data, verdicts=said)
-    (scores,) = chosen.fn([one], {"annotator": "items", **params})
+    scored_state = state(answer, extra_data=data, verdicts=said)
+    (scores,) = chosen.fn([scored_state], {"annotator": "items", **params})
     assert [score.name for score in scores] == [stat.name for stat in chosen.emitted(params)]
     return {score.name: (score.value, score.status) for score in scores}
 
 
 def main(*said: Verdict, **more: object) -> list[float | None]:
     """Score, coverage and MedHELM's score."""
-    found = row(said, **more)  # type: ignore[arg-type]
-    return [value for value, _ in list(found.values())[:3]]
+    result = row(said, **more)  # type: ignore[arg-type]
+    return [value for value, _ in list(result.values())[:3]]
 
 
 def test_met_items_earn_and_lose_their_points() -> None:
@@ -87,11 +87,11 @@ def test_a_harmful_answer_falls_below_zero_and_only_the_mean_is_clipped() -> Non
 @pytest.mark.parametrize("status", [FAILED, UNREAD, VerdictStatus.DENIED])
 def test_a_missing_verdict_is_counted_and_moves_no_other(status: VerdictStatus) -> None:
     said = verdicts("a", status, False, True, True)
-    found = row(said)
-    assert found["health_bench_score"] == (None, ScoreStatus.NO_VERDICT)
-    assert found["jury_coverage"] == (0.75, ScoreStatus.OK)
+    result = row(said)
+    assert result["health_bench_score"] == (None, ScoreStatus.NO_VERDICT)
+    assert result["jury_coverage"] == (0.75, ScoreStatus.OK)
     # MedHELM moves "no, yes, yes" up to the first three items: (2 + 10) / 22
-    assert found["health_bench_score@medhelm-0.8"][0] == pytest.approx(12 / 22)
+    assert result["health_bench_score@medhelm-0.8"][0] == pytest.approx(12 / 22)
 
 
 def test_the_lowest_value_that_the_missing_verdicts_allow() -> None:
@@ -123,39 +123,39 @@ def test_order_of_the_verdicts_does_not_matter() -> None:
 
 def test_axes_and_themes() -> None:
     data = extra(POINTS, "accuracy", "accuracy", "completeness", "accuracy", theme="global_health")
-    found = row(verdicts("a", True, True, True, False), data)
-    assert found["health_bench_axis_accuracy"] == (pytest.approx(-2 / 10), ScoreStatus.OK)
-    assert found["health_bench_axis_completeness"] == (1.0, ScoreStatus.OK)
-    assert found["health_bench_axis_communication_quality"] == (None, ScoreStatus.NOT_APPLICABLE)
-    assert found["health_bench_theme_global_health"] == (pytest.approx(0.4), ScoreStatus.OK)
-    assert found["health_bench_theme_hedging"] == (None, ScoreStatus.NOT_APPLICABLE)
+    result = row(verdicts("a", True, True, True, False), data)
+    assert result["health_bench_axis_accuracy"] == (pytest.approx(-2 / 10), ScoreStatus.OK)
+    assert result["health_bench_axis_completeness"] == (1.0, ScoreStatus.OK)
+    assert result["health_bench_axis_communication_quality"] == (None, ScoreStatus.NOT_APPLICABLE)
+    assert result["health_bench_theme_global_health"] == (pytest.approx(0.4), ScoreStatus.OK)
+    assert result["health_bench_theme_hedging"] == (None, ScoreStatus.NOT_APPLICABLE)
 
 
 def test_an_axis_whose_verdicts_are_complete_has_a_value_though_another_has_not() -> None:
     data = extra(POINTS, "accuracy", "accuracy", "completeness", "hedging")
-    found = row(verdicts("a", True, False, FAILED, True), data)
-    assert found["health_bench_axis_accuracy"] == (1.0, ScoreStatus.OK)
-    assert found["health_bench_axis_completeness"] == (None, ScoreStatus.NO_VERDICT)
-    assert found["health_bench_score"] == (None, ScoreStatus.NO_VERDICT)
+    result = row(verdicts("a", True, False, FAILED, True), data)
+    assert result["health_bench_axis_accuracy"] == (1.0, ScoreStatus.OK)
+    assert result["health_bench_axis_completeness"] == (None, ScoreStatus.NO_VERDICT)
+    assert result["health_bench_score"] == (None, ScoreStatus.NO_VERDICT)
 
 
 def test_without_positive_points_nothing_can_be_earned() -> None:
-    found = row(verdicts("a", True, False), extra((-5, -10)))
-    assert found["health_bench_score"] == (None, ScoreStatus.NOT_APPLICABLE)
-    assert found["health_bench_score@medhelm-0.8"] == (1.0, ScoreStatus.OK)  # 5 of 5 + 0
-    found = row(verdicts("a", True), extra((-10,)))
-    assert found["health_bench_score@medhelm-0.8"] == (None, ScoreStatus.NOT_APPLICABLE)
+    result = row(verdicts("a", True, False), extra((-5, -10)))
+    assert result["health_bench_score"] == (None, ScoreStatus.NOT_APPLICABLE)
+    assert result["health_bench_score@medhelm-0.8"] == (1.0, ScoreStatus.OK)  # 5 of 5 + 0
+    result = row(verdicts("a", True), extra((-10,)))
+    assert result["health_bench_score@medhelm-0.8"] == (None, ScoreStatus.NOT_APPLICABLE)
 
 
 def test_why_there_is_no_value() -> None:
     said = verdicts("a", True, True, True, True)
-    for found, status in (
+    for result, status in (
         (row(said, answer=None), ScoreStatus.NO_ANSWER),
         (row(said, extra_data={}), ScoreStatus.NO_REFERENCE),
         (row([]), ScoreStatus.NO_VERDICT),
         (row(said, annotator="other"), ScoreStatus.NO_VERDICT),
     ):
-        assert set(found.values()) == {(None, status)}
+        assert set(result.values()) == {(None, status)}
 
 
 def test_an_empty_answer_is_scored_by_its_verdicts_and_gets_nothing_from_medhelm() -> None:
@@ -165,9 +165,9 @@ def test_an_empty_answer_is_scored_by_its_verdicts_and_gets_nothing_from_medhelm
 def test_professional_answers_pay_for_their_length() -> None:
     said = verdicts("a", True, False, False, True)
     for length, adjusted in ((2000, 0.5), (2500, 0.5 - 0.0147), (1000, 0.5 + 2 * 0.0147)):
-        found = row(said, metric="health_bench_professional", answer="x" * length)
-        assert found["health_bench_professional_score"][0] == 0.5
-        assert found["health_bench_professional_length_adjusted"][0] == pytest.approx(adjusted)
+        result = row(said, metric="health_bench_professional", answer="x" * length)
+        assert result["health_bench_professional_score"][0] == 0.5
+        assert result["health_bench_professional_length_adjusted"][0] == pytest.approx(adjusted)
     missing = row(verdicts("a", FAILED, True, True, True), metric="health_bench_professional")
     assert missing["health_bench_professional_length_adjusted"] == (None, ScoreStatus.NO_VERDICT)
 
@@ -176,11 +176,11 @@ def test_medhelms_professional_score_mixes_in_the_rating_and_keeps_what_was_told
     a, b = verdicts("a", True, False, True, True), verdicts("b", False, True, False, False)
     # a: (20 / 22 + 0.8) / 2; b gets a's verdicts, so the same 20 / 22, without a rating
     said = [*a, *b, rating("a", 8.0)]
-    found = row(said, metric="health_bench_professional", compared_by="physician")
-    helm = found["health_bench_professional_score@medhelm-0.8"][0]
+    result = row(said, metric="health_bench_professional", compared_by="physician")
+    helm = result["health_bench_professional_score@medhelm-0.8"][0]
     assert helm == pytest.approx(((20 / 22 + 0.8) / 2 + 20 / 22) / 2)
-    assert found["health_bench_professional_score"][0] == pytest.approx((1.0 - 0.4) / 2)
-    assert found["jury_coverage"][0] == 1.0
+    assert result["health_bench_professional_score"][0] == pytest.approx((1.0 - 0.4) / 2)
+    assert result["jury_coverage"][0] == 1.0
 
 
 def test_a_policy_that_is_none_is_refused() -> None:

@@ -24,13 +24,13 @@ def answer(*tokens):
 
 
 def row(*completions):
-    (found,) = METRICS["language_model"].fn([replace(state(""), completions=completions)], {})
-    return {score.name: score.value for score in found}
+    (result,) = METRICS["language_model"].fn([replace(state(""), completions=completions)], {})
+    return {score.name: score.value for score in result}
 
 
 def test_by_hand():
-    found = row(answer(("na", -0.5), ("\u00efve", -1.5)))
-    assert found == {
+    result = row(answer(("na", -0.5), ("\u00efve", -1.5)))
+    assert result == {
         "logprob": -2.0,
         "num_perplexity_tokens": 2.0,
         "num_bytes": 6.0,  # the i with two dots has two bytes
@@ -39,14 +39,14 @@ def test_by_hand():
 
 
 def test_the_first_completion_counts_and_the_likeliest_for_confidence():
-    found = row(answer(("A", -1.0)), answer(("B", -0.25)))
-    assert found["logprob"] == -1.0
-    assert found["max_prob"] == pytest.approx(math.exp(-0.25))
+    result = row(answer(("A", -1.0)), answer(("B", -0.25)))
+    assert result["logprob"] == -1.0
+    assert result["max_prob"] == pytest.approx(math.exp(-0.25))
 
 
 def test_no_log_probabilities_are_not_certainty():
-    (found,) = METRICS["language_model"].fn([state("A")], {})
-    assert {(score.value, score.status) for score in found} == {(None, ScoreStatus.NOT_APPLICABLE)}
+    (result,) = METRICS["language_model"].fn([state("A")], {})
+    assert {(score.value, score.status) for score in result} == {(None, ScoreStatus.NOT_APPLICABLE)}
 
 
 def test_rounding_errors_do_not_make_more_than_certainty():

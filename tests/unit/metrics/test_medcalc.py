@@ -140,8 +140,10 @@ def published(real_data: Path, name: str):
             "upper_limit": row["Upper Limit"],
             "calculator_id": row["Calculator ID"],
         }
-        found = state(given["LLM Answer"], correct(row["Ground Truth Answer"]), extra_data=extra)
-        yield row["Category"], found, given["Result"] == "Correct"
+        scored_state = state(
+            given["LLM Answer"], correct(row["Ground Truth Answer"]), extra_data=extra
+        )
+        yield row["Category"], scored_state, given["Result"] == "Correct"
 
 
 @pytest.mark.parametrize(

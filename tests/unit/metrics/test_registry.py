@@ -83,8 +83,8 @@ def test_info_tells_how_a_stat_is_read():
     assert (info("exact_match").minimum, info("exact_match").maximum) == (0.0, 1.0)
     assert (info("aci_bench_accuracy").minimum, info("aci_bench_accuracy").maximum) == (1.0, 5.0)
     assert info("BERTScore-F[all-MiniLM-L6-v2]").name == "BERTScore-F"
-    own = spec("jury_score", stat_name="tone_of_voice")
-    assert info("tone_of_voice", [own]).name == "tone_of_voice"
+    renamed = spec("jury_score", stat_name="tone_of_voice")
+    assert info("tone_of_voice", [renamed]).name == "tone_of_voice"
     with pytest.raises(UnknownNameError):
         info("tone_of_voice")
 
@@ -110,11 +110,13 @@ def test_a_state_without_an_answer_has_every_stat_and_no_value(name):
 
 
 def test_a_run_level_metric_brings_what_it_reads_unless_a_spec_names_it():
-    own = spec("exact_match", output_mapping_pattern="[A-D]")
-    chosen = metrics_for([spec("calibration"), own, spec("ece_1_bin"), spec("perplexity")])
+    with_pattern = spec("exact_match", output_mapping_pattern="[A-D]")
+    chosen = metrics_for([spec("calibration"), with_pattern, spec("ece_1_bin"), spec("perplexity")])
     assert [metric for metric, _ in chosen] == [METRICS["exact_match"], METRICS["language_model"]]
     assert chosen[0][1] == {"output_mapping_pattern": "[A-D]"}
-    of_run = run_metrics_for([own, spec("ece_1_bin"), spec("calibration"), spec("perplexity")])
+    of_run = run_metrics_for(
+        [with_pattern, spec("ece_1_bin"), spec("calibration"), spec("perplexity")]
+    )
     assert of_run == [(RUN_METRICS["calibration"], {}), (RUN_METRICS["perplexity"], {})]
 
 

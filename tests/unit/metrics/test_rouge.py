@@ -31,8 +31,8 @@ def package():
     scorer = RougeScorer(list(TYPES), use_stemmer=True)
 
     def score(reference, prediction):
-        found = scorer.score(reference, prediction)
-        return [found[kind].fmeasure for kind in TYPES]
+        expected = scorer.score(reference, prediction)
+        return [expected[kind].fmeasure for kind in TYPES]
 
     return score
 

@@ -44,8 +44,8 @@ def run(database: Path, sql: str, **limits):
     ],
 )
 def test_reading(database, sql, rows):
-    found = run(database, sql)
-    assert (found.outcome, found.rows) == (Outcome.ROWS, rows)
+    result = run(database, sql)
+    assert (result.outcome, result.rows) == (Outcome.ROWS, rows)
 
 
 HOSTILE = [
@@ -140,8 +140,8 @@ def test_steps_seconds_and_rows_are_limited_each(database):
 def test_memory_is_limited_and_the_next_query_runs(database):
     wide = "SELECT " + ", ".join(f"'{'x' * 900}' || i AS c{place}" for place in range(60))
     with sandbox(str(database), Limits()) as query:
-        found = query(f"{NUMBERS}, w AS ({wide} FROM n) SELECT * FROM w ORDER BY c1 DESC")
-        assert found.outcome is Outcome.OVER_LIMIT
+        result = query(f"{NUMBERS}, w AS ({wide} FROM n) SELECT * FROM w ORDER BY c1 DESC")
+        assert result.outcome is Outcome.OVER_LIMIT
         assert query("SELECT 1").rows == ((1,),)
 
 

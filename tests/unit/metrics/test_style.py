@@ -28,8 +28,8 @@ def scores(answer):
     ],
 )
 def test_syllables(count, spelled):
-    found = {word: syllables(word) for word in spelled.split()}
-    assert found == dict.fromkeys(found, count)
+    result = {word: syllables(word) for word in spelled.split()}
+    assert result == dict.fromkeys(result, count)
 
 
 def test_two_sentences_by_hand():
@@ -50,17 +50,17 @@ def test_a_list_has_a_sentence_a_line():
 
 
 def test_lengths():
-    found = scores("  Take two\ntablets, 2.5 mg.  ")
-    assert found["answer_words"].value == 5
-    assert found["answer_characters"].value == len("Take two\ntablets, 2.5 mg.")
+    result = scores("  Take two\ntablets, 2.5 mg.  ")
+    assert result["answer_words"].value == 5
+    assert result["answer_characters"].value == len("Take two\ntablets, 2.5 mg.")
 
 
 @pytest.mark.parametrize("answer", ["", "...", "\u2014"])
 def test_no_words_have_no_grade(answer):
-    found = scores(answer)
-    assert found["flesch_kincaid_grade"].status is ScoreStatus.NOT_APPLICABLE
-    assert found["flesch_reading_ease"].value is None
-    assert found["answer_characters"].value == len(answer)
+    result = scores(answer)
+    assert result["flesch_kincaid_grade"].status is ScoreStatus.NOT_APPLICABLE
+    assert result["flesch_reading_ease"].value is None
+    assert result["answer_characters"].value == len(answer)
 
 
 def test_accents_and_other_scripts_do_not_break_it():

@@ -12,7 +12,7 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import METRICS
-from medhelm_spark.metrics.text_match import normalise
+from medhelm_spark.metrics.text import normalise
 from tests.unit.metrics.states import completion, correct, state
 
 FAMILY = METRICS["exact_match"]

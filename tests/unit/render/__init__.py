@@ -1,1 +1,1 @@
-"""Tests of boards as text."""
+"""Tests of reports as text, HTML and data."""

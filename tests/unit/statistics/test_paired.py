@@ -46,23 +46,23 @@ def test_bonett_price_by_hand():
 def test_binary_values():
     first = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0, "e": None, "f": 1.0}
     second = {"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": 1.0, "g": 0.0}
-    found = paired_difference(first, second)
-    assert (found.n, found.num_dropped, found.mean_difference) == (4, 3, 0.5)
-    assert found.p_value == 0.5  # two discordant pairs, both for the first: 2 * 1/4
-    assert found.ci_method == "bonett_price"
-    assert found.ci_low < 0.5 < found.ci_high <= 1
+    result = paired_difference(first, second)
+    assert (result.n, result.num_dropped, result.mean_difference) == (4, 3, 0.5)
+    assert result.p_value == 0.5  # two discordant pairs, both for the first: 2 * 1/4
+    assert result.ci_method == "bonett_price"
+    assert result.ci_low < 0.5 < result.ci_high <= 1
 
 
 def test_other_values_use_the_interval_of_a_mean_of_differences():
     first = {str(i): 0.5 + 0.01 * (i % 5) for i in range(100)}
     second = {str(i): 0.3 + 0.01 * (i % 3) for i in range(100)}
-    found = paired_difference(first, second, UNBOUNDED)
-    assert found.mean_difference == pytest.approx(0.2 + 0.02 - 0.0099)
-    assert found.ci_low < found.mean_difference < found.ci_high
-    assert found.ci_high - found.ci_low < 0.02  # pairing removes the spread over instances
-    assert (found.ci_method, found.p_value) == ("t", None)
+    result = paired_difference(first, second, UNBOUNDED)
+    assert result.mean_difference == pytest.approx(0.2 + 0.02 - 0.0099)
+    assert result.ci_low < result.mean_difference < result.ci_high
+    assert result.ci_high - result.ci_low < 0.02  # pairing removes the spread over instances
+    assert (result.ci_method, result.p_value) == ("t", None)
     turned = paired_difference(second, first, UNBOUNDED)
-    assert turned.mean_difference == pytest.approx(-found.mean_difference)
+    assert turned.mean_difference == pytest.approx(-result.mean_difference)
 
 
 def test_order_of_instances_makes_no_difference():

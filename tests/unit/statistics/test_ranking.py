@@ -1,7 +1,9 @@
-"""Who is ranked: failures, further runs, missing benchmarks and means that are not comparable."""
+"""Win rates, and who is ranked: failures, further runs, missing and not comparable means."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.render.board import render
 from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.ranking import mean_win_rates
 
 FLOOR = Comparison().coverage_floor
 KEY = dict.fromkeys(PARTS, "same") | {"origin": "native", "jury": ""}
@@ -118,7 +121,7 @@ def test_runs_read_by_two_rules_are_two_rows() -> None:
     assert board.rows[0].medhelm_mean_win_rate == 0.0, "MedHELM's own mean of 0.333 loses"
 
 
-def test_a_newer_rule_is_not_ranked_beside_an_older_one() -> None:
+def test_a_newer_rule_is_not_ranked_with_an_older_one() -> None:
     """0.750 by the new version, 0.000 by the old one: the cells of most models stay."""
     old = of(
         "old",
@@ -138,7 +141,7 @@ def test_a_newer_rule_is_not_ranked_beside_an_older_one() -> None:
 
 
 @pytest.mark.parametrize("recorded", [KEY, None])
-def test_other_instances_are_not_ranked_beside_each_other(recorded) -> None:
+def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
     few = of("few", count=3, mean=1.0, comparability=recorded and recorded | {"data": "x"})
     many = [of(name, count=24, comparability=recorded) for name in "ab"]
     board = board_of(few, *many)
@@ -175,7 +178,7 @@ def test_a_run_scored_again_since_is_left_out() -> None:
     assert [row.rank for row in board.rows] == [1, 2, None]
 
 
-def test_a_model_with_one_easy_benchmark_does_not_stand_first() -> None:
+def test_a_model_with_one_easy_benchmark_is_not_ranked_first() -> None:
     easy = [of(name, scenario_name="easy", display_name="Easy", mean=0.9) for name in "ab"]
     only = of("only", scenario_name="easy", display_name="Easy", mean=1.0)
     board = board_of(*easy, only, of("a"), of("b", mean=0.6))
@@ -246,3 +249,52 @@ def test_a_part_below_the_floor_is_a_cell_below_it() -> None:
 def test_the_board_is_the_same_for_any_order_of_the_cells() -> None:
     cells = [of("a"), of("a", count=24), FAILING, LUCKY, of("b"), *parts("c", {"x": 0.5, "y": 1})]
     assert board_of(*cells) == board_of(*reversed(cells))
+
+
+def test_mean_win_rates_by_hand_with_ties_gaps_and_both_directions():
+    columns = {
+        # Worst to best: c, then a and b tied: a and b beat 1 and halve 1 of 2 others.
+        "qa": {"a": 0.9, "b": 0.9, "c": 0.5},
+        # Lower is better: b beats a; c has no value.
+        "latency": {"a": 3.0, "b": 1.0, "c": None},
+    }
+    rates = mean_win_rates(columns, {"qa": False, "latency": True})
+    assert rates == pytest.approx({"a": (0.75 + 0) / 2, "b": (0.75 + 1) / 2, "c": 0.0})
+
+
+def test_columns_that_compare_nobody_are_skipped():
+    columns = {
+        "one value": {"a": 0.9, "b": None},
+        "no direction": {"a": 1.0, "b": 2.0},
+        "unlisted": {"a": 1.0, "b": 2.0},
+        "compared": {"a": 0.1, "b": 0.2},
+    }
+    directions = {"one value": False, "no direction": None, "compared": False}
+    assert mean_win_rates(columns, directions) == {"a": 0.0, "b": 1.0}
+    assert mean_win_rates({"x": {"a": 1.0}}, {"x": False}) == {}
+
+
+def test_all_tied_is_one_half():
+    rates = mean_win_rates({"x": dict.fromkeys("abcd", 0.5)}, {"x": False})
+    assert rates == dict.fromkeys("abcd", 0.5)
+
+
+def test_equals_the_win_rates_medhelm_wrote(real_data: Path):
+    folder = real_data / "helm_output_sample" / "releases" / "sample-release" / "groups" / "json"
+    compared = 0
+    for file in sorted(folder.glob("*.json")):
+        table = json.loads(file.read_text("utf-8"))
+        titles = [cell["value"] for cell in table["header"]]
+        if "Mean win rate" not in titles:
+            continue
+        where = titles.index("Mean win rate")
+        columns, directions = {}, {}
+        for index, cell in enumerate(table["header"]):
+            if index not in (0, where):
+                columns[index] = {row[0]["value"]: row[index].get("value") for row in table["rows"]}
+                directions[index] = cell.get("lower_is_better")
+        rates = mean_win_rates(columns, directions)
+        for row in table["rows"]:
+            assert rates.get(row[0]["value"]) == row[where].get("value")
+            compared += 1
+    assert compared > 0

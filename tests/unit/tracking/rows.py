@@ -12,7 +12,7 @@ MODEL = "acme/small"
 
 
 def spec(scenario: str = "qa", **changes: Any) -> RunSpec:
-    made = RunSpec(
+    run_spec = RunSpec(
         run_spec_id="",
         name=f"{scenario}:model=acme_small",
         scenario_name=scenario,
@@ -28,12 +28,12 @@ def spec(scenario: str = "qa", **changes: Any) -> RunSpec:
         main_metric="exact_match",
         main_split="test",
     )
-    made = replace(made, **changes)
-    return replace(made, run_spec_id=content_id(made))
+    run_spec = replace(run_spec, **changes)
+    return replace(run_spec, run_spec_id=content_id(run_spec))
 
 
 def stat(name: str = "exact_match", mean: float | None = 0.5, **changes: Any) -> Stat:
-    made = Stat(
+    default = Stat(
         run_spec_id="",
         name=name,
         split="test",
@@ -48,7 +48,7 @@ def stat(name: str = "exact_match", mean: float | None = 0.5, **changes: Any) ->
         ci_high=None if mean is None else mean + 0.25,
         ci_method=IntervalMethod.NONE if mean is None else IntervalMethod.WILSON,
     )
-    return replace(made, **changes)
+    return replace(default, **changes)
 
 
 def run(scenario: str = "qa", *stats: Stat, **changes: Any) -> TrackedRun:
@@ -56,5 +56,5 @@ def run(scenario: str = "qa", *stats: Stat, **changes: Any) -> TrackedRun:
 
 
 def suite(*runs: TrackedRun, **changes: Any) -> TrackedSuite:
-    made = TrackedSuite(suite="s1", model_deployment=MODEL, runs=runs or (run(),))
-    return replace(made, **changes)
+    tracked = TrackedSuite(suite="s1", model_deployment=MODEL, runs=runs or (run(),))
+    return replace(tracked, **changes)

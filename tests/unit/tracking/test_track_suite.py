@@ -13,7 +13,7 @@ import pytest
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
 from medhelm_spark.errors import SetupError
 from medhelm_spark.tracking import TrackedSuite, default_uri, track_release, track_suite
-from medhelm_spark.tracking.names import metrics_of, original_name, params_of
+from medhelm_spark.tracking.records import metrics_of, original_name, params_of
 from tests.unit.tracking.rows import MODEL, run, spec, stat, suite
 
 LAKE = {"stats": ("/lake/stats", 0), "instances": ("main.med.instances", 3)}
@@ -36,9 +36,9 @@ class Tracked:
         return track_release("2026.1", "draft", manifest, tracked, **where)
 
     def experiment_id(self) -> str:
-        found = self.client.get_experiment_by_name(self.experiment)
-        assert found
-        return found.experiment_id
+        logged = self.client.get_experiment_by_name(self.experiment)
+        assert logged
+        return logged.experiment_id
 
     def runs(self, kind: str) -> list[Any]:
         wanted = f"tags.`medhelm_spark.kind` = '{kind}'"
@@ -58,21 +58,21 @@ def mlflow(uri: str, request: pytest.FixtureRequest) -> Iterator[Tracked]:
     yield Tracked(uri, request.node.name)
 
 
-def own_tags(found: Any) -> dict[str, str]:
-    tags = found.data.tags.items()
+def own_tags(logged: Any) -> dict[str, str]:
+    tags = logged.data.tags.items()
     return {k.removeprefix("medhelm_spark."): v for k, v in tags if k.startswith("medhelm_spark.")}
 
 
 def test_a_parent_holds_the_numbers_and_the_delta_versions(mlflow: Tracked) -> None:
     tracked = suite(run("qa"), run("notes"), mean_win_rate=0.5, delta_versions=LAKE)
-    found = mlflow.client.get_run(mlflow.suite(tracked))
-    assert found.data.metrics == metrics_of(tracked.runs, 0.5)
-    assert found.info.run_name == "acme/small (s1)"
-    assert found.info.status == "FINISHED"
-    tags = own_tags(found)
+    logged = mlflow.client.get_run(mlflow.suite(tracked))
+    assert logged.data.metrics == metrics_of(tracked.runs, 0.5)
+    assert logged.info.run_name == "acme/small (s1)"
+    assert logged.info.status == "FINISHED"
+    tags = own_tags(logged)
     assert len(tags.pop("key")) == 32
     assert tags == {"kind": "suite", "suite": "s1", "model_deployment": MODEL, "revision": "0"}
-    inputs = {item.dataset.name: item for item in found.inputs.dataset_inputs}
+    inputs = {item.dataset.name: item for item in logged.inputs.dataset_inputs}
     assert inputs.keys() == {"stats@v0", "instances@v3"}
     assert inputs["stats@v0"].dataset.source_type == "delta_table"
     assert {name: json.loads(item.dataset.source) for name, item in inputs.items()} == {
@@ -110,8 +110,8 @@ def test_tracking_again_adds_nothing(mlflow: Tracked) -> None:
     assert mlflow.suite(replace(tracked, delta_versions=moved)) == first
     assert (len(mlflow.runs("suite")), len(mlflow.runs("run_spec"))) == (1, 2)
     assert mlflow.history(first, "qa/exact_match") == [(0, 0.5)]
-    found = mlflow.client.get_run(first)
-    names = {item.dataset.name for item in found.inputs.dataset_inputs}
+    logged = mlflow.client.get_run(first)
+    names = {item.dataset.name for item in logged.inputs.dataset_inputs}
     assert names == {"stats@v0", "instances@v3"}, "no number was read from the newer versions"
 
 
@@ -130,8 +130,8 @@ def test_a_number_that_is_gone_becomes_nan_once(mlflow: Tracked) -> None:
     mlflow.client.log_metric(first, "watched_by_a_person", 1.0)
     for _ in range(2):
         mlflow.suite(suite(run("qa")))
-    held = mlflow.client.get_run(first).data.metrics
-    gone = {key for key, value in held.items() if math.isnan(value)}
+    metrics = mlflow.client.get_run(first).data.metrics
+    gone = {key for key, value in metrics.items() if math.isnan(value)}
     assert gone == {
         "mean_win_rate",
         "notes/exact_match",
@@ -168,25 +168,25 @@ def test_suites_and_models_have_runs_of_their_own(mlflow: Tracked) -> None:
     names = ["s1", 'it\'s "quoted" `too`', "s1"]
     models = [MODEL, MODEL, "acme/large"]
     pairs = zip(names, models, strict=True)
-    made = [mlflow.suite(suite(suite=s, model_deployment=m)) for s, m in pairs]
-    assert len(set(made)) == 3
-    assert mlflow.suite(suite(suite=names[1])) == made[1]
+    run_ids = [mlflow.suite(suite(suite=s, model_deployment=m)) for s, m in pairs]
+    assert len(set(run_ids)) == 3
+    assert mlflow.suite(suite(suite=names[1])) == run_ids[1]
 
 
 def test_an_interrupted_run_is_completed(mlflow: Tracked) -> None:
     tracked = suite(run("qa"), delta_versions=LAKE)
     key = own_tags(mlflow.client.get_run(mlflow.suite(tracked)))["key"]
-    for found in (*mlflow.runs("suite"), *mlflow.runs("run_spec")):
-        mlflow.client.delete_run(found.info.run_id)
+    for logged in (*mlflow.runs("suite"), *mlflow.runs("run_spec")):
+        mlflow.client.delete_run(logged.info.run_id)
     tags = {"key": key, "kind": "suite"}
     begun = mlflow.client.create_run(
         mlflow.experiment_id(), tags={f"medhelm_spark.{k}": v for k, v in tags.items()}
     )
     assert mlflow.suite(tracked) == begun.info.run_id
-    found = mlflow.client.get_run(begun.info.run_id)
-    assert found.info.status == "FINISHED"
-    assert found.data.metrics == metrics_of(tracked.runs)
-    assert len(found.inputs.dataset_inputs) == 2
+    logged = mlflow.client.get_run(begun.info.run_id)
+    assert logged.info.status == "FINISHED"
+    assert logged.data.metrics == metrics_of(tracked.runs)
+    assert len(logged.inputs.dataset_inputs) == 2
     assert len(mlflow.runs("run_spec")) == 1, "a deleted parent's child is not taken over"
 
 
@@ -195,9 +195,9 @@ def test_more_than_a_batch_holds_and_names_that_mlflow_refuses(mlflow: Tracked) 
     specs = tuple(MetricSpec(name=f"m{i}", args={"labels@": "x" * 7000}) for i in range(120))
     counts = {f"rows {i}": i for i in range(150)}
     one = run("qa", *(stat(name) for name in names), metrics=specs)
-    found = mlflow.client.get_run(mlflow.suite(suite(replace(one, counts=counts))))
-    assert len(found.data.metrics) == 402 * 3 + 2
-    keys = {original_name(key.partition("/")[2]) for key in found.data.metrics}
+    logged = mlflow.client.get_run(mlflow.suite(suite(replace(one, counts=counts))))
+    assert len(logged.data.metrics) == 402 * 3 + 2
+    keys = {original_name(key.partition("/")[2]) for key in logged.data.metrics}
     assert keys.issuperset(names)
     (child,) = mlflow.runs("run_spec")
     assert child.data.params == params_of(one.run_spec)
@@ -209,9 +209,9 @@ def test_a_release_has_one_run_per_deployment(mlflow: Tracked) -> None:
     first = suite(run("qa", stat(mean=0.25)), run("notes"), mean_win_rate=0.0)
     second = suite(run("qa", stat(mean=0.75)), suite="s2", mean_win_rate=1.0)
     other = suite(run("qa"), model_deployment="acme/large", delta_versions=LAKE)
-    made = mlflow.release("hash1", first, other, second)
-    assert mlflow.release("hash1", first, other, second) == made
-    large, small = (mlflow.client.get_run(run_id) for run_id in made)
+    run_ids = mlflow.release("hash1", first, other, second)
+    assert mlflow.release("hash1", first, other, second) == run_ids
+    large, small = (mlflow.client.get_run(run_id) for run_id in run_ids)
     assert own_tags(large)["model_deployment"] == "acme/large"
     assert large.info.run_name == "acme/large (release 2026.1)"
     assert len(large.inputs.dataset_inputs) == 2
@@ -230,8 +230,8 @@ def test_a_release_has_one_run_per_deployment(mlflow: Tracked) -> None:
         "superseded": "false",
         "revision": "0",
     }
-    assert mlflow.release("hash2", first) == made[1:]
-    marks = [own_tags(mlflow.client.get_run(run_id)) for run_id in made]
+    assert mlflow.release("hash2", first) == run_ids[1:]
+    marks = [own_tags(mlflow.client.get_run(run_id)) for run_id in run_ids]
     assert [mark["superseded"] for mark in marks] == ["true", "false"]
     assert [mark["manifest_hash"] for mark in marks] == ["hash1", "hash2"]
 
@@ -279,7 +279,7 @@ def test_a_lake_on_a_cluster_is_tracked_by_its_server(
     assert default_uri(place) is None
 
 
-def test_a_local_lake_is_tracked_beside_its_tables(
+def test_a_local_lake_is_tracked_in_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)

@@ -15,8 +15,8 @@ def right(instance: Instance | None) -> list[str]:
 
 
 def changed(text: str, name: str, *options: str) -> str | None:
-    made = copy_of(row(1, text, refs(*options)), name)
-    return made.input if made else None
+    copy = copy_of(row(1, text, refs(*options)), name)
+    return copy.input if copy else None
 
 
 def test_abbreviations_and_back() -> None:
@@ -89,21 +89,21 @@ def test_an_aside_stands_before_the_case() -> None:
         Message(role="assistant", content="Yes?"),
         Message(role="user", content="Cough."),
     )
-    made = copy_of(row(1, "Cough.", messages=turns), "irrelevant_text")
-    assert made is not None
-    assert [turn.content for turn in made.messages] == [
+    copy = copy_of(row(1, "Cough.", messages=turns), "irrelevant_text")
+    assert copy is not None
+    assert [turn.content for turn in copy.messages] == [
         "Hello",
         "Yes?",
         "The clinic was repainted.\nCough.",
     ]
-    assert made.input == made.messages[-1].content
+    assert copy.input == copy.messages[-1].content
 
 
 def test_drug_names_in_text_and_references() -> None:
-    made = copy_of(row(1, "Takes ADVIL and warfarin.", refs("Advil", "Rest")), "drug_generic")
-    assert made is not None
-    assert made.input == "Takes IBUPROFEN and warfarin."
-    assert right(made) == ["Ibuprofen"]
+    copy = copy_of(row(1, "Takes ADVIL and warfarin.", refs("Advil", "Rest")), "drug_generic")
+    assert copy is not None
+    assert copy.input == "Takes IBUPROFEN and warfarin."
+    assert right(copy) == ["Ibuprofen"]
     assert changed("Stop ibuprofen.", "drug_brand", "Coumadin", "rest") == "Stop Advil."
 
 
@@ -118,10 +118,10 @@ def test_drug_names_that_would_give_the_answer_away_stay() -> None:
 
 def test_every_option_moves_and_takes_its_tag_along() -> None:
     original = row(1, "Which?", refs("a1", "b1", "c1", "d1", correct=2))
-    made = copy_of(original, "option_order")
-    assert right(made) == ["c1"]
-    assert made is not None
-    moved = [ref.text for ref in made.references]
+    copy = copy_of(original, "option_order")
+    assert right(copy) == ["c1"]
+    assert copy is not None
+    moved = [ref.text for ref in copy.references]
     assert sorted(moved) == ["a1", "b1", "c1", "d1"]
     assert all(one != two for one, two in zip(moved, ["a1", "b1", "c1", "d1"], strict=True))
 
@@ -139,18 +139,18 @@ def test_one_option_cannot_move() -> None:
 
 def test_negation_turns_a_choice_and_its_answers() -> None:
     text = "A man coughs. Which of the following drugs is the best choice?"
-    made = copy_of(row(1, text, refs("x", "y", "z", correct=1)), "negation")
-    assert right(made) == ["x", "z"]
-    assert made is not None
-    assert made.input == "A man coughs. Which of the following drugs is not the best choice?"
+    copy = copy_of(row(1, text, refs("x", "y", "z", correct=1)), "negation")
+    assert right(copy) == ["x", "z"]
+    assert copy is not None
+    assert copy.input == "A man coughs. Which of the following drugs is not the best choice?"
 
 
 def test_negation_turns_yes_and_no() -> None:
     text = "Context: It helped.\nQuestion: Does it help?"
-    made = copy_of(row(1, text, refs("yes", "no", "maybe")), "negation")
-    assert right(made) == ["no"]
-    assert made is not None
-    assert made.input == (
+    copy = copy_of(row(1, text, refs("yes", "no", "maybe")), "negation")
+    assert right(copy) == ["no"]
+    assert copy is not None
+    assert copy.input == (
         'Context: It helped.\nQuestion: Is "no" the right answer to this question: Does it help?'
     )
     assert right(copy_of(row(1, text, refs("yes", "no", correct=1)), "negation")) == ["yes"]
@@ -177,5 +177,5 @@ def test_what_cannot_be_turned_for_sure_is_left_alone(
 
 
 def test_only_negation_changes_the_meaning() -> None:
-    changing = [name for name, one in PERTURBATIONS.items() if not one.keeps_meaning]
+    changing = [name for name, entry in PERTURBATIONS.items() if not entry.keeps_meaning]
     assert changing == ["negation"]

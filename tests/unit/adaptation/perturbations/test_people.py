@@ -9,11 +9,11 @@ from tests.unit.adaptation.rows import refs, row
 
 
 def test_dialect_rewrites_references_too() -> None:
-    made = copy_of(row(1, "He is not well.", refs("Going to bed", "Rest")), "dialect")
-    assert made is not None
-    assert made.input == "He ain't well."
-    assert [ref.text for ref in made.references] == ["Gonna bed", "Rest"]
-    assert [ref.is_correct for ref in made.references] == [True, False]
+    copy = copy_of(row(1, "He is not well.", refs("Going to bed", "Rest")), "dialect")
+    assert copy is not None
+    assert copy.input == "He ain't well."
+    assert [ref.text for ref in copy.references] == ["Gonna bed", "Rest"]
+    assert [ref.is_correct for ref in copy.references] == [True, False]
 
 
 def test_gender_terms_and_pronouns() -> None:
@@ -36,12 +36,12 @@ def test_a_name_is_the_same_other_name_wherever_it_stands() -> None:
         Message(role="user", content="Brad is ill."),
         Message(role="assistant", content="What does Brad's wife Emily say?"),
     )
-    made = copy_of(row(1, "Brad is ill.", refs("Brad", "Rest")), "person_name")
+    copy = copy_of(row(1, "Brad is ill.", refs("Brad", "Rest")), "person_name")
     chat = copy_of(row(1, "Brad is ill.", messages=turns), "person_name")
-    assert made is not None
+    assert copy is not None
     assert chat is not None
-    assert made.input == "Jamal is ill."
-    assert [ref.text for ref in made.references] == ["Jamal", "Rest"]
+    assert copy.input == "Jamal is ill."
+    assert [ref.text for ref in copy.references] == ["Jamal", "Rest"]
     assert [turn.content for turn in chat.messages] == [
         "Jamal is ill.",
         "What does Jamal's wife Aisha say?",
@@ -49,19 +49,19 @@ def test_a_name_is_the_same_other_name_wherever_it_stands() -> None:
 
 
 def test_no_two_names_become_one() -> None:
-    made = copy_of(row(1, "Brad told Greg.", refs("Greg", "Brad")), "person_name")
-    assert made is not None
-    assert made.input == "Jamal told Greg."
-    assert [ref.text for ref in made.references] == ["Greg", "Jamal"]
+    copy = copy_of(row(1, "Brad told Greg.", refs("Greg", "Brad")), "person_name")
+    assert copy is not None
+    assert copy.input == "Jamal told Greg."
+    assert [ref.text for ref in copy.references] == ["Greg", "Jamal"]
     assert copy_of(row(1, "Brad told Jamal."), "person_name") is None
 
 
 def test_gender_of_first_names_is_kept_or_not() -> None:
     seen = set()
     for index in range(40):
-        made = copy_of(row(index, "Brad."), "person_name", preserve_gender="false")
-        assert made is not None
-        seen.add(made.input)
+        copy = copy_of(row(index, "Brad."), "person_name", preserve_gender="false")
+        assert copy is not None
+        seen.add(copy.input)
         kept = copy_of(row(index, "Brad."), "person_name")
         assert kept is not None
         assert kept.input == "Jamal."
@@ -70,9 +70,9 @@ def test_gender_of_first_names_is_kept_or_not() -> None:
 
 def test_last_names() -> None:
     groups = {"person_name_type": "last_name", "source": "white", "target": "hispanic"}
-    made = copy_of(row(1, "Dr. Olson's note; olson"), "person_name", **groups)
-    assert made is not None
-    assert made.input == "Dr. Garcia's note; olson"
+    copy = copy_of(row(1, "Dr. Olson's note; olson"), "person_name", **groups)
+    assert copy is not None
+    assert copy.input == "Dr. Garcia's note; olson"
 
 
 def test_a_group_of_names_that_is_absent_is_named() -> None:

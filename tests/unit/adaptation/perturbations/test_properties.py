@@ -29,7 +29,7 @@ INSTANCES = st.builds(
         index,
         text,
         refs(*options, correct=0),
-        messages=tuple(Message(role=role, content=said) for role, said in turns),
+        messages=tuple(Message(role=role, content=content) for role, content in turns),
     ),
     st.integers(0, 5),
     TEXTS,
@@ -47,27 +47,27 @@ CHANGES: dict[str, Change] = {
 def test_a_copy_is_the_same_every_time_and_changes_only_what_it_may(
     name: str, instance: Instance
 ) -> None:
-    made = perturbed(instance, name, CHANGES[name])
+    copy = perturbed(instance, name, CHANGES[name])
     again = perturbed(instance, name, change_of(PerturbationSpec(name=name), shipped()))
-    assert made == again
-    if made is None:
+    assert copy == again
+    if copy is None:
         return
     text = {"input", "messages", "references", "perturbation"}
     for field in dataclasses.fields(Instance):
         if field.name not in text:
-            assert getattr(made, field.name) == getattr(instance, field.name)
-    assert made.perturbation == name
-    assert (made.input, made.messages, made.references) != (
+            assert getattr(copy, field.name) == getattr(instance, field.name)
+    assert copy.perturbation == name
+    assert (copy.input, copy.messages, copy.references) != (
         instance.input,
         instance.messages,
         instance.references,
     )
-    assert [turn.role for turn in made.messages] == [turn.role for turn in instance.messages]
+    assert [turn.role for turn in copy.messages] == [turn.role for turn in instance.messages]
     systems = [turn for turn in instance.messages if turn.role == "system"]
-    assert [turn for turn in made.messages if turn.role == "system"] == systems
+    assert [turn for turn in copy.messages if turn.role == "system"] == systems
     if perturbation(name).keeps_meaning:
         tags = sorted(ref.tags for ref in instance.references)
-        assert sorted(ref.tags for ref in made.references) == tags
+        assert sorted(ref.tags for ref in copy.references) == tags
 
 
 @pytest.mark.parametrize("name", ["lowercase", "contraction", "abbreviation", "drug_generic"])
@@ -76,9 +76,9 @@ def test_a_copy_is_the_same_every_time_and_changes_only_what_it_may(
 def test_a_copy_of_a_copy_is_skipped_where_there_is_nothing_left_to_change(
     name: str, instance: Instance
 ) -> None:
-    made = perturbed(instance, name, CHANGES[name])
-    if made is not None:
-        plain = dataclasses.replace(made, perturbation="")
+    copy = perturbed(instance, name, CHANGES[name])
+    if copy is not None:
+        plain = dataclasses.replace(copy, perturbation="")
         assert perturbed(plain, name, CHANGES[name]) is None
 
 
@@ -86,16 +86,16 @@ def test_a_copy_of_a_copy_is_skipped_where_there_is_nothing_left_to_change(
 @given(seed=st.integers(0, 3), instance=INSTANCES)
 def test_seed_and_instance_decide(seed: int, instance: Instance) -> None:
     change = CHANGES["typos"]
-    one = perturbed(instance, "typos", change, seed=seed)
-    assert one == perturbed(instance, "typos", change, seed=seed)
+    copy = perturbed(instance, "typos", change, seed=seed)
+    assert copy == perturbed(instance, "typos", change, seed=seed)
 
 
 def test_another_instance_or_seed_is_another_draw() -> None:
     change = CHANGES["typos"]
     text = "the quick brown fox " * 10
-    made = [
+    copies = [
         perturbed(row(index, text), "typos", change, seed=seed)
         for index in range(3)
         for seed in range(3)
     ]
-    assert len({one.input for one in made if one}) == 9
+    assert len({copy.input for copy in copies if copy}) == 9

@@ -26,11 +26,11 @@ from tests.unit.adaptation.rows import refs, row
 )
 def test_what_becomes_of_a_text(name: str, args: dict[str, str], text: str, expected: str) -> None:
     references = refs("He is NOT well", "Fever")
-    made = copy_of(row(1, text, references), name, **args)
-    assert made is not None
-    assert made.input == expected
-    assert (made.instance_id, made.perturbation) == ("i001", name)
-    assert made.references == references, "nobody should have to give a broken answer"
+    copy = copy_of(row(1, text, references), name, **args)
+    assert copy is not None
+    assert copy.input == expected
+    assert (copy.instance_id, copy.perturbation) == ("i001", name)
+    assert copy.references == references, "nobody should have to give a broken answer"
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,18 @@ def test_a_copy_equal_to_its_original_is_skipped(name: str, text: str) -> None:
 
 
 def test_spaces_are_one_to_three_and_words_stay() -> None:
-    made = copy_of(row(1, "a b c d e f g h"), "space")
-    assert made is not None
-    assert made.input.split() == list("abcdefgh")
-    assert {len(gap) for gap in re.findall(" +", made.input)} <= {1, 2, 3}
+    copy = copy_of(row(1, "a b c d e f g h"), "space")
+    assert copy is not None
+    assert copy.input.split() == list("abcdefgh")
+    assert {len(gap) for gap in re.findall(" +", copy.input)} <= {1, 2, 3}
 
 
 def test_a_typo_is_a_neighbouring_key_of_the_same_case() -> None:
     assert set(NEIGHBOURS["g"]) == {"f", "h", "t", "y", "v", "b"}
     assert set(NEIGHBOURS["q"]) == {"w", "a"}
-    made = copy_of(row(1, "Give 5 mg QID"), "typos", prob="1")
-    assert made is not None
-    for before, after in zip("Give 5 mg QID", made.input, strict=True):
+    copy = copy_of(row(1, "Give 5 mg QID"), "typos", prob="1")
+    assert copy is not None
+    for before, after in zip("Give 5 mg QID", copy.input, strict=True):
         if before.isalpha():
             assert after.lower() in NEIGHBOURS[before.lower()]
             assert before.isupper() == after.isupper()
@@ -69,16 +69,16 @@ def test_a_typo_is_a_neighbouring_key_of_the_same_case() -> None:
 
 def test_the_share_of_typos_is_about_its_probability() -> None:
     text = "a" * 10_000
-    made = copy_of(row(1, text), "typos", prob="0.1")
-    assert made is not None
-    assert 0.08 < sum(letter != "a" for letter in made.input) / len(text) < 0.12
+    copy = copy_of(row(1, text), "typos", prob="0.1")
+    assert copy is not None
+    assert 0.08 < sum(letter != "a" for letter in copy.input) / len(text) < 0.12
 
 
 def test_the_mild_mix_is_made_of_four_steps() -> None:
-    made = copy_of(row(1, "Do not give FEVER drugs"), "mild_mix")
-    assert made is not None
-    assert made.input.split()[0] == "don't"
-    assert made.input == made.input.lower()
+    copy = copy_of(row(1, "Do not give FEVER drugs"), "mild_mix")
+    assert copy is not None
+    assert copy.input.split()[0] == "don't"
+    assert copy.input == copy.input.lower()
 
 
 def test_user_turns_are_perturbed_and_the_others_stay() -> None:
@@ -88,23 +88,23 @@ def test_user_turns_are_perturbed_and_the_others_stay() -> None:
         Message(role="assistant", content="SINCE WHEN?"),
         Message(role="user", content="MONDAY"),
     )
-    made = copy_of(row(1, "MONDAY", messages=turns), "lowercase")
-    assert made is not None
-    assert [turn.content for turn in made.messages] == [
+    copy = copy_of(row(1, "MONDAY", messages=turns), "lowercase")
+    assert copy is not None
+    assert [turn.content for turn in copy.messages] == [
         "BE BRIEF",
         "i am ill",
         "SINCE WHEN?",
         "monday",
     ]
-    assert made.input == made.messages[-1].content
+    assert copy.input == copy.messages[-1].content
 
 
 def test_the_last_turn_and_the_input_are_typed_alike() -> None:
     text = "a long last turn with many words " * 5
     turns = (Message(role="user", content="first one"), Message(role="user", content=text))
-    made = copy_of(row(1, text, messages=turns), "typos", prob="0.5")
-    assert made is not None
-    assert made.input == made.messages[-1].content != text
+    copy = copy_of(row(1, text, messages=turns), "typos", prob="0.5")
+    assert copy is not None
+    assert copy.input == copy.messages[-1].content != text
 
 
 @pytest.mark.parametrize(

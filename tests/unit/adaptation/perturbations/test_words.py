@@ -4,17 +4,17 @@ import pytest
 
 from medhelm_spark.adaptation.perturbations.words import (
     begins_sentence,
+    indexed,
     inverted,
     like,
-    ready,
     replace_words,
 )
 from medhelm_spark.domain.plan import WordList
 
 
 def swapped(text: str, words: WordList, *, exact: bool = False) -> str:
-    made = ready(words, exact=exact)
-    return replace_words(text, made, lambda word: made.others[word][0])
+    index = indexed(words, exact=exact)
+    return replace_words(text, index, lambda word: index.others[word][0])
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_exact_words_are_known_by_their_case() -> None:
 
 
 def test_what_is_not_chosen_stays() -> None:
-    assert replace_words("he he", ready({"he": ("she",)}), lambda _: None) == "he he"
+    assert replace_words("he he", indexed({"he": ("she",)}), lambda _: None) == "he he"
 
 
 def test_text_is_never_a_pattern() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from medhelm_spark.domain.ids import digest
 from medhelm_spark.domain.run import AnnotatorSpec, MetricSpec
-from medhelm_spark.tracking.names import (
+from medhelm_spark.tracking.records import (
     allowed_name,
     fitting,
     flatten,
@@ -126,8 +126,8 @@ def test_a_value_over_6000_bytes_is_hashed() -> None:
 
 
 def test_metrics_of_a_run() -> None:
-    made = metrics_of([run("qa", stat(mean=0.5), stat("f1@medhelm-0.8", 0.25))], 0.75)
-    assert made == {
+    values = metrics_of([run("qa", stat(mean=0.5), stat("f1@medhelm-0.8", 0.25))], 0.75)
+    assert values == {
         "mean_win_rate": 0.75,
         "qa/exact_match": 0.5,
         "qa/exact_match_ci_low": 0.25,
@@ -153,9 +153,9 @@ def test_other_splits_and_perturbations_are_left_out() -> None:
 def test_a_further_run_of_a_scenario_stands_under_what_differs() -> None:
     first = run("qa", stat(mean=0.4), name="qa:a")
     second = replace(run("qa", stat(mean=0.6), name="qa:b"), variant="n=3")
-    made = metrics_of([first, second], 0.5, 0.25)
-    assert (made["qa/exact_match"], made["qa at n 3d 3/exact_match"]) == (0.4, 0.6)
-    assert (made["mean_win_rate"], made["mean_win_rate at medhelm-0.8"]) == (0.5, 0.25)
+    values = metrics_of([first, second], 0.5, 0.25)
+    assert (values["qa/exact_match"], values["qa at n 3d 3/exact_match"]) == (0.4, 0.6)
+    assert (values["mean_win_rate"], values["mean_win_rate at medhelm-0.8"]) == (0.5, 0.25)
 
 
 def test_every_model_has_the_same_keys() -> None:

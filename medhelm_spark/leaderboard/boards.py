@@ -1,0 +1,62 @@
+"""Boards of runs: cells with paired differences and notes, and the table of robustness."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard.pairs import paired
+from medhelm_spark.leaderboard.runs import BoardRun, load_runs
+from medhelm_spark.leaderboard.sources import choose
+from medhelm_spark.statistics.board import BoardPair, Leaderboard, build_board
+from medhelm_spark.statistics.robustness import RobustnessRow, ordered, with_numbers
+
+
+def board_of(
+    runs: Sequence[BoardRun], pairs: Iterable[BoardPair] = (), *, coverage_floor: float
+) -> Leaderboard:
+    """The board of these runs and paired differences."""
+    cells = (run.cell for run in runs if run.cell)
+    return build_board(cells, pairs, _notes(runs), coverage_floor=coverage_floor)
+
+
+def load_board(
+    reader: Reader, suite: str | None = None, release: str | None = None, *, coverage_floor: float
+) -> Leaderboard:
+    """The board of a suite or release, with the paired differences of its models.
+
+    `coverage_floor` is the policy's: the share of a cell's answers that must have a score.
+    """
+    runs = load_runs(reader, choose(reader, suite, release))
+    pairs = paired(reader, runs, coverage_floor=coverage_floor)
+    return board_of(runs, pairs, coverage_floor=coverage_floor)
+
+
+def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
+    """Notes about runs that their cells do not show."""
+    if any(run.changes for run in runs):
+        yield "Copies, other prompts or repeats were asked too: see the table of robustness."
+    if superseded := sum(run.is_superseded for run in runs):
+        yield f"Planned anew in its suite since: {counted(superseded, 'run')} of this release."
+    if unknown := sorted({run.run_spec.main_metric for run in runs if run.cell and not run.info}):
+        yield (
+            f"Not known here, so without direction and win rate: {', '.join(unknown)}; "
+            "name their plug-in by --plugins."
+        )
+
+
+def robustness_of(runs: Iterable[BoardRun]) -> tuple[RobustnessRow, ...]:
+    """A row for each perturbation, prompt variant and collection of them, of each run."""
+    return ordered(row for run in runs for row in _robustness_rows(run))
+
+
+def _robustness_rows(run: BoardRun) -> Iterable[RobustnessRow]:
+    if run.cell is None:
+        return ()
+    template = RobustnessRow(
+        model_deployment=run.cell.model_deployment,
+        scenario_name=run.cell.scenario_name,
+        display_name=run.cell.display_name,
+        main_metric=run.cell.main_metric,
+        lower_is_better=run.cell.lower_is_better,
+    )
+    return with_numbers(template, run.changes, run.cell.mean)

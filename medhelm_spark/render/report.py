@@ -1,0 +1,86 @@
+"""A report in any of the formats: one definition of each format for everything that is shown."""
+
+import csv
+import html
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.render.table import Table, html_table, markdown_table, text_table
+
+Record = Mapping[str, object]
+"""Field name to value: what JSON can hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Tables for people, and the same as data with every number at full precision.
+
+    `content` is the JSON document; `records`, with their `fields` in order, are the lines of CSV.
+    `if_empty` is shown instead of the tables, in text and HTML, where there is nothing to show.
+    """
+
+    tables: Sequence[Table]
+    content: Record
+    fields: Sequence[str]
+    records: Sequence[Record]
+    if_empty: str = ""
+
+
+def _as_text(report: Report) -> str:
+    return report.if_empty or "\n\n".join(map(text_table, report.tables))
+
+
+def _as_markdown(report: Report) -> str:
+    return "\n\n".join(map(markdown_table, report.tables))
+
+
+def _as_html(report: Report) -> str:
+    if report.if_empty:
+        return f"<p>{html.escape(report.if_empty)}</p>"
+    return "\n".join(
+        html_table(table.labels, table.rows, table.notes, title=table.title)
+        for table in report.tables
+    )
+
+
+def _as_json(report: Report) -> str:
+    return json.dumps(report.content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _as_csv(report: Report) -> str:
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, report.fields, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(_flat, report.records))
+    return lines.getvalue().removesuffix("\n")
+
+
+def _flat(record: Record) -> dict[str, object]:
+    """A record for CSV: lists and mappings are JSON text there."""
+    return {
+        name: json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+        for name, value in record.items()
+    }
+
+
+FORMATS: Mapping[str, Callable[[Report], str]] = {
+    "table": _as_text,
+    "json": _as_json,
+    "csv": _as_csv,
+    "md": _as_markdown,
+    "html": _as_html,
+}
+
+
+def formatted(report: Report, output_format: str) -> str:
+    """The report in one of `FORMATS`, with a newline at its end.
+
+    Raises:
+        UnknownNameError: There is no such format.
+    """
+    if output_format not in FORMATS:
+        raise UnknownNameError("board format", output_format, FORMATS)
+    return FORMATS[output_format](report) + "\n"

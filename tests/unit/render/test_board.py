@@ -1,0 +1,154 @@
+"""The board as text, Markdown, HTML, CSV and JSON."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.render.board import render
+from medhelm_spark.render.table import WIDTH
+from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
+from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
+
+
+def test_text_table():
+    text = render(board_of([CELL, OTHER, NOTE], [PAIR]), "table")
+    lines = text.splitlines()
+    assert lines[0].split() == ["Model", "Win", "rate", "ACI-Bench", "PubMedQA"]
+    assert lines[1].split() == ["aci_bench_accuracy", "exact_match"]
+    assert " ".join(lines[3].split()) == "imported/always_yes 1.000 - 0.550 [0.38, 0.45] n=100"
+    assert (
+        "3.250* [3.00, 3.50] n=9/10 cov 0.50 under the floor  0.412 [0.38, 0.45] n=100" in lines[4]
+    )
+    assert DEMO_JUDGE_NOTE in lines
+    assert "n=a/b: a of b answers are scored." in lines
+    start = lines.index("Paired differences on the same instances")
+    assert " ".join(lines[start + 4].split()) == (
+        "PubMedQA: exact_match local/smollm2 imported/always_yes -0.111 [-0.21, -0.01] 90 10 0.041"
+    )
+    assert text.endswith("\n")
+
+
+def test_columns_of_the_text_table_are_aligned():
+    lines = render(board_of([CELL, OTHER, NOTE]), "table").splitlines()
+    starts = [index for index, char in enumerate(lines[2]) if char == "-"]
+    columns = [i for i in starts if i == 0 or lines[2][i - 1] == " "]
+    for line in (lines[0], *lines[3:5]):
+        assert all(line[i - 1] == " " for i in columns[1:])
+        assert all(line[i] != " " for i in columns)
+
+
+def test_marks_and_notes_only_where_they_apply():
+    text = render(board_of([CELL, OTHER]), "table")
+    assert "*" not in text
+    assert "cov" not in text
+    assert "/100" not in text
+    assert "No win rate" in render(board_of([CELL]), "table")
+
+
+def test_a_wide_board_is_cut_into_blocks_that_repeat_the_models():
+    cells = [replace(CELL, scenario_name=f"s{i:02}", display_name=f"S{i:02}") for i in range(46)]
+    lines = render(board_of(cells), "table").splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert sum(line.count("0.412") for line in lines) == 46
+    assert sum("local/smollm2" in line for line in lines) == sum("Model" in line for line in lines)
+
+
+def test_a_column_wider_than_the_page_still_appears():
+    board = board_of([replace(CELL, display_name="x" * 200)])
+    assert "x" * 200 in render(board, "table")
+
+
+def test_unscored_cell_and_empty_board():
+    unscored = replace(CELL, count=0, num_unscored=12, mean=None, ci_low=None, ci_high=None)
+    assert "unscored n=0/12" in render(board_of([unscored]), "table")
+    assert "empty" in render(board_of([]), "table")
+    assert json.loads(render(board_of([]), "json"))["cells"] == []
+    assert render(board_of([]), "csv").startswith("record,mean_win_rate,model,")
+    assert render(board_of([]), "md").startswith("| Model |")
+
+
+def test_csv_has_every_number_in_long_form():
+    rows = list(csv.DictReader(io.StringIO(render(board_of([CELL, OTHER, NOTE], [PAIR]), "csv"))))
+    assert [row["record"] for row in rows] == ["cell", "cell", "cell", "pair"]
+    jury = next(row for row in rows if row["scenario_name"] == "aci_bench")
+    assert (jury["mean"], jury["count"], jury["num_unscored"]) == ("3.25", "9", "1")
+    assert (jury["demo_judge"], jury["jury_coverage"], jury["p_value"]) == ("True", "0.5", "")
+    pair = rows[-1]
+    assert (pair["first"], pair["n"], pair["num_dropped"]) == ("local/smollm2", "90", "10")
+    assert float(pair["mean_difference"]) == pytest.approx(-10 / 90)
+
+
+def test_json_has_every_number():
+    content = json.loads(render(board_of([CELL, NOTE], [PAIR]), "json"))
+    assert {cell["mean"] for cell in content["cells"]} == {0.412, 3.25}
+    assert content["pairs"][0]["p_value"] == pytest.approx(PAIR.difference.p_value)
+    assert DEMO_JUDGE_NOTE in content["notes"]
+
+
+def test_markdown_keeps_bars_and_stars_literal():
+    board = board_of([replace(NOTE, display_name="A|B")], [PAIR])
+    lines = render(board, "md").splitlines()
+    assert lines[0] == r"| Model | Win rate | A\|B (aci_bench_accuracy) |"
+    assert lines[1] == "| --- | --- | --- |"
+    assert (
+        lines[2] == r"| local/smollm2 | - | 3.250\* [3.00, 3.50] n=9/10 cov 0.50 under the floor |"
+    )
+    assert any(line.startswith(r"\* scored by a demo judge") for line in lines)
+    assert any(line.startswith("| PubMedQA: exact_match | local/smollm2 |") for line in lines)
+
+
+def test_html_is_one_plain_table_after_another_with_every_text_escaped():
+    board = board_of([replace(NOTE, display_name="A<B"), CELL, OTHER], [PAIR])
+    text = render(board, "html")
+    assert text.count("<table>") == 2
+    assert "<th>A&lt;B (aci_bench_accuracy)</th>" in text
+    assert "<tr><td>local/smollm2</td><td>0.000</td><td>3.250* [3.00, 3.50] n=9/10" in text
+    assert f"<p>{DEMO_JUDGE_NOTE}</p>" in text
+    assert "<caption>Paired differences on the same instances</caption>" in text
+    assert render(board_of([]), "html") == "<p>The board is empty: no run has a summary.</p>\n"
+
+
+def test_unknown_format_is_refused():
+    with pytest.raises(UnknownNameError, match="board format 'pdf'"):
+        render(board_of([]), "pdf")
+
+
+def test_unreadable_answers_are_told_where_there_are_any():
+    some = replace(CELL, unreadable=0.25)
+    text = render(board_of([some, OTHER]), "table")
+    assert "0.412 [0.38, 0.45] n=100 unread 0.25" in text
+    assert "unread: the share of answers in which no single answer could be read." in text
+    assert "unread" not in render(board_of([replace(CELL, unreadable=0.0), OTHER]), "table")
+    (record,) = json.loads(render(board_of([some]), "json"))["cells"]
+    assert record["unreadable"] == 0.25
+    parts = [
+        replace(CELL, part=name, unreadable=share) for name, share in [("a", 0.25), ("b", 0.75)]
+    ]
+    (row,) = board_of([*parts, replace(CELL, part="c")]).rows
+    assert row.cells[0].unreadable == 0.5, "parts that read nothing out of answers do not count"
+
+
+def test_the_primary_endpoint_is_marked_in_its_column():
+    main = replace(CELL, is_primary=True)
+    board = board_of([main, OTHER, NOTE])
+    assert [column.is_primary for column in board.columns] == [False, True]
+    assert "exact_match (primary endpoint)" in render(board, "table")
+    lower = board_of([replace(main, lower_is_better=True)])
+    assert "exact_match (primary endpoint, lower is better)" in render(lower, "md")
+    assert "primary" not in render(board_of([CELL]), "table")
+
+
+def test_the_margin_is_shown_with_the_primary_endpoint():
+    main = replace(CELL, is_primary=True, margin=0.02)
+    other = replace(main, model_deployment="other", margin=None, is_primary=False)
+    board = board_of([main, other])
+    assert "exact_match (primary endpoint, margin 0.02)" in render(board, "md")
+    assert any(note.startswith("margin: ") for note in board.notes)
+    both = board_of([main, replace(main, margin=0.05)])
+    assert [column.margin for column in both.columns] == [0.02], "the stricter of two suites"
+    plain = board_of([CELL])
+    assert "margin" not in render(plain, "md")

@@ -1,0 +1,58 @@
+"""Cells, a pair and boards that tests of boards and of their text share."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.statistics.board import BoardPair, Leaderboard, build_board
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.paired import paired_from_counts
+
+CELL = BoardCell(
+    model="smollm2",
+    model_deployment="local/smollm2",
+    locality="local",
+    scenario_name="pubmed_qa",
+    display_name="PubMedQA",
+    category="Medical Research Assistance",
+    subcategory="Conducting Literature Research",
+    access_level="public",
+    main_metric="exact_match",
+    lower_is_better=False,
+    split="test",
+    count=100,
+    num_unscored=0,
+    mean=0.412,
+    ci_low=0.38,
+    ci_high=0.45,
+)
+OTHER = replace(CELL, model="always_yes", model_deployment="imported/always_yes", mean=0.55)
+NOTE = replace(
+    CELL,
+    scenario_name="aci_bench",
+    display_name="ACI-Bench",
+    category="Clinical Note Generation",
+    main_metric="aci_bench_accuracy",
+    count=9,
+    num_unscored=1,
+    mean=3.25,
+    ci_low=3.0,
+    ci_high=3.5,
+    demo_judge=True,
+    jury_coverage=0.5,
+)
+PAIR = BoardPair(
+    scenario_name="pubmed_qa",
+    display_name="PubMedQA",
+    main_metric="exact_match",
+    first="local/smollm2",
+    second="imported/always_yes",
+    difference=paired_from_counts([(1, 0, 5), (0, 1, 15), (1, 1, 70)], 10),
+)
+
+
+def board_of(
+    cells: Iterable[BoardCell], pairs: Iterable[BoardPair] = (), notes: Iterable[str] = ()
+) -> Leaderboard:
+    """The board with the policy's own coverage floor."""
+    return build_board(cells, pairs, notes, coverage_floor=Comparison().coverage_floor)
