@@ -3,6 +3,8 @@
 
 from benchmarks.answer_corpus.template import (
     ANY,
+    CATEGORIES,
+    GRADES,
     LETTERS,
     NAMED,
     NEGATED,
@@ -13,6 +15,7 @@ from benchmarks.answer_corpus.template import (
     TERMS,
     VALUES,
     WORDS,
+    WORST,
     YES_NO,
     Question,
     cut,
@@ -198,6 +201,42 @@ QUESTIONS = (
         stem="Is a low magnesium level linked to cramps in pregnancy?",
         texts=("yes", "no", "maybe"),
         facts="Levels were taken in week 20. No woman was treated before.",
+    ),
+    Question(
+        kind="worst",
+        stem="Which of these vaccines should not be given during pregnancy?",
+        texts=("Influenza", "Tetanus", "Hepatitis B", "Rubella"),
+        facts="She is in her twentieth week and feels well.",
+    ),
+    Question(
+        kind="worst",
+        stem="Each of the following can cause a dry cough, except which one?",
+        texts=("Ramipril", "Asthma", "Reflux", "Pertussis", "Folic acid"),
+        facts="The cough began in March and is worse at night.",
+    ),
+    Question(
+        kind="categories",
+        stem="What is the course of the disease?",
+        texts=("acute", "chronic", "relapsing"),
+        facts="The first visit was in the spring of last year.",
+    ),
+    Question(
+        kind="categories",
+        stem="Which condition does the note record?",
+        texts=("diabetes", "heart failure", "stroke"),
+        facts="The note has two pages and was signed by the registrar.",
+    ),
+    Question(
+        kind="grades",
+        stem="How severe is the reaction on a scale from 1 to 4?",
+        texts=("1", "2", "3", "4"),
+        facts="The rash began on the arms.",
+    ),
+    Question(
+        kind="grades",
+        stem="Does the sentence hold an adverse event (1) or none (0)?",
+        texts=("0", "1"),
+        facts="The sentence is from a report of a company.",
     ),
     Question(
         kind="values",
@@ -621,7 +660,104 @@ _FIELDS = (
     *cut('{"explanation": "‹facts› I could choose ‹L›, but', '{"explanation": "Between ‹L› and ‹L1›", "ans', '```json\n{"answer": "', '{"why": "‹L› is wrong", "answer":', kinds=ANY, method="json_field"),
 )
 
+_NOT_CHOSEN = (
+    *unsaid(
+        "the worst option",
+        "The poorest option here is ‹L›.", "The least plausible answer is ‹L›.", "The false statement is ‹L›.", "Of all options, the least appropriate one is ‹L›.", "The most harmful option would be (‹L›).",
+        "The inappropriate choice is ‹L›: ‹T›.", "‹L› is the worst of them.",
+        kinds=ANY,
+    ),
+    *unsaid("the worst option", "La opción errónea es la ‹L›.", "La alternativa menos indicada es la ‹L›.", "La respuesta falsa es: ‹L›.", kinds=TERM, language="es"),
+    *unsaid("the worst option", "La proposition inexacte est la ‹L›.", "La moins bonne option est ‹L›.", "La mauvaise option est la ‹L›.", kinds=TERM, language="fr"),
+    *unsaid("the worst option", "Die unpassendste Option ist ‹L›.", "Die unzutreffende Antwort ist ‹L›.", kinds=TERM, language="de"),
+    *unsaid("the worst option", "A resposta falsa é a ‹L›.", "A pior alternativa é a letra ‹L›.", kinds=TERM, language="pt"),
+    *unsaid("the worst option", "La risposta errata è la ‹L›.", "La scelta peggiore è ‹L›.", kinds=TERM, language="it"),
+    *said(
+        "the worst option, asked for",
+        "The inappropriate option is ‹L›.", "The least appropriate choice is ‹L›.", "The exception here is ‹L›.", "‹L› – ‹T›", "So the answer must be ‹L›.", "The false one is ‹L›.", "‹L› is the one that does not belong, so I choose ‹L›.",
+        "The worst choice is ‹L›, ‹t›.",
+        kinds=WORST,
+    ),
+    *unsaid(
+        "denied only",
+        "Whatever the answer is, it is anything but ‹L›.", "It would be a mistake to pick ‹L›.", "To claim that the answer is ‹L› would be wrong.", "Although frequently chosen, ‹L› is wrong.", "‹L› is a good choice only if the liver is healthy.",
+        "‹L›: contraindicated", "‹L› – dangerous in this case", "One should not give this class of drug (‹L›).", "‹L› is tempting, but not appropriate.",
+        kinds=NAMED,
+    ),
+    *unsaid("denied only", "I would discontinue ‹t›.", "‹T› has to be stopped.", "She is already on ‹t›.", "He is allergic to ‹t›.", "‹T› is contraindicated here.", "Please do not start ‹t›.", kinds=TERM),
+    *unsaid("category denied", "The case is non-‹t›.", "Answer: non-‹t›", "It is not ‹t›.", "There are no signs of ‹t›.", "Absence of ‹t›.", "The patient is free of ‹t›.", "No indication of ‹t› was seen.", kinds=CATEGORIES),
+    *said("category", "**‹t›**", "‹t›!", "Answer: ‹t›", "It is ‹t›.", "The note is about ‹t›.", "Category: ‹T›", "I would label this as ‹t›.", '{"classification": "‹t›"}', "Most probably ‹t›.", "Without a doubt: ‹t›.", kinds=CATEGORIES),
+    *said("grade", "**‹T›.**", "The answer is ‹T›.", "The label is: ‹T›", "I classify it as ‹T›.", "Grade ‹T›.", "The class is ‹T›.", '{"prediction": "‹T›"}', "1. First, the signs.\n2. Then, the course.\n3. In the end, the scale.\n\nFinal answer: ‹T›", kinds=GRADES),
+    *unsaid("no answer", "1. Read the text\n2. Find the event\n3. Decide", "1. No fever\n2. No pain", kinds=GRADES),
+    *unsaid("no answer", "Her husband replied ‹w› when he was asked.", "The nurse reported that the patient said ‹w›.", "Is it ‹w›?", "The form has a ‹w›-box.", "If the mean is meant, ‹w›; otherwise ‹w1›.", kinds=YES_NO, method="yes_no"),
+    *unsaid("no answer", '{"allergies": "‹w›", "pregnant": "‹w›", "notes": "none"}', '{"randomised": "‹w›", "blinded": "‹w1›"}', '{"diabetic": "‹w›", "comment": "‹facts›"}', kinds=YES_NO, method="yes_no"),
+)
+
+_MARKED = (
+    *listed("JSON, marked", '{"options": {‹members›}}', right='"‹L›": true', wrong='"‹L›": false', kinds=ANY),
+    *listed("JSON, marked", "My verdicts:\n{‹members›}", right='"‹L›": "right"', wrong='"‹L›": "wrong"', kinds=ANY),
+    *listed("JSON, marked", '{"confidence": {‹members›}}', right='"‹L›": 0.55', wrong='"‹L›": 0.15', kinds=ANY),
+    *listed("JSON, marked", "{‹members›}", right='"‹L›": 1', wrong='"‹L›": 0', kinds=ANY),
+    *listed("JSON, marked", "```json\n{‹members›}\n```", right='"‹L›": "Correct - it fits the case"', wrong='"‹L›": "Incorrect - it does not fit"', kinds=ANY),
+    *listed("JSON, marked", '{"evaluation": {‹members›}}', right='"‹L›": {"correct": true, "reason": "it fits"}', wrong='"‹L›": {"correct": false, "reason": "too late"}', kinds=ANY),
+    *listed("JSON, marked", '{"options": [‹members›]}', right='{"letter": "‹L›", "verdict": "correct"}', wrong='{"letter": "‹L›", "verdict": "incorrect"}', kinds=ANY),
+    *listed("JSON, none marked", '{"choices": {‹members›}}', right='"‹L›": "‹T›"', wrong='"‹L›": "‹T›"', kinds=NAMED, has_answer=False),
+    *listed("JSON, none marked", "{‹members›}", right='"‹L›": "possible"', wrong='"‹L›": "possible"', kinds=ANY, has_answer=False),
+    *listed("elimination", "‹each›", right="**‹L›**: correct", wrong="**‹L›**: incorrect", kinds=SHORT),
+    *listed("elimination", "My assessment:\n‹each›", right="‹L› ✔", wrong="‹L› ✘", kinds=NAMED),
+    *listed("elimination", "‹each›", right="‹L›. True", wrong="‹L›. False", kinds=SHORT),
+    *said(
+        "JSON, letter",
+        '{"preliminary_answer": "‹L1›", "answer": "‹L›"}', '{"answer": "‹L›", "second_best_answer": "‹L1›"}', '{"answer": "‹L›", "answer_in_children": "‹L1›"}', '{"answer": "‹L›", "expected_answer": "‹L1›"}',
+        '{"answer_choice": "‹L›", "eliminated_option": "‹L1›", "evidence_grade": "‹L2›"}', '{"most_tempting_wrong_answer": "‹L1›", "final_answer": "‹L›"}',
+        kinds=ANY, json_letter=True,
+    ),
+    *unsaid(
+        "JSON, no choice",
+        '{"explanation": "‹facts›", "eliminated": "‹L›"}', '{"worst_option": "‹L›"}', '{"ruled_out": "‹L›"}', '{"asa_class": "‹L›", "comment": "‹facts›"}', '{"most_harmful": "‹L›"}', '{"hepatitis_type": "‹L›", "stage": "‹L1›"}',
+        kinds=ANY,
+    ),
+)
+
+_PLAIN_WORDS = (
+    *said(
+        "statement",
+        "Only (‹L›) is right.", "‹L› best accounts for the whole picture.", "‹L› is more likely than ‹L1›.", "Although ‹L1› is popular, ‹L› is the better option.", "Assuming that the scan is correct, I would choose ‹L›.",
+        "Neither ‹L1› nor ‹L2› fits; ‹L› does.", "I would take ‹L› over ‹L1›.",
+        kinds=ANY,
+    ),
+    *said("bare label", "A: (‹L›)", "1) ‹L›", kinds=NAMED),
+    *said("text in a sentence", "Change from ‹t1› to ‹t›.", "Discontinue ‹t1›; start ‹t›.", kinds=TERM),
+    *said(
+        "aside after the statement",
+        "The correct option is ‹L›. In a different patient, the correct option would be ‹L1›.", "Answer: ‹L›\n\nAnother question: what comes next? Answer: ‹L1›", "My answer is ‹L›. To choose ‹L1› would be an error.",
+        "My answer is ‹L›. The runner-up is ‹L1›.", "The correct option is ‹L›. Years ago, ‹L1› was correct.", "I choose ‹L›. When it is not available, I choose ‹L1›.",
+        kinds=ANY,
+    ),
+    *said("self-correction", "My answer is ‹L1›. Oh wait, it is ‹L›.", "‹L1›. No, I was wrong: ‹L›.", "The answer is ‹L1›. Looking again at the facts, the answer is ‹L›.", "Answer: ‹L1› - sorry, I meant ‹L›.", kinds=ANY),
+    *unsaid("several options", "In men ‹L› is the right answer, in women ‹L1› is the right answer.", "Answer: ‹L› for children, ‹L1› for adults.", kinds=ANY),
+    *said("German", "Ich würde ‹L› ankreuzen.", "Somit ist ‹L› korrekt.", "Es bleibt ‹L›.", "Nur ‹L› ist richtig.", kinds=TERM, language="de"),
+    *said("French", "Il faut retenir la réponse ‹L›.", "La ‹L› semble la plus probable.", kinds=TERM, language="fr"),
+    *said("Spanish", "Sería la opción ‹L›.", "Descartamos la ‹L1›. Se selecciona la ‹L›.", kinds=TERM, language="es"),
+    *said("statement", "Effect found? ‹W›.", "Does it help? ‹W›", kinds=YES_NO, method="yes_no"),
+)
+
+_CUT_LATER = (
+    *cut(
+        "Either ‹L› or", "My answer is ‹L›, unless", "The best option is ‹L› provided that", "I would choose ‹L›, but since she", "It looks like ‹L›. But the", "The answer should be ‹L›. Let me check this again: the",
+        "Final answer: ‹L›. Hmm, no, the", "Option ‹L› is the right one in acute cases, whereas", "‹L› would be the answer if the", "I pick ‹L›. On the other hand, the", "‹L›. However,", "The correct choice is ‹L› or possibly",
+        "‹L› is the best choice for younger patients. For older patients, the",
+        kinds=NAMED,
+    ),
+    *cut("The drug of choice is ‹t›, but in", "The most likely answer is ‹t›. However, we", kinds=TERM),
+    *cut("La opción correcta es la ‹L›, pero", "Creo que es la ‹L›. Pero el", kinds=TERM, language="es"),
+    *cut("La bonne réponse est ‹L›. Cependant, la", kinds=TERM, language="fr"),
+    *cut("Richtig ist ‹L›, aber", kinds=TERM, language="de"),
+    *cut("I would say ‹w› or", "‹W›. However,", "‹W›, although the", "The answer appears to be ‹w›. But in the", "Probably ‹w›, but", "‹W› if", kinds=YES_NO, method="yes_no"),
+    *said("cut after the answer", "I choose ‹L›. This is what the guideline of the society", "**Answer:** ‹L›\n\n**Explanation:** This is the", "My answer is ‹L› because this is the", "The final answer is $\\boxed{‹L›}$", kinds=ANY, is_cut=(True, False)),
+)
+
 TEMPLATES = (
     *_PLAIN, *_STATEMENTS, *_JSON, *_PROSE, *_TEXTS_IN_PROSE, *_UNREADABLE, *_CUT, *_LANGUAGES,
-    *_WORDS, *_FIELDS,
+    *_WORDS, *_FIELDS, *_NOT_CHOSEN, *_MARKED, *_PLAIN_WORDS, *_CUT_LATER,
 )

@@ -10,12 +10,21 @@ from functools import cache
 from types import ModuleType
 
 from benchmarks.answer_corpus import check, tune
-from benchmarks.answer_corpus.template import CUT, VALUES, YES_NO, Question, Template
+from benchmarks.answer_corpus.template import (
+    CATEGORIES,
+    CUT,
+    GRADES,
+    VALUES,
+    YES_NO,
+    Question,
+    Template,
+)
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
 from medhelm_spark.domain.thinking import split_thinking
 
 PARTS: dict[str, ModuleType] = {"tune": tune, "check": check}
+WITHOUT_LABELS = YES_NO | VALUES | CATEGORIES | GRADES
 LABELS = "ABCDE"
 FIELD = "answer"
 _MOST_NAMED = 3
@@ -79,9 +88,9 @@ def _fits(template: Template, question: Question) -> bool:
 def _filled(part: str, template: Template, question: Question, shift: int) -> Iterator[Reply]:
     count = len(question.texts)
     texts = [question.texts[(at + shift) % count] for at in range(count)]
-    has_labels = question.kind not in YES_NO | VALUES
+    has_labels = question.kind not in WITHOUT_LABELS
     options = dict(zip(LABELS[:count], texts, strict=True))
-    by_text = question.kind in {*YES_NO, *VALUES, "words"}
+    by_text = not has_labels or question.kind == "words"
     seen: set[str] = set()
     for at, (label, text) in enumerate(options.items()):
         filled = fill(template, question, list(options.items()), at)
@@ -123,10 +132,11 @@ def fill(
         "others": ", ".join(others[:-1]) + f" and {others[-1]}" if others[1:] else others[0],
     }
     if template.right:
-        places["each"] = "\n".join(
+        lines = [
             _placed(template.right if at == chosen else template.wrong, _of_option(option))
             for at, option in enumerate(options)
-        )
+        ]
+        places |= {"each": "\n".join(lines), "members": ", ".join(lines)}
     for number, option in enumerate(turned[:_MOST_NAMED]):
         places |= {f"{name}{number or ''}": value for name, value in _of_option(option).items()}
     return _placed(template.text, places)

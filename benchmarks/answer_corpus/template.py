@@ -8,6 +8,7 @@ A template is filled for every option of every question that it fits. Its places
     ‹options›             all options, a line each: `A. Aspirin`
     ‹each›                all options in order, a line each: the template's `right` line for the
                           chosen one, its `wrong` line for the others
+    ‹members›             the same, as members of a JSON object
     ‹stem› ‹facts›        the question, and sentences about the case that name no option
     ‹W› ‹w› ‹X› ‹w1›      for yes, no and maybe: `Yes`, `yes`, `YES`, and the next word
 
@@ -30,6 +31,12 @@ YES_NO = frozenset({"yes_no"})
 """Without labels; the references are the words."""
 VALUES = frozenset({"values"})
 """Without labels; the answer is the value itself."""
+CATEGORIES = frozenset({"categories"})
+"""Without labels; the references are words, of which one is right."""
+GRADES = frozenset({"grades"})
+"""Without labels; the references are digits."""
+WORST = frozenset({"worst"})
+"""With labels; the question asks for the option that is wrong, or least right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 
 from benchmarks.answer_corpus.template import (
     ANY,
+    CATEGORIES,
+    GRADES,
     LETTERS,
     NAMED,
     NEGATED,
@@ -13,6 +15,7 @@ from benchmarks.answer_corpus.template import (
     TERMS,
     VALUES,
     WORDS,
+    WORST,
     YES_NO,
     Question,
     cut,
@@ -192,6 +195,42 @@ QUESTIONS = (
         stem="Is salt intake related to the recurrence of stones?",
         texts=("yes", "no", "maybe"),
         facts="Urine was collected twice in 310 men. The curves crossed after the second year.",
+    ),
+    Question(
+        kind="worst",
+        stem="All of the following are used in acute gout EXCEPT:",
+        texts=("Colchicine", "Naproxen", "Prednisolone", "Allopurinol"),
+        facts="The big toe has been red and swollen since yesterday.",
+    ),
+    Question(
+        kind="worst",
+        stem="Which drug is LEAST likely to help?",
+        texts=("Sumatriptan", "Topiramate", "Amitriptyline", "Ranitidine", "Candesartan"),
+        facts="A 29-year-old nurse has had a throbbing headache twice a week for years.",
+    ),
+    Question(
+        kind="categories",
+        stem="How urgent is the referral?",
+        texts=("urgent", "routine", "elective"),
+        facts="The letter was written by the family doctor on a Monday.",
+    ),
+    Question(
+        kind="categories",
+        stem="What does the report describe?",
+        texts=("pneumonia", "pleural effusion", "pulmonary oedema"),
+        facts="The film was taken at the bedside.",
+    ),
+    Question(
+        kind="grades",
+        stem="Which triage level from 1 to 5 does the case have?",
+        texts=("1", "2", "3", "4", "5"),
+        facts="She walks to the desk and speaks in whole sentences.",
+    ),
+    Question(
+        kind="grades",
+        stem="Will the patient be readmitted (1) or not (0)?",
+        texts=("0", "1"),
+        facts="He was discharged on a Friday with seven drugs.",
     ),
     Question(
         kind="values",
@@ -605,7 +644,105 @@ _FIELDS = (
     *cut('{"reasoning": "‹facts› Option ‹L› is', '{"reasoning": "Perhaps ‹L›", "answ', '{"answer": "', '{"answer": ', kinds=ANY, method="json_field"),
 )
 
+_NOT_CHOSEN = (
+    *unsaid(
+        "the worst option",
+        "The least suitable option is ‹L›.", "The worst choice would be ‹L›.", "The incorrect statement is ‹L›.", "‹L› is the least likely.",
+        "The most dangerous choice is ‹L›.", "The option that is least appropriate is ‹L›.", "The wrong answer is (‹L›).",
+        kinds=ANY,
+    ),
+    *unsaid("the worst option", "La opción incorrecta es la ‹L›.", "La peor respuesta es la ‹L›.", "La respuesta menos probable es ‹L›.", kinds=TERM, language="es"),
+    *unsaid("the worst option", "La réponse fausse est la ‹L›.", "La pire option est ‹L›.", "La réponse la moins probable est ‹L›.", kinds=TERM, language="fr"),
+    *unsaid("the worst option", "Die schlechteste Antwort ist ‹L›.", "Die falsche Aussage ist ‹L›.", kinds=TERM, language="de"),
+    *unsaid("the worst option", "A alternativa incorreta é a ‹L›.", "A opção menos adequada é a letra ‹L›.", kinds=TERM, language="pt"),
+    *unsaid("the worst option", "La risposta sbagliata è la ‹L›.", "L'opzione peggiore è la ‹L›.", kinds=TERM, language="it"),
+    *said(
+        "the worst option, asked for",
+        "The least suitable option is ‹L›.", "‹L› is the exception.", "The exception is ‹L›: ‹T›.", "The answer is ‹L›.", "‹L›. ‹T›",
+        "‹L› is not used here, so the answer is ‹L›.", "The wrong option is ‹L›.", "‹T› is the least likely to help.",
+        kinds=WORST,
+    ),
+    *unsaid(
+        "denied only",
+        "The answer is anything but ‹L›.", "It would be wrong to choose ‹L›.", "It is incorrect to say that the answer is ‹L›.", "‹L› is the most commonly chosen answer, but it is wrong.",
+        "‹L› is correct only if the kidneys are healthy.", "‹L› - not recommended", "(‹L›) is harmful.", "The patient should not be given the drug in question (‹L›).", "‹L› is often picked, but it is incorrect.",
+        kinds=NAMED,
+    ),
+    *unsaid("denied only", "I would stop ‹t›.", "Hold ‹t›.", "The patient already takes ‹t›.", "An allergy to ‹t› is documented.", "‹T› should be avoided.", "I would withhold ‹t›.", kinds=TERM),
+    *unsaid("category denied", "non-‹t›", "Non-‹t›.", "This is non-‹t›.", "Not ‹t›.", "No evidence of ‹t›.", "There is no sign of ‹t›.", "Negative for ‹t›.", "Without ‹t›.", kinds=CATEGORIES),
+    *said("category", "‹t›", "‹T›.", "This is ‹t›.", "The answer is ‹t›.", "Label: ‹t›", "I would classify this as ‹t›.", '{"label": "‹t›"}', "The report is best described as ‹t›.", "There is no doubt that this is ‹t›.", kinds=CATEGORIES),
+    *said("grade", "‹T›", "The label is ‹T›.", "The output is ‹T›.", "I would classify this as ‹T›.", "Level ‹T›", "Triage level ‹T›.", '{"label": ‹T›}', "1. The facts are few.\n2. The time is short.\n\nAnswer: ‹T›", kinds=GRADES),
+    *unsaid("no answer", "1. The patient is old.\n2. The patient is ill.", "1) He smokes\n2) He drinks\n3) He sleeps badly", kinds=GRADES),
+    *unsaid("no answer", "The patient said ‹w› to surgery.", "The patient answered ‹w› to the question about smoking.", "There is ‹w›-saying bias.", "‹w›?", "The correct answer is ‹w› if the dose is high and ‹w1› otherwise.", kinds=YES_NO, method="yes_no"),
+    *unsaid("no answer", '{"fever": "‹w›", "cough": "‹w›"}', '{"smoker": "‹w›", "reasoning": "‹facts›"}', '{"id": 3, "red_flags": "‹w›", "urgency": "high"}', kinds=YES_NO, method="yes_no"),
+)
+
+_MARKED = (
+    *listed("JSON, marked", "{‹members›}", right='"‹L›": true', wrong='"‹L›": false', kinds=ANY),
+    *listed("JSON, marked", "{‹members›}", right='"‹L›": "correct"', wrong='"‹L›": "wrong"', kinds=ANY),
+    *listed("JSON, marked", '```json\n{"probabilities": {‹members›}}\n```', right='"‹L›": 0.7', wrong='"‹L›": 0.1', kinds=ANY),
+    *listed("JSON, marked", "{‹members›}", right='"‹L›": "70%"', wrong='"‹L›": "10%"', kinds=ANY),
+    *listed("JSON, marked", '{"answer": {‹members›}}', right='"‹L›": "yes"', wrong='"‹L›": "no"', kinds=ANY),
+    *listed("JSON, marked", "{‹members›}", right='"‹L›": {"verdict": "correct"}', wrong='"‹L›": {"verdict": "wrong"}', kinds=ANY),
+    *listed("JSON, marked", "[‹members›]", right='{"option": "‹L›", "correct": true}', wrong='{"option": "‹L›", "correct": false}', kinds=ANY),
+    *listed("JSON, none marked", '{"options": {‹members›}}', right='"‹L›": "‹T›"', wrong='"‹L›": "‹T›"', kinds=NAMED, has_answer=False),
+    *listed("JSON, none marked", "{‹members›}", right='"‹L›": 0.25', wrong='"‹L›": 0.25', kinds=ANY, has_answer=False),
+    *listed("elimination", "‹each›", right="Option ‹L›: correct.", wrong="Option ‹L›: incorrect.", kinds=ANY),
+    *listed("elimination", "‹each›", right="‹L›: ✅", wrong="‹L›: ❌", kinds=NAMED),
+    *listed("elimination", "‹each›", right="‹L› - True", wrong="‹L› - False", kinds=SHORT),
+    *said(
+        "JSON, letter",
+        '{"answer": "‹L›", "initial_answer": "‹L1›"}', '{"answer": "‹L›", "answer_if_pregnant": "‹L1›"}', '{"worst_answer": "‹L1›", "answer": "‹L›"}', '{"answer": "‹L›", "student_answer": "‹L1›"}',
+        '{"answer": "‹L›", "reference_answer": "‹L1›", "blood_type": "‹L2›"}', '{"rejected_option": "‹L1›", "choice": "‹L›"}',
+        kinds=ANY, json_letter=True,
+    ),
+    *unsaid(
+        "JSON, no choice",
+        '{"reasoning": "‹facts›", "rejected_option": "‹L›"}', '{"incorrect_option": "‹L›"}', '{"excluded": "‹L›"}', '{"blood_type": "‹L›", "reasoning": "‹facts›"}', '{"least_likely": "‹L›"}',
+        '{"evidence_level": "‹L›", "grade": "‹L›"}',
+        kinds=ANY,
+    ),
+)
+
+_PLAIN_WORDS = (
+    *said(
+        "statement",
+        "Only ‹L› is correct.", "‹L› best explains the findings.", "‹L› is a better choice than ‹L1›.", "While ‹L1› is commonly used, ‹L› is more appropriate.", "Assuming normal renal function, the answer is ‹L›.",
+        "Neither ‹L1› nor ‹L2› is correct; ‹L› is.", "I'd choose ‹L› over ‹L1›.",
+        kinds=ANY,
+    ),
+    *said("bare label", "A: ‹L›", "1. ‹L›", kinds=NAMED),
+    *said("text in a sentence", "Switch from ‹t1› to ‹t›.", "Stop ‹t1› and start ‹t›.", kinds=TERM),
+    *said(
+        "aside after the statement",
+        "The answer is ‹L›. In the second scenario the answer is ‹L1›.", "‹L›\n\nNext question: which test? Answer: ‹L1›", "The answer is ‹L›. Choosing ‹L1› would be a mistake.", "The answer is ‹L›. The next best answer is ‹L1›.",
+        "The answer is ‹L›. (In the past, ‹L1› was correct.)", "The answer is ‹L›. ‹L1› is the right choice when the first fails.",
+        kinds=ANY,
+    ),
+    *said("self-correction", "‹L1›. Oops, ‹L›.", "The answer is ‹L1›. That was wrong. It is ‹L›.", "The answer is ‹L1›. After re-reading the case, the answer is ‹L›.", "The answer is ‹L1›, or rather ‹L›.", kinds=ANY),
+    *unsaid("several options", "‹L› is the best choice for adults, ‹L1› is the best choice for children. The patient's age is unknown.", "The answer is ‹L› in adults and ‹L1› in children.", kinds=ANY),
+    *said("German", "Ich würde ‹L› wählen.", "Daher ist ‹L› richtig.", "Es ist ‹L›.", "Am ehesten trifft ‹L› zu.", kinds=TERM, language="de"),
+    *said("French", "Il faut choisir ‹L›.", "L'option ‹L› semble la plus appropriée.", kinds=TERM, language="fr"),
+    *said("Spanish", "Sería la ‹L›.", "Se descarta la ‹L1›. Se elige la ‹L›.", kinds=TERM, language="es"),
+    *said("statement", "Visit needed? ‹W›.", "Is a visit needed? ‹W›", kinds=YES_NO, method="yes_no"),
+)
+
+_CUT_LATER = (
+    *cut(
+        "The answer is ‹L› or", "I'd say ‹L› or rather", "The correct answer is ‹L› if we assume", "The correct answer would be ‹L› but the patient", "The answer seems to be ‹L›. However, the patient has a history of",
+        "I think the answer is ‹L›, but let me double check. The", "The answer is ‹L›. Wait,", "‹L› is the best option for adults, but in children", "‹L› is correct when", "I choose ‹L›. Actually,",
+        "‹L›, but", "Answer: ‹L›\nWait, the", "Option ‹L› is the right choice for patients with a fever. Option ‹L1› is", "So ‹L› is the best choice for",
+        kinds=NAMED,
+    ),
+    *cut("The best treatment is ‹t›. However, this patient", "The best treatment is ‹t›, but", kinds=TERM),
+    *cut("La respuesta es la ‹L› o", "La respuesta es la ‹L›. Sin embargo, el", kinds=TERM, language="es"),
+    *cut("La réponse est ‹L›. Mais le", kinds=TERM, language="fr"),
+    *cut("Die Antwort ist ‹L›. Aber die", kinds=TERM, language="de"),
+    *cut("The answer is ‹w› or", "‹W›, but", "‹W›, wait", "It seems the answer is ‹w›. However, the", "‹w› or", "I think ‹w›. But the", kinds=YES_NO, method="yes_no"),
+    *said("cut after the answer", "The answer is ‹L›. It works within a few", "Answer: ‹L›\n\nIt works within a", "The answer is ‹L›, because it works within", "\\boxed{‹L›}", kinds=ANY, is_cut=(True, False)),
+)
+
 TEMPLATES = (
     *_PLAIN, *_STATEMENTS, *_JSON, *_PROSE, *_TEXTS_IN_PROSE, *_UNREADABLE, *_CUT, *_LANGUAGES,
-    *_WORDS, *_FIELDS,
+    *_WORDS, *_FIELDS, *_NOT_CHOSEN, *_MARKED, *_PLAIN_WORDS, *_CUT_LATER,
 )

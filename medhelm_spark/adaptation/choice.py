@@ -18,19 +18,14 @@ its beginning. Where a base model goes on with a next question, the text before 
 from collections.abc import Callable
 
 from medhelm_spark.adaptation import cues
-from medhelm_spark.adaptation.json_fields import (
-    loose_values,
-    members,
-    objects,
-    scalars,
-    without_examples,
-)
+from medhelm_spark.adaptation.json_choice import choice_in, read_json
+from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line
 from medhelm_spark.adaptation.mentions import is_discussed, mentions, texts_in
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
-from medhelm_spark.adaptation.reply import Reply
+from medhelm_spark.adaptation.reply import Reply, asked_in, asks_for_worst
 from medhelm_spark.adaptation.statements import (
     Certainty,
     agreed,
@@ -43,22 +38,47 @@ from medhelm_spark.adaptation.statements import (
 Reader = Callable[[Reply], NamedOption | None]
 
 
-def read_choice(text: str, options: Options, *, is_cut: bool = False) -> str | None:
+def read_choice(
+    text: str, options: Options, *, question: str = "", is_cut: bool = False
+) -> str | None:
     """The result of the option that a model's text chooses; None where it cannot be read.
 
     In a text that was cut at its token limit weak evidence (5.) does not count, because what would
-    have followed is unknown.
+    have followed is unknown. Where the question asks for the least or the wrong option, that one is
+    the answer.
     """
     reply = cues.SPEAKER.sub("", plain(text))
+    if options.are_numbers:
+        reply = _without_numbering(cues.GRADE.sub("", reply))
+    asked = asked_in(question)
+    is_worst = asks_for_worst(asked)
     if whole := _whole(reply, options) or options.whole(cues.LEAD.sub("", reply)):
         return whole
-    if "{" in text and (value := _in_json(text, options)):
-        return value
+    if not options.are_numbers and not options.are_labels:
+        reply = cues.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
+    if cues.MEMBER.search(text):
+        in_json = choice_in(
+            text, options, asked, lambda value: read_value(value, options, question)
+        )
+        if in_json.result:
+            return in_json.result
+        if in_json.prose != text:
+            reply = plain(in_json.prose)
     turn = cues.NEXT_TURN.search(reply)
     first_turn = reply[: turn.start()] if turn else ""
-    if first_turn and (result := _read(Reply(first_turn, options, is_cut=False))):
+    if first_turn and (
+        result := _read(Reply(first_turn, options, is_cut=False, asks_for_worst=is_worst))
+    ):
         return result
-    return _read(Reply(reply, options, is_cut=is_cut or _is_unfinished(reply)))
+    is_cut = is_cut and not cues.CLOSED.search(text[-200:])
+    is_cut = is_cut or _is_unfinished(reply, options)
+    return _read(Reply(reply, options, is_cut=is_cut, asks_for_worst=is_worst))
+
+
+def _without_numbering(text: str) -> str:
+    """The text without the numbers of a list's lines, if two lines at least are numbered."""
+    numbers = {match[1] for match in cues.NUMBERED.finditer(text)}
+    return cues.NUMBERED.sub("", text) if {"1", "2"} <= numbers else text
 
 
 def _whole(text: str, options: Options) -> str | None:
@@ -71,70 +91,54 @@ def _whole(text: str, options: Options) -> str | None:
             return results.pop()
     reply = Reply(text, options, is_cut=False)
     named = reply.named_at(0)
-    is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!?\"'()[]{}<>")
+    is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!\"'()[]{}<>")
     return named.result if named and is_all else None
 
 
-def _is_unfinished(text: str) -> bool:
-    """Whether a text ends in mid-sentence: at a function word, or after a long clause."""
-    tail = text[-200:].lower()
-    if cues.FUNCTION_WORD.search(tail):
+def _is_unfinished(text: str, options: Options) -> bool:
+    """Whether a text ends in mid-sentence: at a function word, or in a begun or long clause."""
+    low = text.lower()
+    if any(low.endswith(option) for option in options.texts if len(option) > 1):
+        return False
+    tail = low[-200:]
+    if cues.FUNCTION_WORD.search(tail) or cues.BEGUN_CLAUSE.search(tail):
         return True
     return tail[-1:].isalnum() and len(cues.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
 
 
 def _read(reply: Reply) -> str | None:
+    """What the strongest evidence names; what follows after the text takes itself back is first."""
+    retracted = [match.end() for match in cues.RETRACTED.finditer(reply.low)]
+    if retracted:
+        after = reply.text[retracted[-1] :].lstrip(" .,:;!")
+        is_cut, is_worst = reply.is_cut, reply.asks_for_worst
+        if result := _strongest(
+            Reply(after, reply.options, is_cut=is_cut, asks_for_worst=is_worst)
+        ):
+            return result
+    return _strongest(reply)
+
+
+def _strongest(reply: Reply) -> str | None:
     for reader in _READERS_OF_CUT if reply.is_cut else _READERS:
         if named := reader(reply):
             return named.result
     return None
 
 
-def read_value(value: str, options: Options) -> str | None:
+def read_value(value: str, options: Options, question: str = "") -> str | None:
     """The option that a value names, which was taken out of a text as its answer."""
     text = plain(value)
     if whole := _whole(text, options):
         return whole
-    if text[:1] in ("[", "{") and (parts := scalars(value)):
-        results = {result for part in parts if (result := read_value(part, options))}
-        return results.pop() if len(results) == 1 else None
-    reply = Reply(text, options, is_cut=False)
+    if text[:1] in ("[", "{") and (parsed := parsed_value(value)):
+        return read_json(parsed, options, lambda inner: read_value(inner, options, question))
+    is_worst = asks_for_worst(asked_in(question))
+    reply = Reply(text, options, is_cut=False, asks_for_worst=is_worst)
     named = reply.named_at(0)
-    if named and not reply.is_refuted(named):
+    if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result
     return _read(reply)
-
-
-def _in_json(text: str, options: Options) -> str | None:
-    """The option under the best matching name in the JSON objects of a text.
-
-    Where no name asks for the choice, the only option that is the whole value of a member.
-    """
-    values: dict[int, list[tuple[int, str]]] = {}
-    parsed = objects(text)
-    whole_members = [(at, *member) for at, object_ in parsed for member in members(object_)]
-    for at, name, value in whole_members if parsed else loose_values(text):
-        if (rank := _rank(name)) is not None and len(value) < _LONGEST_VALUE:
-            values.setdefault(rank, []).append((at, value))
-    unnamed = values.pop(0, [])
-    for _, ranked in sorted(values.items(), reverse=True):
-        if read := without_examples(text, ranked, lambda value: bool(read_value(value, options))):
-            return read_value(read[-1], options)
-    if values:
-        return None
-    whole = without_examples(text, unnamed, lambda value: bool(_whole(plain(value), options)))
-    results = {_whole(plain(value), options) for value in whole}
-    return results.pop() if len(results) == 1 else None
-
-
-def _rank(name: str) -> int | None:
-    """How well a member's name matches the choice, 0 to 3; None where it is for something else."""
-    low = cues.CAMEL.sub("_", name).lower()
-    if cues.OTHER_KEY.search(low):
-        return None
-    if not cues.KEY.fullmatch(low):
-        return 0
-    return 3 if "final" in low else 2 if cues.ANSWER_KEY.search(low) else 1
 
 
 def _weak(reply: Reply) -> NamedOption | None:
@@ -143,7 +147,13 @@ def _weak(reply: Reply) -> NamedOption | None:
         for statement in statements(reply, (cues.WEAK,))
         if statement.certainty >= Certainty.SUPPOSED
     ]
-    return agreed([option for option in named if not reply.is_refuted(option)])
+    return agreed(
+        [
+            option
+            for option in named
+            if not reply.is_refuted(option) and not reply.is_absent(option.start)
+        ]
+    )
 
 
 def _mentioned(reply: Reply) -> NamedOption | None:
@@ -152,15 +162,16 @@ def _mentioned(reply: Reply) -> NamedOption | None:
 
 def _in_one_sentence(reply: Reply) -> NamedOption | None:
     begun = reply.named_at(0)
-    if cues.SENTENCE.search(reply.text) or (begun and is_discussed(reply, begun)):
+    if cues.SENTENCE.search(reply.text):
         return None
-    if cues.OPEN.search(reply.low):
+    if begun and is_discussed(reply, begun) and not reply.is_refuted(begun):
+        return None
+    if cues.OPEN.search(reply.low) or reply.low.endswith("?"):
         return None
     return agreed(texts_in(reply, len(reply.text)))
 
 
 _LONG_CLAUSE = 12
-_LONGEST_VALUE = 4_000
 _READERS: tuple[Reader, ...] = (
     final_statement,
     last_statement,

@@ -12,19 +12,24 @@ from medhelm_spark.adaptation.words import RIGHT, any_of
 OPTION = any_of("option")
 AND = any_of("either")
 FILLER = (
-    r"most likely|likely|clearly|definitely|probably|actually|indeed|therefore|either|donc|thus"
+    r"most likely|likely|only|clearly|definitely|probably|actually|indeed|therefore|either|donc"
+    r"|thus"
     rf"|{OPTION}|the|la|le|el|los|die|der|das|il|lo|é|une?|una|l'option|l'opzione"
     r"|(?-i:[ao])(?= )"
 )
 _SURE = rf" (?:{any_of('because')})\b"
+_FOLLOW = any_of("follow")
 SURE_CONNECTIVE = re.compile(
-    _SURE + r"| (?:and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
+    rf"{_SURE}| (?:{_FOLLOW}|in|for|over|before|beats|does|makes|stands|the (?:answer|best"
+    rf"|correct|right"
+    rf"|most)|best (?:fits|explains|matches|describes"
+    r"|accounts)|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
 CONNECTIVE = re.compile(
-    _SURE
-    + r"| (?:as|which|due|given|for|based|and|but|is|was|are|were|would|with|not|over|only|here|so"
-    r"|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains|fits|must"
-    r"|should|it is|es|est|ist|è|é|y|et|und|sino|mais)\b"
+    rf"{_SURE}| (?:{_FOLLOW}|as|which|due|given|for|based|and|but|is|was|are|were|would|with|not"
+    r"|over|only|here|so|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains"
+    r"|fits|does|makes|stands|the (?:answer|best|correct|right|most)|best|must|should|it is|es"
+    r"|est|ist|è|é|y|et|und|sino|mais)\b"
 )
 
 _BE = any_of("be")
@@ -35,6 +40,7 @@ _LINK = (
     r"|[ \t]?\n|\s{0,3}(?=[(\[]\w[)\]]))"
 )
 _TO_LINK = rf"[^.:;!?\n]{{0,70}}?{_LINK}"
+_WORST = any_of("worst")
 _CJK = (
     r"(?:答案|答え|正解|正确选项|정답)\s?(?:应该|應該)?\s?(?:是|为|為|は|은|는|[:：])"
     r"|[选選](?:择|擇)?(?!项)|而是|ではなく、?"
@@ -45,17 +51,29 @@ _FINAL_NOUN = (
     r"|(?:endg[uü]ltige|finale) antwort"
 )
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
-KEY_NAME = (
-    r"(?:\w{1,20}[ _-])?(?:answer|choice|option|selection|prediction|label|letter|response|result"
-    r"|output|decision|verdict|respuesta|resposta|r[eé]ponse|antwort|risposta)(?:[ _-]?\w{1,20})?"
-)
-JSON_KEY = re.compile(rf"[\"']{KEY_NAME}[\"']\s{{0,9}}[:=]")
+MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
 ANSWER = re.compile(
     rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
     r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick|vote)"
     r"|(?:so|thus|and) the (?:choice|letter|pick)|\Athe letter|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
-    rf"|richtig(?= ist))(?![a-z]){_TO_LINK}|ans\.? )|{_CJK}"
+    rf"|richtig(?= ist)|the (?:label|output|class|classification|category)"
+    rf"|the (?:choice|option|solution|key|winner|letter)(?= is\b))(?![a-z]){_TO_LINK}"
+    rf"|ans\.? )|{_CJK}"
+)
+WORST_ANSWER = re.compile(
+    rf"\b(?:(?:{_WORST}) (?:{_NOUN}|{OPTION}|one|choice|diagnosis|drug|treatment)"
+    rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|am wenigsten \w+)(?![a-z]){_TO_LINK}"
+)
+IS_WORST = re.compile(
+    rf"\b(?:{_BE}) (?:(?:the|la|le|el|il|die|der|das|a|o) (?:{_WORST}|exception)"
+    rf"|{any_of('harmful')})\b"
+)
+CALLED_WORST = re.compile(
+    rf"\b(?:{_WORST})(?: (?:{_NOUN}|{OPTION}))?[ \"'(]{{1,4}}\Z|\bleast [\w-]+ \Z"
+)
+CALLED_WORST_AFTER = re.compile(
+    rf"[\w']+ (?:(?:that|which|que|qui|die|che) (?:{_BE}) )?(?:the |la |le |die )?(?:{_WORST})\b"
 )
 VERB = re.compile(rf"\b(?:{any_of('choose')})\b")
 CONTRAST = re.compile(
@@ -66,18 +84,20 @@ IS_RIGHT = re.compile(
     rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) (?:best"
     r"|the (?:description|findings|picture|presentation|case))|best (?:fits|explains|matches"
     r"|describes|accounts)|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
-    rf"|it is(?=[.!]|\Z))|"
+    rf"|it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
+    r"|stands out as the|is the one(?=[.!]))|"
     r"(?:是|为)?最?(?:正确|佳选|合适|恰当)"
 )
 SUBJECT = re.compile(
-    rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,] )|(?<=[,。;])|\b(?:{OPTION}|that|but|believe|think|que|dass"
-    rf"|{any_of('so')}),? )(?:(?:la|el|le|il|die|the|a|o) )?(?:(?:{OPTION}) )?"
+    rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,] )|(?<=[,。;])|\b(?:{OPTION}|that|but|believe|think|only|que"
+    rf"|dass|{any_of('so')}),? )(?:(?:la|el|le|il|die|the|a|o) )?(?:(?:{OPTION}) )?"
     rf"|选项)(?=[\"'(\[]{{0,4}}[^\W_](?![a-zA-Z0-9_\u00c0-\u052f]))|(?=[(\[][^\W_][)\]])",
 )
 WEAK = re.compile(
     rf"\b(?:{any_of('so')}|{any_of('but')}|(?:(?:it|this|that) )?(?:is|are) (?:most |best "
     rf"|highly )?(?:consistent|compatible) with"
-    r"|(?:i|we) (?:think|guess|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be"
+    r"|confident in|arrive at|argues? for|vote goes to|fits with|(?:i|we) (?:think|guess|believe"
+    r"|suspect|suppose)|it (?:could|might|may) (?:also|equally) be"
     r"|it'd be"
     r"|by (?:exclusion|elimination)|what remains is|left with|(?:data|results?|evidence|findings"
     r"|interval|authors|abstract|study|trial) says?|(?:matches|matched by|best described by)"
@@ -94,18 +114,23 @@ MENTION = re.compile(
     rf"(?=[(\[][^\W_][)\]])|\b(?:{OPTION}) (?=[\"'(]{{0,4}}\w\b)|选项",
 )
 BARE_LINE = re.compile(
-    r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]{0,4}(\w)(?!\w)[^\w\n]{0,12}$",
+    r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]{0,4}(\w)(?!\w)[^\w\n✗✘❌]{0,12}$",
     re.MULTILINE,
 )
-INLINE_START = re.compile(r"(?<=[.;!?] )(?=[\"'(\[]{0,4}\w[.):\]]{1,2} )")
-HEADED = re.compile(r"[\"'(\[]{0,4}\w[.):]{1,2} ")
+INLINE_START = re.compile(r"(?<=[.;!?] )(?:(?:option|choice) )?(?=[\"'(\[]{0,4}\w[.):\]]{1,2} )")
+HEADED = re.compile(r"(?:(?:option|choice) )?[\"'(\[]{0,4}\w[.):]{1,2} ")
 LINE_START = re.compile(
     r"^[^\w\n(\[]{0,4}(?:(?:option|choice) (?=[\"'(\[]{0,4}\w\b))?"
     r"(?=[\"'(\[]{0,4}\w(?:[.):\]]| [-–—] |$))",
     re.MULTILINE,
 )
-MARKED = re.compile(r"[✓✔✅☑]|(?<!in)(?<!not )(?<!partially )\bcorrect\b")
-MARKED_WRONG = re.compile(r"[✗✘❌]|\b(?:not|in)\s?correct\b|\bwrong\b|n't\b")
+MARKED = re.compile(
+    r"[✓✔✅☑]|(?<!in)(?<!not )(?<!partially )\bcorrect\b"
+    r"|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true|right|yes)\b"
+)
+MARKED_WRONG = re.compile(
+    r"[✗✘❌]|\b(?:not|in)\s?correct\b|\bwrong\b|n't\b|\A\W{0,8}(?:false|no)\b"
+)
 DENIED = re.compile(
     rf"(?:\b(?:{any_of('deny')})|n't|不是|并非|不选)[ \"'(]{{0,4}}"
     rf"(?:(?!(?:{any_of('but')}) )[\w']+[ \"'(]{{1,4}}){{0,2}}\Z",
@@ -116,36 +141,110 @@ REFUTED = re.compile(
     + r")\b|-)[^\s,;.!?–—]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è"
     rf"|ser[ií]a|serait)\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误)",
 )
+HARMFUL = re.compile(
+    rf"[)\]\"':]{{0,4}} ?(?:[-–—] ?(?:{any_of('harmful')}|incorrect|wrong|false)\b"
+    r"|(?:(?!(?:and|but|so|over|which|as)\b|(?:"
+    + any_of("because")
+    + rf")\b|-)[^\s,;.!?–—]+ ){{0,3}}?(?:(?:{_BE}|are|was|were|be) )?"
+    rf"(?:{any_of('harmful')})\b)"
+)
+ABSENT = re.compile(
+    rf"\b(?:{any_of('absent')})"
+    rf"(?:[ \"'(]{{1,4}}(?!(?:{AND}|to|but)\b)[\w'-]+){{0,2}}?[ \"'(]{{1,4}}\Z"
+)
+MET_WITH = re.compile(r"(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )met with\b")
+DENIED_BEFORE = re.compile(
+    rf"\b(?:not|never|cannot|avoid|against|{any_of('harmful')})\b(?![^\n]*\b(?:{any_of('but')})\b)"
+    r"|n't\b"
+)
 SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
 LEAD = re.compile(
     r"\A(?!in?correct|wrong|not|neither)[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?", re.I
 )
+JOINED = re.compile(r"(?:,|;| and| but| while| whereas) (?=[\"'(]?\w\b)")
+ONLY_IF = re.compile(
+    r"\bonly (?:if|when|in)\b|\b(?:otherwise|else|de lo contrario|caso contr[aá]rio|sinon|sonst"
+    r"|andernfalls|altrimenti)\b|\bs[oó]lo si\b|\bnur wenn\b|\bseulement si\b"
+)
+NOT_HERE = re.compile(
+    rf"\b(?:{any_of('but')}|yet|though|although|however|pero|mais|aber|mas),? (?:(?:it|this|that|es"
+    r"|c'est|elle est|il est|das|sie|é|è)(?:'s)? ?(?:is |was |would be |ist |est )?)?"
+    r"(?:not (?:here|in (?:this|our)|for (?:this|our)|correct|right|appropriate|suitable)"
+    r"|wrong|incorrect|false|(?:es |est |ist )?(?:incorrect[ao]|fals[aoc]h?|fausse|faux|errad[ao]))"
+    r"|\bonly (?:if|when)\b"
+)
+BUT_HERE = re.compile(
+    rf"\b(?:{any_of('but')}|however|yet|pero|mais|aber|mas),? (?:here|in (?:this|our)|for (?:this"
+    r"|our)|given|because|since|with|due|considering|aqu[ií]|en este|ici|dans ce|hier|in diesem)\b"
+)
+EXCEPT = re.compile(
+    r"\b(?:except(?: for)?|excepto|other than|apart from|aside from|besides|save(?: for)?|sauf"
+    r"|au[sß]er|exceto|tranne|salvo)\b"
+)
+NONE_BUT = re.compile(
+    r"\b(?:none|nothing|no (?:other )?(?:option|answer|choice))\b[^.;!?\n]{0,60}?"
+    r"\b(?:except(?: for)?|but|other than|apart from|aside from|besides|save(?: for)?)\b"
+)
 NEXT_TURN = re.compile(
-    r"\n\n?(?:#{1,6} ?)?(?:question|q|input|human|user|passage|context|patient note|instruction)"
-    r"s?(?: ?\d{1,4})? ?:",
+    r"\n\n?(?:#{1,6} ?)?(?:(?:next |new |another )?question|q|input|human|user|passage|context"
+    r"|patient note|instruction)s?(?: ?\d{1,4})? ?:",
     re.IGNORECASE,
 )
 ONE_OPTION = re.compile(rf"\b(?:{OPTION}) [\"'(\[]{{0,2}}[A-HJ-Z](?![\w'])", re.IGNORECASE)
+SCOPED_NEXT = re.compile(
+    r"(?: (?:choice|option|answer|treatment|drug|one|step))? ?(?:only )?(?:in|for|among|during|when"
+    r"|once|under|with) (?!(?:this|that|these|the|our|my|his|her|all|such)\b)[a-z]"
+)
+_TURNING = (
+    r"(?:(?:oh|hmm+|ok(?:ay)?),? )?(?:wait|actually|however|but|hmm+|no,|on (?:second|reflection"
+    r"|the other)|(?:let me|let's|i (?:should|need to|must)) (?:double|re|check|verify|think|see"
+    r"|look)\w*|yet|alternatively|then again|instead|pero|sin embargo"
+    r"|mais|cependant|toutefois|aber|jedoch|mas|por[eé]m|entretanto|ma|tuttavia)\b"
+)
+TURN_NEXT = re.compile(rf"[\"')\].,;:!? \n…]{{0,12}}(?:{_TURNING}|(?:or|oder|ou|o|unless|if)\b)")
+SENTENCE_TURN = re.compile(rf"(?:[.!?…][\"')\]]{{0,2}}\s|\n){_TURNING}")
+CLOSED = re.compile(r"(?:\\(?:boxed|fbox)\s?\{[^{}]*\}+|<[/\\](?:final_?)?answer>)\W*\Z", re.I)
+GRADE = re.compile(
+    r"\b(?:the )?(?:(?:esi|triage|severity|risk|acuity) ){0,2}"
+    r"(?:grade|level|stage|class|category|score|group|esi)(?: is)? (?=\d\b)",
+    re.IGNORECASE,
+)
+BEFORE_LABEL = re.compile(r"\A(?:A:|\d{1,2}[.)]) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)")
+NUMBERED = re.compile(r"^[ \t]{0,8}(\d)[.)] (?=\S* ?[^\W\d_]{2})", re.MULTILINE)
+UNREAL = re.compile(r"\b(?:if|unless|or|" + any_of("condition") + r")\b")
 LONGEST_SUBJECT = 400
 SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")
 CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 SOMEBODY = re.compile(
-    r"\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)"
+    r"\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z"
     r"|(?<!to )\b(?:whether|(?:possible|conceivable|arguable) that)\b"
     r"|\b(?:some|many|most (?:people|students)|others|students?|people|candidates|test-takers"
-    r"|examinees|colleagues?|textbooks?|you|one) (?:[\w-]+ ){0,3}?(?:might|may|could|would|often"
+    r"|guidelines|authors"
+    r"|examinees|colleagues?|textbooks?|you|one) (?!should |must )(?:[\w-]+ ){0,3}?(?:prefer"
+    r"|favou?r|recommend|might|may|could|would|often"
     r"|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
+    r"|\b(?:commonly|often|frequently|usually|mistakenly) (?:chosen|picked|selected|given|answered)"
+    r"|\b(?:wrong|incorrect|false|unsafe|dangerous|inappropriate|mistake|error|unwise|harmful) "
+    r"(?:to|that)\b|\b(?:error|equivocado|erro|errado|faux de|erreur de|errore)\b"
     r"|\b(?:initially|at first|first (?:thought|impression|guess)|was going to|tempt\w+"
     r"|mistake\w*|traps?|pitfalls?"
     r"|misconception|distractors?|for example|e\.g\.|format)\b"
 )
 OTHER_ANSWER = re.compile(
-    r"(?:\b(?:wrong|incorrect|false|second(?:[- ]best| most \w+)?|another|other|alternative"
+    r"(?:\b(?:wrong|incorrect|false|(?:second|next)(?:[- ]best| most \w+)?|another|other"
+    r"|alternative"
     r"|tempting"
     r"|previous|common|plausible|next most \w+) |in)\Z"
 )
+REASON = re.compile(rf"\W{{0,4}},? ?(?:{any_of('because')}|as|given|due to)\b(?<!or) \w")
+ASKS_FOR_WORST = re.compile(
+    rf"\b(?:except|excepto|exceto|sauf|au[sß]er|tranne|not|n't|least|nicht|kein\w*|no (?:es|est|se"
+    rf"|deb)|n[aã]o|pas|non|{_WORST}|{any_of('harmful')})\b|n't\b"
+)
+OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
+AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")
 FUNCTION_WORD = re.compile(
     r"(?:\b(?:the|an|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|be|been|would|could"
@@ -154,19 +253,15 @@ FUNCTION_WORD = re.compile(
     r"|its|their|his|her|it|also|more|most|very|due|such|el|la|los|las|un|una|de|que|es|le|les"
     r"|des|du|est|et|der|die|das|und|ist|nicht|os)|[,(\[:–—-])\Z"
 )
-KEY = re.compile(KEY_NAME)
-CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-ANSWER_KEY = re.compile(r"answer|choice|respuesta|resposta|r[eé]ponse|antwort|risposta|prediction")
-OTHER_KEY = re.compile(
-    r"wrong|incorrect|second|alternativ|other|previous|runner|not_|why|reason|expla|confid|text\Z"
-    r"|options\Z|choices\Z|count|score|probab|ruled|eliminat|rational"
-)
-INSIDE = re.compile(r"(?:\w|\d[.,])\Z")
+INSIDE = re.compile(r"(?:\w|\d[.,]|[^\W\d_]{2}-)\Z")
+HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
 NO_ALONE = re.compile(
-    r"[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} "
+    r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} "
     r"(?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would"
-    r"|seems|appears|given|based|for|from|with|to|here|overall|answer|rather|although|though"
-    r"|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this|both))\b"
+    r"|seems|appears|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|answer"
+    r"|rather|although"
+    r"|though"
+    r"|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this|both))\b)"
 )
 _BECAUSE = rf"(?:{any_of('because')}|as)\b"
 PREFERRED = re.compile(
@@ -183,19 +278,31 @@ EXPLAINED = re.compile(
 )
 SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
 AFTER_ALL = re.compile(
-    r"\b(?:on (?:second thoughts?|reflection)|correction|actually|wait|edit|revised|scratch that"
+    r"\b(?:on (?:second thoughts?|reflection)|oops|or rather|correction|actually|wait|edit"
+    r"|revised|scratch that"
     r"|(?:i )?meant?(?: to say)?|(?:chang|revis|correct)\w* (?:it |that |my (?:\w+ )?\w+ )?to"
-    r"|make (?:it|that)|(?<=[.!?] )no(?=,)),?:? (?:(?:sorry|no|rather|wait),? )?(?:it(?:'s| is) )?"
+    r"|make (?:it|that)|(?<=[.!?–—-] )no(?=,)),?:? (?:(?:sorry|no|rather|wait),? )?(?:it(?:'s"
+    r"| is) )?"
     r"|(?<=\w )(?:->|→|⇒) ?"
 )
 SCOPE = re.compile(
-    r"\A\W{0,4}(?:(?:in|for|with|without|among|during|after|before|when|once|under) (?!(?:this"
+    r"\A\W{0,4}(?:(?:by|in) contrast,? |conversely,? )?(?:in the past|(?:in|for) (?:the"
+    r"|an?) (?:second"
+    r"|third|next|other|different|latter|alternative|hypothetical) \w+|another|(?:in|for|with"
+    r"|without|among|during|after|before|when|once|under) "
+    r"(?!(?:this"
     r"|that|these|those|the|my|our|your|all|such|light|view|summary|conclusion|short|sum|fact"
-    r"|total|other words|both|clinical|general|any|her|his|its|their)\b)|en |em |chez |bei |nei )"
+    r"|re-?\w+ing|checking|thinking|looking|careful|further|closer|more|total|other words|both"
+    r"|clinical|general|any|her|his|its|their)\b)|en |em |chez |bei |nei )"
 )
 SCOPED = re.compile(
-    r"[^.;]{0,20}? (?:only )?(?:in|for|among|during|when|once|under|with) (?!(?:this|that|these"
-    r"|the|our|my|his|her|all|such|light|view|general|a 1|option)\b)[a-z]"
+    r"[^.;,]{0,40}? (?:only )?(?:(?:when|once|while) |(?:in|for|among|during|under|with) (?!(?:this"
+    r"|that|these|the|our|my|his|her|all|such|light|view|general|a 1|option)\b))[a-z]"
+)
+RETRACTED = re.compile(
+    r"\b(?:let me re-?(?:consider|think|check|evaluate|examine|read|assess)\w*|that was (?:wrong"
+    r"|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)|i made an? (?:mistake|error)"
+    r"|(?:check|think|look|read)ing (?:it )?again|scratch that|i take back \S{1,20})"
 )
 ALSO = re.compile(r"\b(?:also|too|as well|equally|so is|likewise)\b")
 CONCLUDED = re.compile(
@@ -212,4 +319,8 @@ HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
 LABEL_LAST = re.compile(r"(?:\A|[\s(\[*])\w[.)]\s*\Z")
 DISCUSSED = re.compile(r"[\"')\]]{0,4} (?!because|since)[^\W\d]")
 OPEN = re.compile(r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply))\b")
+BEGUN_CLAUSE = re.compile(
+    r"(?:\A|[ .\n])(?:but|however|if|unless|when|while|whereas|or|wait|although|pero|mais|aber)"
+    r"(?:,? [\w'-]+){0,3}(?<=\w\w)\Z"
+)
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")

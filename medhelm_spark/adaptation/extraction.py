@@ -40,20 +40,21 @@ def read_answer(
         how: The declared method.
         output_mapping: The options the prompt showed, letter to text; the answer is then a letter.
         references: The possible answers where the prompt shows no options.
-        question: The instance's input, which lists the options' texts where references are letters.
+        question: The instance's input, which lists the options' texts where references are letters,
+            and tells whether the wrong option is asked for ("EXCEPT").
         is_cut: Whether the text ended at its token limit.
     """
     if how.method is ExtractionMethod.STRICT:
         return text
     if how.method is ExtractionMethod.REGEX:
-        return _as_option(_matched(text, how.pattern), output_mapping)
+        return _as_option(_matched(text, how.pattern), output_mapping, question)
     if how.method is ExtractionMethod.JSON_FIELD:
-        return _as_option(field(text, how.field), output_mapping)
+        return _as_option(field(text, how.field), output_mapping, question)
     if (bare := text.strip()) in output_mapping:
         return bare
     is_yes_no = how.method is ExtractionMethod.YES_NO
     options = _options(output_mapping, references, question, is_yes_no=is_yes_no)
-    return read_choice(text, options, is_cut=is_cut)
+    return read_choice(text, options, question=question, is_cut=is_cut)
 
 
 def _options(
@@ -79,13 +80,13 @@ def _with_words(options: Options, *, is_yes_no: bool) -> Options:
     return Options(options.labels, texts, options.shown) if texts != options.texts else options
 
 
-def _as_option(value: str | None, output_mapping: Mapping[str, str]) -> str | None:
+def _as_option(value: str | None, output_mapping: Mapping[str, str], question: str) -> str | None:
     """A value taken out of the text; where options were shown, the label of the option it names."""
     if value is None or not value.strip():
         return None
     if not output_mapping or value in output_mapping:
         return value.strip()
-    return read_value(value, options_of(output_mapping))
+    return read_value(value, options_of(output_mapping), question)
 
 
 @lru_cache(maxsize=64)

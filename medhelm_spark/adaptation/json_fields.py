@@ -4,13 +4,15 @@ Prose and code fences around an object do not matter. An object that was cut off
 JSON, still gives the values that are complete. The number of parsing attempts is bounded.
 """
 
+import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 _MAX_ATTEMPTS = 64
 _OBJECT = re.compile(r"\{\s{0,80}[\"'}]")
+_FLAT = re.compile(r"\{'[^{}]{1,4000}\}")
 _KEY = re.compile(r"[\"']([^\"'\n{}:,]{1,60})[\"']\s{0,20}:\s{0,20}")
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\n\\]|\\.|'(?!\s*[,}\]]))*)'")
 _DECODER = json.JSONDecoder(strict=False)
@@ -37,7 +39,7 @@ def field(text: str, path: str) -> str | None:
     """
     values = [
         (value, _is_example(text, at))
-        for at, object_ in objects(text)
+        for at, _, object_ in objects(text)
         if (value := _at_path(object_, path)) is not None
     ]
     if not values:
@@ -52,8 +54,8 @@ def field(text: str, path: str) -> str | None:
     return real[-1] if real else values[-1][0] if values else None
 
 
-def objects(text: str) -> list[tuple[int, Any]]:
-    """Position and value of the outermost JSON objects of a text, in order."""
+def objects(text: str) -> list[tuple[int, int, Any]]:
+    """Begin, end and value of the outermost JSON objects of a text, in order."""
     decoded, end = [], 0
     for match in list(_OBJECT.finditer(text))[-_MAX_ATTEMPTS:] if "{" in text else ():
         if match.start() < end:
@@ -62,7 +64,18 @@ def objects(text: str) -> list[tuple[int, Any]]:
             value, end = _DECODER.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        decoded.append((match.start(), value))
+        decoded.append((match.start(), end, value))
+    return decoded or _single_quoted(text)
+
+
+def _single_quoted(text: str) -> list[tuple[int, int, Any]]:
+    """Objects without objects in them, in single quotes, as Python prints them."""
+    decoded = []
+    for match in list(_FLAT.finditer(text))[-_MAX_ATTEMPTS:] if "{'" in text else ():
+        try:
+            decoded.append((match.start(), match.end(), ast.literal_eval(match[0])))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
     return decoded
 
 
@@ -73,33 +86,19 @@ def loose_values(text: str) -> Iterator[tuple[int, str, str]]:
             yield match.start(), match[1], value
 
 
-def members(value: Any) -> Iterator[tuple[str, str]]:
-    """Name and value, as text, of every member of an object and of the objects in it."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if isinstance(inner, dict):
-                yield from members(inner)
-            elif (text := _as_text(inner)) is not None:
-                yield name, text
-
-
-def scalars(text: str) -> list[str]:
-    """The values, as texts, of a text that is a JSON list or object; empty for any other text."""
+def parsed_value(text: str) -> dict[str, Any] | list[Any] | None:
+    """The value of a text that is a JSON list or object; None for any other text."""
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):
-        return []
-    items = value if isinstance(value, list) else [member for _, member in members(value)]
-    return [item_text for item in items if (item_text := _as_text(item)) is not None]
+        return None
+    return value if isinstance(value, dict | list) else None
 
 
-def without_examples(
-    text: str, values: list[tuple[int, str]], is_read: Callable[[str], bool]
-) -> list[str]:
-    """The readable values that are no examples; where all are examples, all."""
-    read = [(at, value) for at, value in values if is_read(value)]
-    return [value for at, value in read if not _is_example(text, at)] or [
-        value for _, value in read
+def without_examples(text: str, results: list[tuple[int, str]]) -> list[str]:
+    """The results, by the position of their object, that are no examples; else all."""
+    return [result for at, result in results if not _is_example(text, at)] or [
+        result for _, result in results
     ]
 
 
@@ -113,7 +112,7 @@ def _spelling(name: str) -> str:
 
 def _at_path(value: Any, path: str) -> str | None:
     if isinstance(value, dict) and path in value:
-        return _as_text(value[path])
+        return as_text(value[path])
     for name in path.split("."):
         if not isinstance(value, dict):
             return None
@@ -121,18 +120,19 @@ def _at_path(value: Any, path: str) -> str | None:
         if not same:
             return None
         value = value[name if name in value else same[-1]]
-    return _as_text(value)
+    return as_text(value)
 
 
 def _value_at(text: str, at: int) -> str | None:
     try:
-        return _as_text(_DECODER.raw_decode(text, at)[0])
+        return as_text(_DECODER.raw_decode(text, at)[0])
     except (ValueError, RecursionError):
         match = _SINGLE_QUOTED.match(text, at)
         return match[1] if match else None
 
 
-def _as_text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """A JSON value as text; None for null."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -16,6 +16,7 @@ def bare_label(reply: Reply) -> NamedOption | None:
         for match in cues.BARE_LINE.finditer(reply.low)
         if match[1].upper() in reply.options.labels
         and not (reply.is_cut and match.end() == len(reply.text))
+        and not (reply.is_cut and cues.TURN_NEXT.match(reply.low, match.end()))
         and not _continues_list(reply, match)
     ]
     return agreed(bare)
@@ -24,6 +25,8 @@ def bare_label(reply: Reply) -> NamedOption | None:
 def _continues_list(reply: Reply, line: re.Match[str]) -> bool:
     """Whether a label alone on the last line continues the list of options above it."""
     if line.end() < len(reply.text) or reply.low[line.start() - 2 : line.start()] == "\n\n":
+        return False
+    if cues.BARE_LINE.match(reply.low, reply.low.rfind("\n", 0, line.start() - 1) + 1):
         return False
     above = reply.low[: line.start()].rstrip("\n").rpartition("\n")[2].lstrip("*_([ ")
     return above[:1].isalnum() and ord(line[1]) - ord(above[0]) == 1 and not above[1:2].isalnum()
@@ -38,7 +41,12 @@ def last_line(reply: Reply) -> NamedOption | None:
     if reply.text.endswith("?") or len(_listed(reply)) > 1:
         return None
     last = reply.text[start:]
-    is_ended = start <= begin or reply.text[-1:] in ".!\"')]*" or cues.LEAD.match(last.strip())
+    is_ended = (
+        start <= begin
+        or reply.text[:start].endswith("?")
+        or reply.text[-1:] in ".!\"')]*"
+        or cues.LEAD.match(last.strip())
+    )
     for part in (reply.text[begin:], last if is_ended else ""):
         bare = cues.LEAD.sub("", part.strip())
         if result := reply.options.whole(part) or reply.options.whole(bare):
@@ -53,10 +61,12 @@ def first_line(reply: Reply) -> NamedOption | None:
         return None
     if reply.is_question(named) or len({option.result for option in _listed(reply).values()}) > 1:
         return None
+    if reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end):
+        return None
     if cues.EXPLAINED.match(reply.low, named.end):
         return named
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
-    if is_word and not reply.options.labels:
+    if is_word and not reply.options.labels and reply.holds_where_cut(named):
         return agreed([named, *texts_in(reply, len(reply.text))])  # "No, the trial was small"
     if reply.is_cut or is_discussed(reply, named):
         return None
@@ -74,7 +84,9 @@ def first_line(reply: Reply) -> NamedOption | None:
 
 def _is_prefix(reply: Reply, at: int, named: NamedOption) -> bool:
     """Whether "A:" may stand for "Answer:", there being no text of option A after it."""
-    return not named.is_text and re.match(r"[\"'(\[]{0,4}A:", reply.text[at : at + 6]) is not None
+    is_called_option = reply.low[:at].endswith(("option ", "choice "))
+    is_prefix = re.match(r"[\"'(\[]{0,4}A:", reply.text[at : at + 6]) is not None
+    return is_prefix and not named.is_text and not is_called_option
 
 
 def _listed(reply: Reply) -> dict[int, NamedOption]:
@@ -83,10 +95,13 @@ def _listed(reply: Reply) -> dict[int, NamedOption]:
     starts = [*cues.LINE_START.finditer(reply.low)]
     if cues.HEADED.match(reply.low):  # "A. Aspirin: weak. B. Heparin: slow."
         starts += cues.INLINE_START.finditer(reply.low)
-    for match in starts:
+    end = 0
+    for match in sorted(starts, key=lambda match: match.start()):
         named = reply.named_at(match.end())
-        if named and not _is_prefix(reply, match.end(), named):
-            lines[match.start()] = named
+        if match.start() < end or named is None or _is_prefix(reply, match.end(), named):
+            continue  # within the option before it, or "A:" for "Answer:"
+        lines[match.start()] = named
+        end = named.end
     return lines
 
 
@@ -97,10 +112,12 @@ def only_line(reply: Reply) -> NamedOption | None:
     if len({named.result for named in listed}) == 1:
         is_answer = cues.SENTENCE_ENDED.match(reply.low, listed[0].end)
         return listed[0] if is_answer and not reply.is_refuted(listed[0]) else None
-    return agreed([named for named in listed if _is_marked(reply, named)])
+    starts = sorted(lines)
+    ends = dict(zip(starts, [*starts[1:], len(reply.low)], strict=False))
+    return agreed([lines[at] for at in starts if _is_marked(reply, lines[at], ends[at])])
 
 
-def _is_marked(reply: Reply, named: NamedOption) -> bool:
-    end = reply.low.find("\n", named.end) % (len(reply.low) + 1)
-    line = reply.low[named.end : min(end, named.end + 400)]
+def _is_marked(reply: Reply, named: NamedOption, end: int) -> bool:
+    end = min(end, reply.low.find("\n", named.end) % (len(reply.low) + 1), named.end + 400)
+    line = reply.low[named.end : end]
     return bool(cues.MARKED.search(line)) and not cues.MARKED_WRONG.search(line)

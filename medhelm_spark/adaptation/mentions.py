@@ -39,9 +39,13 @@ def mentions(reply: Reply) -> Iterator[NamedOption]:
         named = reply.named_at(match.end())
         if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
             continue
-        if reply.is_question(named):
-            continue
         begin = reply.sentence_start(match.start())
+        is_denied_before = cues.DENIED_BEFORE.search(reply.low, begin, match.start())
+        is_worst = cues.WORST_ANSWER.search(reply.low, begin, named.end)
+        if not reply.asks_for_worst and is_worst:
+            continue
+        if reply.is_question(named) or is_denied_before:
+            continue
         before = reply.low[begin : match.start()].strip()
         is_ended = cues.ENDED.match(reply.low, named.end) and (
             begin == 0 or named.end < len(reply.low)
@@ -55,7 +59,10 @@ def mentions(reply: Reply) -> Iterator[NamedOption]:
 
 
 def texts_in(reply: Reply, end: int) -> list[NamedOption]:
-    """The options whose texts occur before `end` and are not denied; the longest text counts."""
+    """The options whose texts occur before `end` and are not denied; the longest text counts.
+
+    Where a text is denied and its opposite is an option ("no pneumonia"), that one is named.
+    """
     taken = bytearray(end)
     named = []
     for option, result in reply.options.longest_first:
@@ -65,11 +72,11 @@ def texts_in(reply: Reply, end: int) -> list[NamedOption]:
             if not any(taken[start:stop]) and _is_alone(reply.low, option, start):
                 taken[start:stop] = b"\1" * len(option)
                 mention = NamedOption(result, start, stop, is_text=True)
-                if (
-                    not reply.is_denied(start)
-                    and not reply.is_refuted(mention)
-                    and not _is_topic(reply, mention)
-                ):
+                is_denied = reply.is_denied(start) or reply.is_absent(start)
+                if is_denied or reply.is_refuted(mention):
+                    if opposite := reply.options.opposites.get(option):
+                        named.append(NamedOption(opposite, start, stop, is_text=True))
+                elif not _is_topic(reply, mention):
                     named.append(mention)
             start = reply.low.find(option, stop, end)
     return sorted(named, key=lambda mention: mention.end)
@@ -84,6 +91,8 @@ def _is_topic(reply: Reply, named: NamedOption) -> bool:
 
 def _is_alone(low: str, option: str, start: int) -> bool:
     end = start + len(option)
-    if cues.INSIDE.search(low, max(0, start - 2), start) or low[end : end + 1].isalnum():
+    if cues.INSIDE.search(low, max(0, start - 3), start) or low[end : end + 1].isalnum():
+        return False
+    if cues.HYPHENATED.match(low, end) or cues.MET_WITH.match(low, start):
         return False
     return option != "no" or cues.NO_ALONE.match(low, end) is not None

@@ -28,7 +28,8 @@ _DELIMITER = re.compile(r"[)\]\"'}>]{0,4}[ \t]{0,4}[.):,=–—-]{0,3}[ \t]{0,4}
 _OPENING = re.compile(r"[ \"'(\[:]{0,8}(?:(?:the|an?) )?[\"'(\[]{0,3}")
 _ENDS = re.compile(r"[ \t\"')\]]{0,8}(?:\Z|[.\n,;])")
 _AND = re.compile(
-    rf"[ \t]?(?:\.\.+[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,/&+]|,? \((?=or\b)"
+    rf"[ \t]?(?:(?:\.\.+|[–—])[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,/&+]"
+    rf"|,? \((?=or\b)"
     r"|[和或与と、])[ \t]?(?:(?:or else|or|alternatively|else|so is|then)[ \t])?"
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t](?=\S{1,3}(?:\W|\Z)))?"
 )
@@ -81,7 +82,9 @@ def _begin(low: str, at: int) -> int:
 
 
 def _ends_word(low: str, end: int) -> bool:
-    return not (low[end : end + 1].isalnum() and low[end - 1 : end].isalnum())
+    """Whether no word goes on at a place; a hyphenated word is one word."""
+    is_inside = low[end : end + 1].isalnum() and low[end - 1 : end].isalnum()
+    return not is_inside and not cues.HYPHENATED.match(low, end)
 
 
 def _text_at(low: str, at: int, options: Options, *, is_listed: bool = False) -> NamedOption | None:

@@ -17,8 +17,10 @@ FLAGS = {"0": "0", "1": "1"}
 _LINE = re.compile(r"^[ \t]*\(?([A-Za-z0-9])[.):][ \t]+(\S.*)$", re.MULTILINE)
 _INLINE = re.compile(r"\(([A-Za-z0-9])\)\s+((?!\s)[^(\n]*(?:\((?![A-Za-z0-9]\)\s)[^(\n]*)*)")
 _ARTICLE = re.compile(r"(?:the|an?) ")
+_OPPOSITE = re.compile(r"(?:not?|non|without|(?:absence|no evidence) of)[ -]")
 _NEGATION = re.compile(
     r"\b(?:not?|never|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
+    r"|without|absence|free|stop|hold|withhold|discontinu\w+|cease|switch"
     r"|than|instead|wrong|false|incorrect|unlikely|less|rul\w+ out)\b|n't",
 )
 
@@ -52,8 +54,32 @@ class Options:
             text for text, _ in self.longest_first if len(text) > 3 and _NEGATION.search(text)
         )
 
+    @cached_property
+    def opposites(self) -> dict[str, str]:
+        """The result of "no pneumonia" by the text "pneumonia", where both are options."""
+        return {
+            other: result
+            for text, result in self.texts.items()
+            if (match := _OPPOSITE.match(text)) and (other := text[match.end() :]) in self.texts
+        }
+
+    @cached_property
+    def are_labels(self) -> bool:
+        """Whether texts of options are labels themselves, as in `A: B`."""
+        return any(text.upper() in self.labels for text in self.texts)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the options are numbers without texts: grades, or 0 and 1."""
+        return bool(self.labels) and not self.shown and all(map(str.isdigit, self.labels))
+
     def whole(self, text: str) -> str | None:
-        """The result of the option that makes up the whole text, punctuation aside."""
+        """The result of the option that makes up the whole text, punctuation aside.
+
+        A question is no option, unless an option's text is one.
+        """
+        if text.rstrip(" \n\"')]}").endswith("?"):
+            return self.texts.get(option_text(text))
         bare = text.strip(" \n.,;:!?\"'()[]{}<>")
         if bare.upper() in self.labels:
             return self.labels[bare.upper()]

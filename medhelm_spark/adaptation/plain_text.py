@@ -33,6 +33,7 @@ _STEPS = tuple(
         (r"__", "", 0),
     )
 )
+_UNIT = re.compile(r"(?<=\d)(?: (?=%)|(?=(?:mg|mcg|μg|g|kg|ml|l|mmol|iu|mm|cm)\b))", re.I)
 _BLANK_LINES = re.compile(r"\n{3,}")
 _SPACE = re.compile(r"[ \t\u00a0]+")
 
@@ -46,6 +47,7 @@ def plain(text: str) -> str:
             text = pattern.sub(new, text)
         text = text.translate(_QUOTES)
     text = _SPACE.sub(" ", text)
+    text = _UNIT.sub(lambda match: "" if match[0] else " ", text)
     if "\n" not in text:
         return text.strip()
     lines = (line.strip() for line in text.splitlines())

@@ -9,6 +9,7 @@ from medhelm_spark.adaptation import cues
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 
+_LONGEST_QUESTION, _LONGEST_SENTENCE = 4_000, 400
 _BEFORE, _AFTER, _DENIAL = 200, 160, 48
 """Characters that are searched before a position, behind it, and before it for a denial."""
 
@@ -16,12 +17,15 @@ _BEFORE, _AFTER, _DENIAL = 200, 160, 48
 class Reply:
     """A plain text and the options that it may name; `low` is its lower case of equal length."""
 
-    def __init__(self, text: str, options: Options, *, is_cut: bool) -> None:
+    def __init__(
+        self, text: str, options: Options, *, is_cut: bool, asks_for_worst: bool = False
+    ) -> None:
         low = text.lower()
         self.text = text if len(low) == len(text) else low
         self.low = low
         self.options = options
         self.is_cut = is_cut
+        self.asks_for_worst = asks_for_worst
 
     @cached_property
     def _without_negated_texts(self) -> str:
@@ -41,8 +45,58 @@ class Reply:
         return cues.DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at) is not None
 
     def is_refuted(self, named: NamedOption) -> bool:
-        """Whether the words after an option deny it."""
-        return cues.REFUTED.match(self._without_negated_texts, named.end) is not None
+        """Whether the words after an option deny it, or warn of it where no one asks for that."""
+        if cues.REFUTED.match(self._without_negated_texts, named.end) or self.is_warned_of(named):
+            return True
+        rest = self.low[named.end : self.sentence_end(named.end)]
+        return cues.NOT_HERE.search(rest) is not None
+
+    def is_warned_of(self, named: NamedOption) -> bool:
+        """Whether the words after an option call it harmful, and the question does not ask so."""
+        if self.asks_for_worst:
+            return False
+        return cues.HARMFUL.match(self._without_negated_texts, named.end) is not None
+
+    def is_called_worst(self, begin: int, start: int) -> bool:
+        """Whether what a statement names is called worst or wrong, and the question asks not so.
+
+        Its clause begins at `begin`, the words that tell the answer at `start`.
+        """
+        if self.asks_for_worst:
+            return False
+        is_before = cues.CALLED_WORST.search(self.low, begin, start)
+        return bool(is_before or cues.CALLED_WORST_AFTER.match(self.low, start))
+
+    def is_absent(self, at: int) -> bool:
+        """Whether the words before a place say that it is not there, or not chosen."""
+        return cues.ABSENT.search(self._without_negated_texts, max(0, at - _BEFORE), at) is not None
+
+    @cached_property
+    def _last_turn(self) -> int:
+        return max((match.end() for match in cues.SENTENCE_TURN.finditer(self.low)), default=-1)
+
+    def holds_where_cut(self, named: NamedOption, end: int = 0) -> bool:
+        """Whether a statement that goes up to `end` holds whatever follows where a text was cut.
+
+        Its sentence is finished, or goes on with a reason; neither the rest of it nor a sentence
+        after it begins to take it back.
+        """
+        if not self.is_cut:
+            return True
+        stated = max(named.end, end)
+        if cues.TURN_NEXT.match(self.low, stated) or cues.SCOPED_NEXT.match(self.low, stated):
+            return False
+        is_text_alone = self.low[named.start : named.end] in self.options.texts
+        begin = stated if is_text_alone or end > named.end else named.start
+        stop = cues.SENTENCE_END.search(self.low, begin, begin + _LONGEST_SENTENCE)
+        if stop and "\n" in self.low[stop.start() : stop.end() + 1]:
+            return not cues.TURN_NEXT.match(self.low, stop.end())
+        rest = self.low[stated : min(stop.start() if stop else len(self.low), stated + _AFTER)]
+        if cues.TURN.search(rest) or self._last_turn > stated:
+            return False
+        is_reasoned = cues.REASON.match(rest) and not cues.UNREAL.search(rest)
+        is_with_label = named.is_text and not is_text_alone
+        return bool(stop or is_reasoned or is_with_label)
 
     def is_question(self, named: NamedOption) -> bool:
         """Whether the sentence that names an option is a question."""
@@ -59,3 +113,20 @@ class Reply:
         """Where the sentence around a position ends; at most `_AFTER` characters behind it."""
         match = cues.SENTENCE_END.search(self.low, at, at + _AFTER)
         return match.start() if match else min(len(self.low), at + _AFTER)
+
+
+def asked_in(question: str) -> str:
+    """The sentence of a question that asks, in lower case; without the options it lists."""
+    lines = [
+        line
+        for line in question[-_LONGEST_QUESTION:].splitlines()
+        if line.strip() and not cues.OPTION_LINE.match(line)
+    ]
+    sentences = cues.AFTER_SENTENCE.split(" ".join(lines).lower())
+    asking = (sentence for sentence in reversed(sentences) if "?" in sentence)
+    return next(asking, sentences[-1])
+
+
+def asks_for_worst(asked: str) -> bool:
+    """Whether the sentence that asks wants the wrong or least option: "EXCEPT", "least likely"."""
+    return cues.ASKS_FOR_WORST.search(asked) is not None

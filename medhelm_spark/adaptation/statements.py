@@ -36,20 +36,45 @@ def certainty_of(reply: Reply, start: int, end: int, named: NamedOption) -> Cert
     """The certainty of a statement whose cue spans `start` to `end` and that names `named`."""
     begin = reply.sentence_start(start)
     before = cues.OWN_CLAUSE.split(reply.low[begin:start])[-1]
-    if reply.is_question(named) or cues.SOMEBODY.search(before + reply.low[start:end]):
-        return Certainty.NONE
-    if cues.OTHER_ANSWER.search(before) or reply.is_denied(start):
-        return Certainty.NONE
-    if cues.DENIED_LINK.search(reply.low, start, end):
-        return Certainty.NONE
     after = reply.low[named.end : reply.sentence_end(named.end)]
+    if (
+        reply.is_question(named)
+        or reply.is_denied(start)
+        or reply.is_called_worst(start - len(before), start)
+        or reply.is_warned_of(named)
+        or cues.SOMEBODY.search(before + reply.low[start:end])
+        or cues.OTHER_ANSWER.search(before)
+        or cues.DENIED_LINK.search(reply.low, start, end)
+        or cues.NOT_HERE.search(after)
+        or not reply.holds_where_cut(named, end)
+        or _is_shared(reply, named)
+    ):
+        return Certainty.NONE
     would = cues.WOULD.search(reply.low, start, max(end, named.start))
     if cues.CONDITION.search(before) or cues.CONDITION.search(after):
         is_counterfactual = would or cues.WOULD.search(before)
-        return Certainty.NONE if is_counterfactual else Certainty.CONDITIONAL
+        is_none = is_counterfactual or cues.ONLY_IF.search(after)
+        return Certainty.NONE if is_none else Certainty.CONDITIONAL
     if would and not cues.TURN.search(before):
-        return Certainty.SUPPOSED
+        return Certainty.NONE if cues.BUT_HERE.search(after) else Certainty.SUPPOSED
     return Certainty.FIRM
+
+
+def _is_shared(reply: Reply, named: NamedOption) -> bool:
+    """Whether another option holds for other cases, or is the exception.
+
+    "A in adults, B in children", "none of the above except B"
+    """
+    end = reply.sentence_end(named.end)
+    but = cues.EXCEPT.search(reply.low, named.end, end)
+    if but and reply.named_at(but.end()):
+        return True
+    scope = cues.SCOPED_NEXT.match(reply.low, named.end)
+    others = (
+        reply.named_at(joined.end())
+        for joined in (cues.JOINED.finditer(reply.low, scope.end(), end) if scope else ())
+    )
+    return any(other and other.result != named.result for other in others)
 
 
 def statements(reply: Reply, patterns: Iterable[re.Pattern[str]]) -> Iterator[Statement]:
@@ -93,6 +118,10 @@ def _last_or_first(reply: Reply, named: list[NamedOption]) -> NamedOption:
     ):
         return last
     is_scoped = cues.SCOPE.match(reply.low[begin : last.start]) or cues.SCOPED.match(after)
+    if is_scoped and cues.SCOPED.match(reply.low[first.end : reply.sentence_end(first.end)]):
+        return NamedOption(
+            None, last.start, last.end
+        )  # "A is best for adults, B is best for children"
     return first if is_scoped else last
 
 
@@ -102,14 +131,14 @@ _ANSWER_FIRST = 20
 
 def final_statement(reply: Reply) -> NamedOption | None:
     """The last statement of a final answer: "Final answer: B"."""
-    return _last(
-        reply, statements(reply, (cues.FINAL, cues.JSON_KEY)), Certainty.FIRM, Certainty.SUPPOSED
-    )
+    return _last(reply, statements(reply, (cues.FINAL,)), Certainty.FIRM, Certainty.SUPPOSED)
 
 
 def last_statement(reply: Reply) -> NamedOption | None:
     """The last statement of an answer."""
-    patterns = (cues.ANSWER, cues.VERB)
+    patterns = [cues.ANSWER, cues.VERB]
+    if reply.asks_for_worst:
+        patterns.append(cues.WORST_ANSWER)
     return _last(
         reply,
         [
@@ -132,19 +161,23 @@ def conditional_statement(reply: Reply) -> NamedOption | None:
 
 def _corrections(reply: Reply) -> Iterator[Statement]:
     """Corrections of what was denied or said before: "not A but B", "wait, B."."""
-    for pattern in (cues.CONTRAST, cues.AFTER_ALL):
+    for pattern in (cues.CONTRAST, cues.AFTER_ALL, cues.NONE_BUT):
         for match in pattern.finditer(reply.low):
             named = reply.named_at(match.end())
             if named is None:
                 continue
             is_answer = cues.SENTENCE_ENDED.match(reply.low, named.end) or pattern is cues.CONTRAST
-            if is_answer and not reply.is_refuted(named) and not reply.is_question(named):
+            is_open = reply.is_question(named) or not reply.holds_where_cut(named)
+            if is_answer and not reply.is_refuted(named) and not is_open:
                 yield Statement(named, Certainty.FIRM)
 
 
 def _called_right(reply: Reply) -> Iterator[Statement]:
     """Options that are the subject of a sentence which calls them right: "(B) is correct"."""
-    for verdict in cues.IS_RIGHT.finditer(reply.low):
+    verdicts = [*cues.IS_RIGHT.finditer(reply.low)]
+    if reply.asks_for_worst:
+        verdicts += cues.IS_WORST.finditer(reply.low)
+    for verdict in verdicts:
         start = verdict.start()
         for named in _subjects(reply, start):
             certainty = certainty_of(reply, named.start, verdict.end(), named)
@@ -160,7 +193,7 @@ def _subjects(reply: Reply, end: int) -> Iterator[NamedOption]:
             yield named
     subject = reply.low[begin:end].rstrip(" \"')].:")
     for option, result in reply.options.longest_first:
-        if subject.endswith(option) and not subject.removesuffix(option)[-1:].isalnum():
+        if subject.endswith(option) and not cues.INSIDE.search(subject.removesuffix(option)[-3:]):
             stop = begin + len(subject)
             yield NamedOption(result, stop - len(option), stop, is_text=True)
             return

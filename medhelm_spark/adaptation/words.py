@@ -14,10 +14,14 @@ class _Words(NamedTuple):
     right: str = ""  # "correct", "the best", after a form of `be`
     be: str = ""
     choose: str = ""  # verbs whose object is the chosen option
+    follow: str = ""  # other words that stand after a label
     so: str = ""  # words that draw a conclusion
     because: str = ""
     deny: str = ""  # before what is denied
     wrong: str = ""  # after `be`, of what is denied
+    harmful: str = ""  # after `be`, of a treatment that should not be given
+    worst: str = ""  # with a noun for the answer: the opposite of the best one
+    absent: str = ""  # before a finding that is not there, or a treatment that is not chosen
     but: str = ""  # before what is true instead of what was denied
     would: str = ""  # a form of the verb for what is not so
     condition: str = ""  # before or after what holds under a condition only
@@ -32,25 +36,39 @@ _ENGLISH = _Words(
     answer=r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|prediction"
     r"|selection|verdict",
     option=r"option|choice|letter|answer|statement|alternative|number",
-    right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed )?(?:the "
+    right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed |equally "
+    r"|also )?(?:the "
     rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
-    r"|the answer|my (?:answer|choice|pick)|most (?:accurate|appropriate|likely|suitable|probable"
-    r"|plausible|consistent))\b",
+    r"|the answer|my (?:answer|choice|pick)|(?:most|more) (?:accurate|appropriate|likely|suitable"
+    r"|probable|plausible|consistent)|a better (?:choice|option|answer|fit)|preferable)\b",
     be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
     r"|remains|(?:seems|appears|looks)(?: to be)?",
     choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
     r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on"
     r"|for)|(?:would|i'll|i will|i'd) (?:say|answer)"
-    r"|(?:i'd|i'll|i would|i will|i|\A) (?:mark|vote(?: for)?|take)(?= \W?\w\b)|\Amark",
+    r"|(?:i'd|i'll|i would|i will|i|\A) (?:mark|vote(?: for)?|take)(?= \W?\w\b)|\Amark"
+    r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
     deny=r"not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|eliminat\w+"
-    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than",
-    wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|contraindicated|excluded|eliminated",
+    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything",
+    wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|excluded|eliminated|absent",
+    harmful=r"contraindicated|avoided|avoid|harmful|dangerous|unsafe|risky|inappropriate|stopped"
+    r"|discontinued|an? (?:mistake|error)|not (?:recommended|indicated|appropriate|suitable)",
+    worst=r"wrong|incorrect|false|worst|poorest|inappropriate|contraindicated|(?:most|more) "
+    r"(?:dangerous|harmful|inappropriate)|least(?: (?:appropriate|likely|suitable|probable"
+    r"|plausible|accurate|indicated|effective|useful|preferred|safe|consistent|correct))?",
+    absent=r"no|no (?:[\w-]+ ){0,4}?(?:of|for|to suggest|suggesting|suggestive of)|without"
+    r"|(?:negative|tested) for|(?:free|absence|lack) of|free from|lacks|stop|hold|withhold"
+    r"|discontinu(?:e|ing)|cease|already (?:\w+ )?(?:takes|taking|on|receives|receiving|uses)"
+    r"|(?:he|she|patient|they) (?:currently )?(?:is on|was on|takes|took|has taken)"
+    r"|(?:switch|chang|convert|transition)\w* (?:[\w-]+ ){0,2}?from"
+    r"|(?<!be )(?:said|answered|replied|responded|reported)|(?:patient|he|she|they) (?:\w+ )?says"
+    r"|(?:allerg(?:y|ic)|intoleran(?:t|ce)) (?:to|of)",
     but=r"but(?: rather| instead)?|rather|instead",
     would=r"would|could|might|had|were",
     condition=r"if(?! (?:i|we|you|so)\b)|unless|otherwise|suppose|supposing|in that case"
-    r"|(?:had|were|should) (?:she|he|it|they|the|this|there|his|her)|only (?:if|when|in)"
+    r"|(?:had|were|should) (?:she|he|it|they|the|this|there|his|her|i|we)|only (?:if|when|in)"
     r"|in (?:another|a different)|for (?:another|a different)|provided",
     either=r"and/or|and|or|as well as|vs",
 )
@@ -60,16 +78,21 @@ _SPANISH = _Words(
     right=r"(?:claramente |probablemente )?(?:(?:la|el|lo) )?(?:[uú]nica |mejor )?(?:opci[oó]n "
     r"|respuesta |alternativa )?(?:m[aá]s )?(?:correct[ao]|adecuad[ao]|apropiad[ao]|acertad[ao]"
     r"|indicad[ao]|probable|verdader[ao]|mejor|respuesta)\b",
-    be=r"es|ser[ií]a|debe ser|debe de ser|tiene que ser|parece ser",
+    be=r"es|ser[ií]a|debe ser|debe de ser|tiene que ser|parece(?: ser)?",
     choose=r"elijo|eleg(?:ir)?[ií]a|escojo|escoger[ií]a|selecciono|seleccionar[ií]a|me quedo con"
     r"|me quedar[ií]a con|(?:opto|optar[ií]a|me inclino|me decanto|me inclinar[ií]a) por"
     r"|marcar[ií]a"
-    r"|dir[ií]a(?: que es)?|corresponde a|se trata de",
-    so=r"por lo tanto|por tanto|por ende|as[ií] que|entonces|en conclusi[oó]n|en resumen",
+    r"|dir[ií]a(?: que es)?|corresponde a|se trata de|se (?:elige|escoge|selecciona|opta por)",
+    follow=r"parece",
+    so=r"(?:ser[ií]a|es)(?= la \W?\w\b)|por lo tanto|por tanto|por ende|as[ií] que|entonces"
+    r"|en conclusi[oó]n|en resumen",
     because=r"porque|ya que|pues|dado que",
     deny=r"no (?:es|sea|ser[ií]a|son|corresponde a)|ni|excepto|descart\w+|en vez de|en lugar de"
     r"|no (?=la |el |\W?\w\b)",
-    wrong=r"no es|no est[aá]|incorrect[ao]|fals[ao]|err[oó]ne[ao]|contraindicad[ao]|descartad[ao]",
+    wrong=r"no es|no est[aá]|incorrect[ao]|fals[ao]|err[oó]ne[ao]|descartad[ao]",
+    harmful=r"contraindicad[ao]|perjudicial|no recomendad[ao]",
+    worst=r"incorrect[ao]|peor|err[oó]ne[ao]|fals[ao]|equivocad[ao]|inadecuad[ao]|menos \w+",
+    absent=r"sin|(?:ausencia|sin evidencia|sin signos) de|negativo para|suspend(?:er|a)",
     but=r"sino(?: que(?: es)?)?",
     would=r"ser[ií]a|habr[ií]a|fuera|hubiera|estuviera|tuviera",
     condition=r"si (?:la|el|fuera|hubiera|estuviera|tuviera|no|se)|de lo contrario|en otro caso"
@@ -88,7 +111,10 @@ _PORTUGUESE = _Words(
     so=r"portanto|logo|assim|ent[aã]o|em conclus[aã]o|em resumo",
     because=r"pois|porque|j[aá] que",
     deny=r"n[aã]o (?:é|seja|seria|s[aã]o)|nem|exceto|descart\w+|em vez de|n[aã]o",
-    wrong=r"n[aã]o é|n[aã]o est[aá]|incorret[ao]|fals[ao]|errad[ao]|contraindicad[ao]",
+    wrong=r"n[aã]o é|n[aã]o est[aá]|incorret[ao]|fals[ao]|errad[ao]",
+    harmful=r"contraindicad[ao]|prejudicial|n[aã]o recomendad[ao]",
+    worst=r"incorret[ao]|errad[ao]|pior|fals[ao]|inadequad[ao]|menos \w+",
+    absent=r"sem|(?:aus[eê]ncia|sem evid[eê]ncia|sem sinais) de|negativo para|suspend(?:er|a)",
     but=r"(?:mas|e) sim|mas",
     would=r"seria|teria|fosse|tivesse|houvesse|estivesse",
     condition=r"se (?:ela|ele|a|o|fosse|tivesse|houvesse|estivesse|n[aã]o)|caso contr[aá]rio"
@@ -102,13 +128,18 @@ _FRENCH = _Words(
     right=r"(?:donc |clairement |probablement )?(?:(?:la|le|l') ?)?(?:seule |option |r[eé]ponse "
     r"|proposition )?(?:(?:la |le )?plus )?(?:correcte?|exacte?|juste|bonne|bon|meilleure?|vraie?"
     r"|appropri[eé]e?|ad[eé]quate?|probable|indiqu[eé]e?)\b",
-    be=r"est|sera|serait|doit [eê]tre|semble [eê]tre",
+    be=r"est|sera|serait|doit [eê]tre|semble(?: [eê]tre)?",
     choose=r"(?:je |j')?(?:choisis|choisirais|retiens|retiendrais|s[eé]lectionne|s[eé]lectionnerais"
-    r"|dirais)|(?:opte|opterais|penche|pencherais) pour|correspond à|il s'agit d[eu]",
+    r"|dirais|r[eé]ponds|r[eé]pondrais)|il faut (?:choisir|retenir|cocher)"
+    r"|(?:opte|opterais|penche|pencherais) pour|correspond à|il s'agit d[eu]",
+    follow=r"semble|para[iî]t",
     so=r"donc|par cons[eé]quent|ainsi|en conclusion|en r[eé]sum[eé]|c'est",
     because=r"car|parce",
     deny=r"(?:n'est|n'[eé]tait|ne serait|ce n'est) pas|pas|ni|sauf|plut[oô]t que|au lieu de|non",
-    wrong=r"n'est pas|incorrecte?|fausse|faux|inexacte?|erron[eé]e?|contre-indiqu[eé]e?",
+    wrong=r"n'est pas|incorrecte?|fausse|faux|inexacte?|erron[eé]e?",
+    harmful=r"contre-indiqu[eé]e?|dangereux|dangereuse|d[eé]conseill[eé]e?",
+    worst=r"mauvaise?|fausse|faux|incorrecte?|inexacte?|erron[eé]e?|pire|moins \w+",
+    absent=r"sans|pas d[e']|(?:absence|sans signe) d[e']|n[eé]gatif pour|arr[eê]te[rz]",
     but=r"mais(?: bien| plut[oô]t)?",
     would=r"serait|aurait|[eé]tait|avait",
     condition=r"si (?:la|le|elle|il|on|l')|s'il|sinon|dans ce cas|dans le cas contraire",
@@ -121,12 +152,18 @@ _GERMAN = _Words(
     r"|beste?\w*"
     r"|zutreffend\w*|wahrscheinlichst\w*|am besten)\b",
     be=r"ist|lautet|w[aä]re|muss",
-    choose=r"ich w[aä]hle|w[aä]hle|entscheide mich f[uü]r|w[uü]rde sagen|nehme|tippe auf"
+    choose=r"ich w[aä]hle|w[aä]hle|entscheide mich f[uü]r|w[uü]rde sagen|nehme|tippe auf|trifft"
+    r"|ich w[uü]rde(?= \W?\w\W? (?:w[aä]hlen|nehmen|ankreuzen|sagen))"
     r"|handelt(?: es)? sich um",
-    so=r"daher|somit|folglich|deshalb|fazit",
+    follow=r"richtig|korrekt|zutreffend|w[aä]hlen|nehmen|zu",
+    so=r"(?:daher|somit|folglich|deshalb|also)(?: (?:ist|bleibt))?|fazit|es (?:ist|bleibt)",
     because=r"weil|denn|da",
     deny=r"nicht|weder|noch|keine?|statt|au[sß]er|anstatt",
-    wrong=r"nicht|falsch|unzutreffend|inkorrekt|kontraindiziert",
+    wrong=r"nicht|falsch|unzutreffend|inkorrekt",
+    harmful=r"kontraindiziert|sch[aä]dlich|nicht (?:empfohlen|indiziert)",
+    worst=r"falsche?[nrs]?|schlechteste?[nrs]?|unzutreffende?[nrs]?|unpassendste?[nrs]?"
+    r"|inkorrekte?[nrs]?|am wenigsten \w+|unwahrscheinlichste?[nrs]?",
+    absent=r"ohne|kein\w{0,2}|(?:hinweis|anhalt|zeichen) (?:auf|f[uü]r)|negativ f[uü]r",
     but=r"sondern",
     would=r"w[aä]re|h[aä]tte|w[uü]rde",
     condition=r"wenn|falls|andernfalls|sonst|w[aä]re (?:sie|er|die|der)|h[aä]tte (?:sie|er|die"
@@ -143,7 +180,10 @@ _ITALIAN = _Words(
     so=r"quindi|dunque|pertanto|perci[oò]|in conclusione",
     because=r"perché|poiché",
     deny=r"non (?:è|sarebbe|la|il)|non|né|tranne|invece di|piuttosto che|esclud\w+",
-    wrong=r"non è|errat[ao]|sbagliat[ao]|fals[ao]|scorrett[ao]|controindicat[ao]",
+    wrong=r"non è|errat[ao]|sbagliat[ao]|fals[ao]|scorrett[ao]",
+    harmful=r"controindicat[ao]|dannos[ao]|sconsigliat[ao]",
+    worst=r"errat[ao]|sbagliat[ao]|fals[ao]|scorrett[ao]|peggiore?|meno \w+",
+    absent=r"senza|(?:assenza|senza segni) di|negativo per|sospend(?:ere|i)",
     but=r"ma|bens[iì]",
     would=r"sarebbe|avrebbe|fosse|avesse",
     condition=r"se (?:la|il|fosse|avesse|non)|altrimenti|in tal caso|in caso contrario",

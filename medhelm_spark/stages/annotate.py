@@ -83,8 +83,7 @@ class ReadVerdicts:
             yield annotation_for(
                 key,
                 rubric,
-                access_level=task.access_level
-                or AccessLevel(self.specs[key.run_spec_id].access_level),
+                access_level=task.access_level or self.specs[key.run_spec_id].access_level,
                 completions=tuple(map(without_thinking, task.completions or ())),
                 failure=task.failure,
                 skipped=self._skipped(task, rubric),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, strictest_margin
@@ -34,7 +35,7 @@ class BoardColumn:
     display_name: str
     category: str
     subcategory: str
-    access_level: str
+    access_level: AccessLevel
     main_metric: str
     lower_is_better: bool | None
     split: str

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 
 MOVER = "mover"
@@ -43,7 +44,7 @@ class BoardCell:
     display_name: str
     category: str
     subcategory: str
-    access_level: str
+    access_level: AccessLevel
     main_metric: str
     lower_is_better: bool | None
     split: str

@@ -24,6 +24,7 @@ from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.adaptation.sampling import select_train
 from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import AdapterSpec, RunSpec
@@ -84,7 +85,7 @@ class Call(Draw):
     call_id: str
     model_deployment: str
     decoding: Decoding
-    access_level: str
+    access_level: AccessLevel
     by_instance: bool
 
 

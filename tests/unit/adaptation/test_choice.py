@@ -180,7 +180,6 @@ UNREADABLE = [
     "A\nB\nC\nD",
     "A. Aspirin\nB. Heparin\nD. Vitamin B12",
     "B. Aspirin",
-    "A: B",
     "A: The patient needs rest.",
     "The answer is not A.",
     "Option A is incorrect.",

@@ -153,6 +153,8 @@ READ = [
     ("Response: B", "B"),
     ("Output: B", "B"),
     ("A: (B)", "B"),
+    ("A: B", "B"),
+    ("1. B", "B"),
     ("The final answer is (B) Heparin", "B"),
     ("Final Decision: B", "B"),
     ("In conclusion, B.", "B"),

@@ -216,6 +216,16 @@ HOSTILE = [
     "so b, " * 5_000,
     "aspirin is correct " * 3_000,
     "\n \n" * 10_000,
+    "no sign of " * 5_000,
+    "the least likely answer " * 3_000,
+    "the answer is b. however, " * 3_000,
+    "a in adults and " * 3_000,
+    "none of " * 5_000,
+    "let me reconsider. " * 3_000,
+    "{'A': 1} " * 5_000,
+    '{"A": 0.5} ' * 5_000,
+    "1. " * 5_000,
+    "A: " * 5_000,
 ]
 
 

@@ -1,0 +1,307 @@
+"""The option that the JSON objects of a text choose.
+
+A member tells the choice if its name asks for it: `answer`, `final_answer`, `selected_option`, and
+not `initial_answer` or `rejected_option`. An object whose names are the options (`{"A": false,
+"B": true}`) chooses the only option that is marked as right, or the most probable one. Where
+neither is there, the only member counts whose name is what the question asks for.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from medhelm_spark.adaptation.json_fields import as_text, loose_values, objects, without_examples
+from medhelm_spark.adaptation.options import Options, option_text
+
+_NAME_WORD = re.compile(r"[^\W\d_]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FINAL = frozenset({"final", "finale"})
+_ANSWER = frozenset(
+    {
+        "answer", "answers", "choice", "prediction", "predictions", "respuesta", "resposta",
+        "réponse", "reponse", "antwort", "risposta",
+    }
+)  # fmt: skip
+_NEUTRAL = frozenset(
+    {
+        "option", "letter", "label", "result", "output", "response", "decision", "verdict",
+        "selection", "classification", "conclusion", "judgement", "judgment", "pick", "ans",
+    }
+)  # fmt: skip
+_AFFIRMATIVE = frozenset(
+    {
+        "best", "correct", "right", "selected", "chosen", "predicted", "preferred", "recommended",
+        "most", "likely", "appropriate", "probable", "accurate", "suitable", "overall", "single",
+        "my", "your", "the", "model", "assistant", "ai", "multiple", "mcq", "options", "correcta",
+        "correta", "correcte", "richtige", "corretta", "clinical", "medical", "treatment", "is",
+        "given", "generated",
+    }
+)  # fmt: skip
+_CHOSEN = frozenset({"selected", "chosen"})
+_FORM = frozenset({"letter", "index", "idx", "id", "key", "label", "value", "text", "option"})
+_EXPLAINING = re.compile(
+    r"reason|expla|ration|think|analys|justif|comment|note|summary|confid|evidence|step|message"
+)
+_OF_ALL = re.compile(
+    r"(?:option|choice|answer|probabilit|score|confid|likelihood|distribution|evaluat|analys"
+    r"|assess|verdict|differential|judg|result|candidate)\w*"
+)
+_OTHER = re.compile(
+    r"wrong|incorrect|reject|exclu|elimin|ruled|alternativ|other|second|previous|runner|initial"
+    r"|distract|worst|least|avoid|contraind|example"
+)
+_PREDICATE = re.compile(
+    r"(?:is|are|does|do|has|have|can|should|needs?|requires?)_.+"
+    r"|.+_(?:needed|required|indicated|present|met)"
+)
+_RIGHT = re.compile(
+    r"\W*(?:correct|right|yes|true|best|selected|chosen|accepted?|s[ií]|oui|ja)\b|\W*[✓✔✅☑]", re.I
+)
+_NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,12})?|\.\d{1,12})\s*(%?)\s*")
+_TITLE = frozenset({"option", "letter", "label", "choice", "answer", "id", "key", "text", "name"})
+_LONGEST_VALUE = 4_000
+_MOST_DEEP = 20
+
+
+@dataclass(frozen=True, slots=True)
+class JsonChoice:
+    """What the JSON of a text chooses (`result`), and the text that is left to be read as prose."""
+
+    result: str | None
+    prose: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A value that may be the choice: how surely its name asks for it, and where it stands."""
+
+    rank: int
+    at: int
+    value: Any
+
+
+def choice_in(
+    text: str, options: Options, question: str, read: Callable[[str], str | None]
+) -> JsonChoice:
+    """The option that the JSON objects of a text choose; `read` reads a value in words."""
+    parsed = objects(text)
+    listed = [value for _, _, value in parsed]
+    if len(parsed) > 1 and (marks := _marks_of_list(listed, options)):
+        return JsonChoice(_only_right(marks), _outside(text, []))
+    claims = [claim for at, _, value in parsed for claim in _claims(value, at, options)]
+    if not parsed:
+        loose = ((_rank(name), at, value) for at, name, value in loose_values(text))
+        claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
+    if result := _best(text, claims, options, read):
+        return JsonChoice(result, "")
+    if not parsed:
+        return JsonChoice(None, text)
+    if claims:
+        return JsonChoice(None, _outside(text, []))
+    if len(parsed) == 1 and (result := _only_member(listed[0], options, question)):
+        return JsonChoice(result, "")
+    return JsonChoice(None, _outside(text, [said for value in listed for said in _said(value)]))
+
+
+def _best(
+    text: str, claims: list[_Claim], options: Options, read: Callable[[str], str | None]
+) -> str | None:
+    """What the last of the values names whose name asks most surely, and that can be read."""
+    for rank in sorted({claim.rank for claim in claims}, reverse=True):
+        ranked = [
+            (claim.at, result)
+            for claim in claims
+            if claim.rank == rank and (result := read_json(claim.value, options, read))
+        ]
+        if results := without_examples(text, ranked):
+            return results[-1]
+    return None
+
+
+def read_json(value: Any, options: Options, read: Callable[[str], str | None]) -> str | None:
+    """The option that a JSON value under a name that asks for the choice names."""
+    if isinstance(value, dict):
+        if marks := _marks(value, options):
+            return _only_right(marks)
+        ranked = sorted(
+            ((rank, inner) for name, inner in value.items() if (rank := _rank(name))),
+            key=lambda pair: -pair[0],
+        )
+        for _, inner in ranked:
+            if result := read_json(inner, options, read):
+                return result
+        return _agreed([read_json(inner, options, read) for inner in value.values()])
+    if isinstance(value, list):
+        if marks := _marks_of_list(value, options):
+            return _only_right(marks)
+        return _agreed([read_json(inner, options, read) for inner in value])
+    in_words = as_text(value)
+    return read(in_words) if in_words and len(in_words) < _LONGEST_VALUE else None
+
+
+def _agreed(results: list[str | None]) -> str | None:
+    named = {result for result in results if result}
+    return named.pop() if len(named) == 1 else None
+
+
+def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0) -> list[_Claim]:
+    """The members of an object, and of the objects in it, that may be the choice."""
+    if isinstance(value, list) and _marks_of_list(value, options) and _OF_ALL.fullmatch(name):
+        return [_Claim(1, at, value)]
+    if not isinstance(value, dict) or deep > _MOST_DEEP:
+        return []
+    if _marks(value, options) and (not name or _OF_ALL.fullmatch(name)):
+        return [_Claim(1, at, value)]
+    claims = []
+    for key, inner in value.items():
+        if inner is not None and (rank := _rank(key)):
+            claims.append(_Claim(rank, at, inner))
+        if not _OTHER.search(key.lower()):
+            claims += _claims(inner, at, options, "_".join(_words(key)), deep + 1)
+    return claims
+
+
+def _words(name: str) -> list[str]:
+    return _NAME_WORD.findall(_CAMEL.sub("_", name).lower())
+
+
+def _rank(name: str) -> int:
+    """How surely a member's name asks for the choice: 4 at most, 0 where it does not.
+
+    A name asks for it if all its words do: a noun for the answer (`answer`, `option`), words that
+    affirm it (`final`, `selected`) and its form (`letter`).
+    """
+    words = set(_words(name))
+    others = words - _ANSWER - _NEUTRAL - _FINAL - _FORM
+    asking = _ANSWER | _NEUTRAL | _FINAL | _CHOSEN
+    if not others <= _AFFIRMATIVE or not words & asking:
+        return 0
+    if "text" in words or not words & _ANSWER:
+        return 1
+    if words & _FINAL:
+        return 4
+    return 2 if others else 3
+
+
+def _marks(value: dict[str, Any], options: Options) -> dict[str, float]:
+    """How right an object calls each option that its names are; empty where they are others."""
+    results = {name: options.whole(name) for name in value}
+    if not value or None in results.values():
+        return {}
+    if len(value) == 1:
+        ((name, only),) = value.items()
+        if isinstance(only, str) and option_text(only) == _own_text(name, options):
+            return {results[name] or "": 1.0}
+    elif all(
+        isinstance(inner, str) and option_text(inner) == _own_text(name, options)
+        for name, inner in value.items()
+    ):
+        return dict.fromkeys((result or "" for result in results.values()), 0.0)
+    return _weighed([(results[name] or "", inner) for name, inner in value.items()])
+
+
+def _own_text(name: str, options: Options) -> str | None:
+    return options.shown.get(name.strip(" .()").upper())
+
+
+def _marks_of_list(values: list[Any], options: Options) -> dict[str, float]:
+    """The same of a list of objects that each hold an option and a mark."""
+    pairs = []
+    for value in values:
+        if not isinstance(value, dict) or len(value) < 2:
+            return {}
+        title = [
+            (name, result)
+            for name, inner in value.items()
+            if name.lower() in _TITLE
+            and isinstance(inner, str)
+            and (result := options.whole(inner))
+        ]
+        if not title:
+            return {}
+        name, result = title[0]
+        others = {key: inner for key, inner in value.items() if key != name}
+        if _mark(others) is None:
+            return {}
+        pairs.append((result, others))
+    return _weighed(pairs)
+
+
+def _weighed(pairs: list[tuple[str, Any]]) -> dict[str, float]:
+    marks = {result: _mark(inner) for result, inner in pairs}
+    numbers = [mark for mark in marks.values() if mark is not None]
+    if sum(numbers) > 1.01 and max(numbers) > 1 and not 99 <= sum(numbers) <= 101:
+        return dict.fromkeys(marks, 0.0)  # scores, and not probabilities
+    return {result: mark or 0.0 for result, mark in marks.items()}
+
+
+def _mark(value: Any) -> float | None:
+    """A mark as a number, the higher the more right; None for what is no mark."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, int | float):
+        return float(value) if value >= 0 else None
+    if isinstance(value, str):
+        if number := _NUMBER.fullmatch(value):
+            return float(number[1]) / (100 if number[2] else 1)
+        return 1.0 if _RIGHT.match(value) else 0.0
+    if isinstance(value, dict):
+        judged = [
+            mark
+            for name, inner in value.items()
+            if not _EXPLAINING.search(name.lower())
+            and (isinstance(inner, str) or set(_words(name)) & _JUDGING)
+            and (mark := _mark(inner)) is not None
+        ]
+        return max(judged) if judged else None
+    return None
+
+
+_JUDGING = frozenset(
+    {"correct", "right", "selected", "chosen", "answer", "verdict", "probability", "best"}
+)
+
+
+def _only_right(marks: dict[str, float]) -> str | None:
+    highest = max(marks.values())
+    right = [result for result, mark in marks.items() if mark == highest and mark > 0]
+    return right[0] if len(right) == 1 else None
+
+
+def _only_member(value: Any, options: Options, question: str) -> str | None:
+    """The option that an object's only member is, apart from what explains it.
+
+    Its name must state what is asked: a predicate (`is_urgent`), or words of the question.
+    """
+    if not isinstance(value, dict):
+        return None
+    members = [
+        (name, as_text(inner))
+        for name, inner in value.items()
+        if not _EXPLAINING.search(name.lower())
+    ]
+    if len(members) != 1 or (in_words := members[0][1]) is None:
+        return None
+    words = _words(members[0][0])
+    is_asked = bool(words) and all(word in _words(question) for word in words)
+    is_predicate = _PREDICATE.fullmatch("_".join(words)) and not options.labels
+    return options.whole(in_words) if is_asked or is_predicate else None
+
+
+def _said(value: Any, name: str = "", deep: int = 0) -> Iterator[str]:
+    """The sentences of an object that has no member for the choice."""
+    if isinstance(value, dict) and deep < _MOST_DEEP:
+        for key, inner in value.items():
+            yield from _said(inner, key, deep + 1)
+    elif isinstance(value, str) and " " in value.strip() and _EXPLAINING.search(name.lower()):
+        yield value
+
+
+def _outside(text: str, said: list[str]) -> str:
+    """The text without its objects, and with what they say in sentences."""
+    parts, at = [], 0
+    for start, end, _ in objects(text):
+        parts += [text[at:start], "\n\n"]
+        at = end
+    return "".join([*parts, text[at:], *(f"\n\n{sentences}" for sentences in said)])
