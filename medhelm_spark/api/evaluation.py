@@ -102,7 +102,8 @@ class Evaluation:
         deployments: Iterable[Deployment] = (),
         say: Callable[[str], None] = say,
     ) -> None:
-        _activate(plugins)
+        if plugins:  # none given leaves those that are active
+            _activate(plugins)
         self._workspace = Workspace(
             str(lake),
             Path(site) if site else None,
