@@ -108,6 +108,8 @@ def _last_or_first(reply: Reply, named: list[NamedOption]) -> NamedOption:
         return last
     between = reply.low[first.end : last.start]
     begin = reply.sentence_start(last.start)
+    if (clause := reply.low.rfind("whereas ", begin, last.start)) >= 0:
+        begin = clause + len("whereas ")
     after = reply.low[last.end : reply.sentence_end(last.end)]
     if cues.ALSO.search(reply.low, begin, reply.sentence_end(last.end)):
         return NamedOption(None, last.start, last.end)
