@@ -208,7 +208,6 @@ GRADE = re.compile(
 BEFORE_LABEL = re.compile(r"\A(?:A:|\d{1,2}[.)]) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)")
 NUMBERED = re.compile(r"^[ \t]{0,8}(\d)[.)] (?=\S* ?[^\W\d_]{2})", re.MULTILINE)
 UNREAL = re.compile(r"\b(?:if|unless|or|" + any_of("condition") + r")\b")
-LONGEST_SUBJECT = 400
 SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")
 CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")

@@ -101,7 +101,9 @@ def choice_in(
         return JsonChoice(None, _outside(text, []))
     if len(parsed) == 1 and (result := _only_member(listed[0], options, question)):
         return JsonChoice(result, "")
-    return JsonChoice(None, _outside(text, [said for value in listed for said in _said(value)]))
+    return JsonChoice(
+        None, _outside(text, [part for value in listed for part in _sentences(value)])
+    )
 
 
 def _best(
@@ -289,19 +291,19 @@ def _only_member(value: Any, options: Options, question: str) -> str | None:
     return options.whole(in_words) if is_asked or is_predicate else None
 
 
-def _said(value: Any, name: str = "", deep: int = 0) -> Iterator[str]:
+def _sentences(value: Any, name: str = "", deep: int = 0) -> Iterator[str]:
     """The sentences of an object that has no member for the choice."""
     if isinstance(value, dict) and deep < _MOST_DEEP:
         for key, inner in value.items():
-            yield from _said(inner, key, deep + 1)
+            yield from _sentences(inner, key, deep + 1)
     elif isinstance(value, str) and " " in value.strip() and _EXPLAINING.search(name.lower()):
         yield value
 
 
-def _outside(text: str, said: list[str]) -> str:
-    """The text without its objects, and with what they say in sentences."""
+def _outside(text: str, sentences: list[str]) -> str:
+    """The text without its objects, followed by the sentences that stand in them."""
     parts, at = [], 0
     for start, end, _ in objects(text):
         parts += [text[at:start], "\n\n"]
         at = end
-    return "".join([*parts, text[at:], *(f"\n\n{sentences}" for sentences in said)])
+    return "".join([*parts, text[at:], *(f"\n\n{part}" for part in sentences)])
