@@ -50,6 +50,7 @@ _FINAL_NOUN = (
     r"|(?:endg[uü]ltige|finale) antwort"
 )
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
+OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
 ANSWER = re.compile(
     rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
@@ -192,10 +193,10 @@ SCOPED_NEXT = re.compile(
     r"|once|under|with) (?!(?:this|that|these|the|our|my|his|her|all|such)\b)[a-z]"
 )
 _TURNING = (
-    r"(?:(?:oh|hmm+|ok(?:ay)?),? )?(?:wait|actually|however|but|hmm+|no,|on (?:second|reflection"
-    r"|the other)|(?:let me|let's|i (?:should|need to|must)) (?:double|re|check|verify|think|see"
-    r"|look)\w*|yet|alternatively|then again|instead|pero|sin embargo|mais|cependant|toutefois|aber"
-    r"|jedoch|mas|por[eé]m|entretanto|ma|tuttavia)\b"
+    r"(?:(?:oh|hmm+|ok(?:ay)?),? )?(?:correction|edit|sorry|oops|wait|actually|however|but|hmm+|no,"
+    r"|on (?:second|reflection|the other)|(?:let me|let's|i (?:should|need to|must)) (?:double|re"
+    r"|check|verify|think|see|look)\w*|yet|alternatively|then again|instead|pero|sin embargo|mais"
+    r"|cependant|toutefois|aber|jedoch|mas|por[eé]m|entretanto|ma|tuttavia)\b"
 )
 TURN_NEXT = re.compile(rf"[\"')\].,;:!? \n…]{{0,12}}(?:{_TURNING}|(?:or|oder|ou|o|unless|if)\b)")
 SENTENCE_TURN = re.compile(rf"(?:[.!?…][\"')\]]{{0,2}}\s|\n){_TURNING}")

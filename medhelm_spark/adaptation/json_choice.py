@@ -58,6 +58,8 @@ _PREDICATE = re.compile(
 _RIGHT = re.compile(
     r"\W*(?:correct|right|yes|true|best|selected|chosen|accepted?|s[ií]|oui|ja)\b|\W*[✓✔✅☑]", re.I
 )
+_JUDGED = re.compile(rf"{_RIGHT.pattern}|\W*(?:in|not )?correct|\W*(?:wrong|false|no)\b", re.I)
+_LIST_BEGUN = re.compile(r"\[\s{0,80}\{\s{0,80}[\"']")
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,12})?|\.\d{1,12})\s*(%?)\s*")
 _TITLE = frozenset({"option", "letter", "label", "choice", "answer", "id", "key", "text", "name"})
 _LONGEST_VALUE = 4_000
@@ -90,7 +92,7 @@ def choice_in(
     if len(parsed) > 1 and (marks := _marks_of_list(listed, options)):
         return JsonChoice(_only_right(marks), _outside(text, []))
     claims = [claim for at, _, value in parsed for claim in _claims(value, at, options)]
-    if not parsed:
+    if not parsed and not _LIST_BEGUN.search(text):
         loose = ((_rank(name), at, value) for at, name, value in loose_values(text))
         claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
     if result := _best(text, claims, options, read):
@@ -153,6 +155,8 @@ def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0
         return [_Claim(1, at, value)]
     if not isinstance(value, dict) or deep > _MOST_DEEP:
         return []
+    if _is_judged(value):
+        return [_Claim(1, at, [value])]
     if _marks(value, options) and (not name or _OF_ALL.fullmatch(name)):
         return [_Claim(1, at, value)]
     claims = []
@@ -228,6 +232,16 @@ def _marks_of_list(values: list[Any], options: Options) -> dict[str, float]:
             return {}
         pairs.append((result, others))
     return _weighed(pairs)
+
+
+def _is_judged(value: dict[str, Any]) -> bool:
+    """Whether an object is about one option and calls it right or wrong."""
+    has_title = any(name.lower() in _TITLE - _ANSWER for name in value)
+    return has_title and any(
+        set(_words(name)) & (_JUDGING - _ANSWER)
+        and (isinstance(inner, bool) or (isinstance(inner, str) and _JUDGED.match(inner)))
+        for name, inner in value.items()
+    )
 
 
 def _weighed(pairs: list[tuple[str, Any]]) -> dict[str, float]:
