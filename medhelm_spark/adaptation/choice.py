@@ -52,7 +52,8 @@ def read_choice(
         reply = _without_numbering(cues.GRADE.sub("", reply))
     asked = asked_in(question)
     is_worst = asks_for_worst(asked)
-    if whole := _whole(reply, options) or options.whole(cues.LEAD.sub("", reply)):
+    begun = cues.OBJECT_BEGUN.search(text)
+    if not begun and (whole := _whole(reply, options) or options.whole(cues.LEAD.sub("", reply))):
         return whole
     if not options.are_numbers and not options.are_labels:
         reply = cues.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
@@ -62,8 +63,9 @@ def read_choice(
         )
         if in_json.result:
             return in_json.result
-        if in_json.prose != text:
-            reply = plain(in_json.prose)
+        left = is_cut and cues.OBJECT_BEGUN.search(in_json.prose)
+        if left or in_json.prose != text:
+            reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
     turn = cues.NEXT_TURN.search(reply)
     first_turn = reply[: turn.start()] if turn else ""
     if first_turn and (
@@ -116,6 +118,8 @@ def _read(reply: Reply) -> str | None:
             Reply(after, reply.options, is_cut=is_cut, asks_for_worst=is_worst)
         ):
             return result
+        if is_cut:
+            return None
     return _strongest(reply)
 
 

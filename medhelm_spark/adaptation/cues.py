@@ -20,9 +20,8 @@ FILLER = (
 _SURE = rf" (?:{any_of('because')})\b"
 _FOLLOW = any_of("follow")
 SURE_CONNECTIVE = re.compile(
-    rf"{_SURE}| (?:{_FOLLOW}|in|for|over|before|beats|does|makes|stands|the (?:answer|best"
-    rf"|correct|right"
-    rf"|most)|best (?:fits|explains|matches|describes"
+    rf"{_SURE}| (?:{_FOLLOW}|in|for|over|before|beats|does|makes|stands|the (?:answer|best|correct"
+    rf"|right|most)|best (?:fits|explains|matches|describes"
     r"|accounts)|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
 CONNECTIVE = re.compile(
@@ -51,6 +50,7 @@ _FINAL_NOUN = (
     r"|(?:endg[uü]ltige|finale) antwort"
 )
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
+OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
 ANSWER = re.compile(
     rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
@@ -77,16 +77,15 @@ CALLED_WORST_AFTER = re.compile(
 )
 VERB = re.compile(rf"\b(?:{any_of('choose')})\b")
 CONTRAST = re.compile(
-    rf"\b(?:{any_of('deny')}|isn't)(?![a-z])[^.;!?\n]{{1,80}}?(?:,? "
-    rf"(?:{any_of('but')})|[,;] (?:it is|it's|es|é|è|c'est|es ist))(?![a-zà-ÿ'])"
+    rf"\b(?:{any_of('deny')}|isn't)(?![a-z])[^.;!?\n]{{1,80}}?(?:,? (?:{any_of('but')})"
+    rf"|[,;] (?:it is|it's|es|é|è|c'est|es ist))(?![a-zà-ÿ'])"
 )
 IS_RIGHT = re.compile(
     rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) (?:best"
     r"|the (?:description|findings|picture|presentation|case))|best (?:fits|explains|matches"
     r"|describes|accounts)|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
     rf"|it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
-    r"|stands out as the|is the one(?=[.!]))|"
-    r"(?:是|为)?最?(?:正确|佳选|合适|恰当)"
+    r"|stands out as the|is the one(?=[.!]))|(?:是|为)?最?(?:正确|佳选|合适|恰当)"
 )
 SUBJECT = re.compile(
     rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,] )|(?<=[,。;])|\b(?:{OPTION}|that|but|believe|think|only|que"
@@ -96,15 +95,13 @@ SUBJECT = re.compile(
 WEAK = re.compile(
     rf"\b(?:{any_of('so')}|{any_of('but')}|(?:(?:it|this|that) )?(?:is|are) (?:most |best "
     rf"|highly )?(?:consistent|compatible) with"
-    r"|confident in|arrive at|argues? for|vote goes to|fits with|(?:i|we) (?:think|guess|believe"
-    r"|suspect|suppose)|it (?:could|might|may) (?:also|equally) be"
-    r"|it'd be"
-    r"|by (?:exclusion|elimination)|what remains is|left with|(?:data|results?|evidence|findings"
-    r"|interval|authors|abstract|study|trial) says?|(?:matches|matched by|best described by)"
-    r"|mak(?:es?|ing)(?= [^.;\n]{1,60} the (?:best|correct|right|most|answer))"
-    r"|(?:it|this|that)(?:'s| is| was| must be| would be| should be"
-    r"| has to be)|(?:que|dass) (?:es|é|c'est)|leaning towards?|lean towards?|leav(?:es"
-    r"|ing)(?: us| me)?(?: with)?"
+    r"|confident in|arrive at|argues? for|vote goes to|fits with|(?:i|we) (?:now )?(?:think|guess"
+    r"|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be|it'd be|by (?:exclusion"
+    r"|elimination)|what remains is|left with|(?:data|results?|evidence|findings|interval|authors"
+    r"|abstract|study|trial) says?|(?:matches|matched by|best described by)|mak(?:es?"
+    r"|ing)(?= [^.;\n]{1,60} the (?:best|correct|right|most|answer))|(?:it|this|that)(?:'s| is| was"
+    r"| must be| would be| should be| has to be)|(?:que|dass) (?:es|é|c'est)|leaning towards?"
+    r"|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
     rf"|points? to|indicat(?:es?|ing)|suggests?|conclude|{RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be"
     rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be"
     r"|(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?(?=,))"
@@ -125,8 +122,8 @@ LINE_START = re.compile(
     re.MULTILINE,
 )
 MARKED = re.compile(
-    r"[✓✔✅☑]|(?<!in)(?<!not )(?<!partially )\bcorrect\b"
-    r"|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true|right|yes)\b"
+    r"[✓✔✅☑]|(?<!in)(?<!not )(?<!partially )\bcorrect\b|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true|right"
+    r"|yes)\b"
 )
 MARKED_WRONG = re.compile(
     r"[✗✘❌]|\b(?:not|in)\s?correct\b|\bwrong\b|n't\b|\A\W{0,8}(?:false|no)\b"
@@ -149,8 +146,8 @@ HARMFUL = re.compile(
     rf"(?:{any_of('harmful')})\b)"
 )
 ABSENT = re.compile(
-    rf"\b(?:{any_of('absent')})"
-    rf"(?:[ \"'(]{{1,4}}(?!(?:{AND}|to|but)\b)[\w'-]+){{0,2}}?[ \"'(]{{1,4}}\Z"
+    rf"\b(?:{any_of('absent')})(?:[ \"'(]{{1,4}}(?!(?:{AND}|to"
+    rf"|but)\b)[\w'-]+){{0,2}}?[ \"'(]{{1,4}}\Z"
 )
 MET_WITH = re.compile(r"(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )met with\b")
 DENIED_BEFORE = re.compile(
@@ -196,10 +193,10 @@ SCOPED_NEXT = re.compile(
     r"|once|under|with) (?!(?:this|that|these|the|our|my|his|her|all|such)\b)[a-z]"
 )
 _TURNING = (
-    r"(?:(?:oh|hmm+|ok(?:ay)?),? )?(?:wait|actually|however|but|hmm+|no,|on (?:second|reflection"
-    r"|the other)|(?:let me|let's|i (?:should|need to|must)) (?:double|re|check|verify|think|see"
-    r"|look)\w*|yet|alternatively|then again|instead|pero|sin embargo"
-    r"|mais|cependant|toutefois|aber|jedoch|mas|por[eé]m|entretanto|ma|tuttavia)\b"
+    r"(?:(?:oh|hmm+|ok(?:ay)?),? )?(?:correction|edit|sorry|oops|wait|actually|however|but|hmm+|no,"
+    r"|on (?:second|reflection|the other)|(?:let me|let's|i (?:should|need to|must)) (?:double|re"
+    r"|check|verify|think|see|look)\w*|yet|alternatively|then again|instead|pero|sin embargo|mais"
+    r"|cependant|toutefois|aber|jedoch|mas|por[eé]m|entretanto|ma|tuttavia)\b"
 )
 TURN_NEXT = re.compile(rf"[\"')\].,;:!? \n…]{{0,12}}(?:{_TURNING}|(?:or|oder|ou|o|unless|if)\b)")
 SENTENCE_TURN = re.compile(rf"(?:[.!?…][\"')\]]{{0,2}}\s|\n){_TURNING}")
@@ -212,31 +209,27 @@ GRADE = re.compile(
 BEFORE_LABEL = re.compile(r"\A(?:A:|\d{1,2}[.)]) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)")
 NUMBERED = re.compile(r"^[ \t]{0,8}(\d)[.)] (?=\S* ?[^\W\d_]{2})", re.MULTILINE)
 UNREAL = re.compile(r"\b(?:if|unless|or|" + any_of("condition") + r")\b")
-LONGEST_SUBJECT = 400
 SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")
 CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 SOMEBODY = re.compile(
-    r"\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z"
-    r"|(?<!to )\b(?:whether|(?:possible|conceivable|arguable) that)\b"
-    r"|\b(?:some|many|most (?:people|students)|others|students?|people|candidates|test-takers"
-    r"|guidelines|authors"
-    r"|examinees|colleagues?|textbooks?|you|one) (?!should |must )(?:[\w-]+ ){0,3}?(?:prefer"
-    r"|favou?r|recommend|might|may|could|would|often"
-    r"|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
+    r"\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z|(?<!to )\b(?:whether"
+    r"|(?:possible|conceivable|arguable) that)\b|\b(?:some|many|most (?:people|students)|others"
+    r"|students?|people|candidates|test-takers|examinees|colleagues?|textbooks?"
+    r"|you|one) (?!should |must )(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"
+    r"|often|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
     r"|\b(?:commonly|often|frequently|usually|mistakenly) (?:chosen|picked|selected|given|answered)"
-    r"|\b(?:wrong|incorrect|false|unsafe|dangerous|inappropriate|mistake|error|unwise|harmful) "
-    r"(?:to|that)\b|\b(?:error|equivocado|erro|errado|faux de|erreur de|errore)\b"
-    r"|\b(?:initially|at first|first (?:thought|impression|guess)|was going to|tempt\w+"
-    r"|mistake\w*|traps?|pitfalls?"
-    r"|misconception|distractors?|for example|e\.g\.|format)\b"
+    r"|\b(?:wrong|incorrect|false|unsafe|dangerous|inappropriate|mistake|error|unwise"
+    r"|harmful) (?:to|that)\b|\b(?:error|equivocado|erro|errado|faux de|erreur de|errore)\b"
+    r"|\b(?:initially|at first|first (?:thought|impression|guess)|was going to|tempt\w+|mistake\w*"
+    r"|traps?|pitfalls?|(?:earlier|older|previous|former|prior|other) (?:stud\w+|trials?"
+    r"|guidelines?|editions?|authors)|misconception|distractors?|for example|e\.g\.|format)\b"
 )
 OTHER_ANSWER = re.compile(
     r"(?:\b(?:wrong|incorrect|false|(?:second|next)(?:[- ]best| most \w+)?|another|other"
-    r"|alternative"
-    r"|tempting"
-    r"|previous|common|plausible|next most \w+) |in)\Z"
+    r"|alternative|tempting|(?!model|question|today)\w{2,20}'s|previous|common|plausible"
+    r"|next most \w+) |in)\Z"
 )
 REASON = re.compile(rf"\W{{0,4}},? ?(?:{any_of('because')}|as|given|due to)\b(?<!or) \w")
 ASKS_FOR_WORST = re.compile(
@@ -249,27 +242,26 @@ SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")
 FUNCTION_WORD = re.compile(
     r"(?:\b(?:the|an|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|be|been|would|could"
     r"|should|may|might|can|will|has|have|had|that|which|who|because|since|as|so|if|unless|while"
-    r"|when|where|although|though|until|expect|not|than|this"
-    r"|its|their|his|her|it|also|more|most|very|due|such|el|la|los|las|un|una|de|que|es|le|les"
-    r"|des|du|est|et|der|die|das|und|ist|nicht|os)|[,(\[:–—-])\Z"
+    r"|when|where|although|though|until|expect|not|than|this|its|their|his|her|it|also|more|most"
+    r"|very|due|such|el|la|los|las|un|una|de|que|es|le|les|des|du|est|et|der|die|das|und|ist|nicht"
+    r"|os)|[,(\[:–—-])\Z"
 )
 INSIDE = re.compile(r"(?:\w|\d[.,]|[^\W\d_]{2}-)\Z")
 HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
 NO_ALONE = re.compile(
-    r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} "
-    r"(?:it|they|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would"
-    r"|seems|appears|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|answer"
-    r"|rather|although"
-    r"|though"
-    r"|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this|both))\b)"
+    r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} (?:it|they"
+    r"|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would|seems|appears"
+    r"|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|answer|rather|although"
+    r"|though|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this"
+    r"|both))\b)"
 )
 _BECAUSE = rf"(?:{any_of('because')}|as)\b"
 PREFERRED = re.compile(
-    r"[\"')\]]{0,4} (?:(?:should|must|needs to|has to)(?: \w+ly)? be |(?:is|was|are|would be)"
-    r"(?: \w+ly)? (?:the (?:\w+ )?(?:drug|treatment|therapy|management|best|correct|right"
+    r"[\"')\]]{0,4} (?:(?:should|must|needs to|has to)(?: \w+ly)? be |(?:is|was|are"
+    r"|would be)(?: \w+ly)? (?:the (?:\w+ )?(?:drug|treatment|therapy|management|best|correct|right"
     r"|answer|diagnosis|cause|choice|step|option)|indicated|preferred|recommended|appropriate"
-    r"|needed|required|first-line|most|best|better|correct|right))"
-    r"|[\"')\]]{0,4} is what (?:i|we) would"
+    r"|needed|required|first-line|most|best|better|correct|right))|[\"')\]]{0,4} is what (?:i"
+    r"|we) would"
     rf"|[^.;!?\n]{{0,60}}\b(?:{RIGHT} (?:option|choice|answer))"
 )
 ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")
@@ -278,31 +270,35 @@ EXPLAINED = re.compile(
 )
 SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
 AFTER_ALL = re.compile(
-    r"\b(?:on (?:second thoughts?|reflection)|oops|or rather|correction|actually|wait|edit"
-    r"|revised|scratch that"
-    r"|(?:i )?meant?(?: to say)?|(?:chang|revis|correct)\w* (?:it |that |my (?:\w+ )?\w+ )?to"
-    r"|make (?:it|that)|(?<=[.!?–—-] )no(?=,)),?:? (?:(?:sorry|no|rather|wait),? )?(?:it(?:'s"
-    r"| is) )?"
-    r"|(?<=\w )(?:->|→|⇒) ?"
+    r"\b(?:on (?:second thoughts?|reflection|further thought|review|(?:a )?closer (?:look"
+    r"|inspection|reading))|oops|or rather|correction|actually|wait|edit|revised|scratch that"
+    r"|(?:i )?meant?(?: to say)?|(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that "
+    r"|my (?:\w+ )?\w+ )?to|make (?:it|that)|(?<=[.!?–—-] )no(?=,)),?:? (?:(?:sorry|no|rather"
+    r"|wait),? )?(?:it(?:'s| is) )?|(?<=\w )(?:->|→|⇒) ?"
+)
+_THIS_CASE = (
+    r"(?:this|that|these|those|the|my|our|your|all|such|light|view|summary|conclusion|short|sum"
+    r"|fact|re-?\w+ing|checking|thinking|looking|careful|further|closer|more|total|other words|both"
+    r"|clinical|general|any|her|his|its|their)\b"
 )
 SCOPE = re.compile(
-    r"\A\W{0,4}(?:(?:by|in) contrast,? |conversely,? )?(?:in the past|(?:in|for) (?:the"
-    r"|an?) (?:second"
-    r"|third|next|other|different|latter|alternative|hypothetical) \w+|another|(?:in|for|with"
-    r"|without|among|during|after|before|when|once|under) "
-    r"(?!(?:this"
-    r"|that|these|those|the|my|our|your|all|such|light|view|summary|conclusion|short|sum|fact"
-    r"|re-?\w+ing|checking|thinking|looking|careful|further|closer|more|total|other words|both"
-    r"|clinical|general|any|her|his|its|their)\b)|en |em |chez |bei |nei )"
+    r"\A\W{0,4}(?:(?:by|in) contrast,? |conversely,? )?(?:(?:formerly|previously|historically"
+    r"|traditionally|later|elsewhere|sometimes|as an? \w+|as for|according to an? (?:older|earlier"
+    r"|former|previous|other))\b|in the (?!end|present|current|given|light|context|final|above|case"
+    r"|fact|absence of|following)\w|(?:in|for) (?:the|an?) (?:second|third|next|other|different"
+    r"|latter|alternative|hypothetical) \w+|another|(?:in|for|with|without|among|during|after"
+    r"|before"
+    rf"|when|once|under) (?!{_THIS_CASE})|en |em |chez |bei |nei )"
 )
 SCOPED = re.compile(
     r"[^.;,]{0,40}? (?:only )?(?:(?:when|once|while) |(?:in|for|among|during|under|with) (?!(?:this"
     r"|that|these|the|our|my|his|her|all|such|light|view|general|a 1|option)\b))[a-z]"
 )
 RETRACTED = re.compile(
-    r"\b(?:let me re-?(?:consider|think|check|evaluate|examine|read|assess)\w*|that was (?:wrong"
-    r"|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)|i made an? (?:mistake|error)"
-    r"|(?:check|think|look|read)ing (?:it )?again|scratch that|i take back \S{1,20})"
+    r"\b(?:re-?(?:consider|evaluat|think)ing|let me re-?(?:consider|think|check|evaluate|examine"
+    r"|read|assess)\w*|that was (?:wrong|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)"
+    r"|i made an? (?:mistake|error)|(?:check|think|look|read)ing (?:it )?again|scratch that"
+    r"|i take back \S{1,20})"
 )
 ALSO = re.compile(r"\b(?:also|too|as well|equally|so is|likewise)\b")
 CONCLUDED = re.compile(

@@ -58,6 +58,8 @@ _PREDICATE = re.compile(
 _RIGHT = re.compile(
     r"\W*(?:correct|right|yes|true|best|selected|chosen|accepted?|s[ií]|oui|ja)\b|\W*[✓✔✅☑]", re.I
 )
+_JUDGED = re.compile(rf"{_RIGHT.pattern}|\W*(?:in|not )?correct|\W*(?:wrong|false|no)\b", re.I)
+_LIST_BEGUN = re.compile(r"\[\s{0,80}\{\s{0,80}[\"']")
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,12})?|\.\d{1,12})\s*(%?)\s*")
 _TITLE = frozenset({"option", "letter", "label", "choice", "answer", "id", "key", "text", "name"})
 _LONGEST_VALUE = 4_000
@@ -90,7 +92,7 @@ def choice_in(
     if len(parsed) > 1 and (marks := _marks_of_list(listed, options)):
         return JsonChoice(_only_right(marks), _outside(text, []))
     claims = [claim for at, _, value in parsed for claim in _claims(value, at, options)]
-    if not parsed:
+    if not parsed and not _LIST_BEGUN.search(text):
         loose = ((_rank(name), at, value) for at, name, value in loose_values(text))
         claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
     if result := _best(text, claims, options, read):
@@ -101,7 +103,9 @@ def choice_in(
         return JsonChoice(None, _outside(text, []))
     if len(parsed) == 1 and (result := _only_member(listed[0], options, question)):
         return JsonChoice(result, "")
-    return JsonChoice(None, _outside(text, [said for value in listed for said in _said(value)]))
+    return JsonChoice(
+        None, _outside(text, [part for value in listed for part in _sentences(value)])
+    )
 
 
 def _best(
@@ -151,6 +155,8 @@ def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0
         return [_Claim(1, at, value)]
     if not isinstance(value, dict) or deep > _MOST_DEEP:
         return []
+    if _is_judged(value):
+        return [_Claim(1, at, [value])]
     if _marks(value, options) and (not name or _OF_ALL.fullmatch(name)):
         return [_Claim(1, at, value)]
     claims = []
@@ -228,6 +234,16 @@ def _marks_of_list(values: list[Any], options: Options) -> dict[str, float]:
     return _weighed(pairs)
 
 
+def _is_judged(value: dict[str, Any]) -> bool:
+    """Whether an object is about one option and calls it right or wrong."""
+    has_title = any(name.lower() in _TITLE - _ANSWER for name in value)
+    return has_title and any(
+        set(_words(name)) & (_JUDGING - _ANSWER)
+        and (isinstance(inner, bool) or (isinstance(inner, str) and _JUDGED.match(inner)))
+        for name, inner in value.items()
+    )
+
+
 def _weighed(pairs: list[tuple[str, Any]]) -> dict[str, float]:
     marks = {result: _mark(inner) for result, inner in pairs}
     numbers = [mark for mark in marks.values() if mark is not None]
@@ -289,19 +305,19 @@ def _only_member(value: Any, options: Options, question: str) -> str | None:
     return options.whole(in_words) if is_asked or is_predicate else None
 
 
-def _said(value: Any, name: str = "", deep: int = 0) -> Iterator[str]:
+def _sentences(value: Any, name: str = "", deep: int = 0) -> Iterator[str]:
     """The sentences of an object that has no member for the choice."""
     if isinstance(value, dict) and deep < _MOST_DEEP:
         for key, inner in value.items():
-            yield from _said(inner, key, deep + 1)
+            yield from _sentences(inner, key, deep + 1)
     elif isinstance(value, str) and " " in value.strip() and _EXPLAINING.search(name.lower()):
         yield value
 
 
-def _outside(text: str, said: list[str]) -> str:
-    """The text without its objects, and with what they say in sentences."""
+def _outside(text: str, sentences: list[str]) -> str:
+    """The text without its objects, followed by the sentences that stand in them."""
     parts, at = [], 0
     for start, end, _ in objects(text):
         parts += [text[at:start], "\n\n"]
         at = end
-    return "".join([*parts, text[at:], *(f"\n\n{sentences}" for sentences in said)])
+    return "".join([*parts, text[at:], *(f"\n\n{part}" for part in sentences)])

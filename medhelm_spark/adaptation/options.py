@@ -64,6 +64,11 @@ class Options:
         }
 
     @cached_property
+    def longest(self) -> int:
+        """Characters of the longest text."""
+        return max(map(len, (*self.texts, *self.shown.values())), default=0)
+
+    @cached_property
     def are_labels(self) -> bool:
         """Whether texts of options are labels themselves, as in `A: B`."""
         return any(text.upper() in self.labels for text in self.texts)

@@ -64,7 +64,7 @@ class Reply:
         """
         if self.asks_for_worst:
             return False
-        is_before = cues.CALLED_WORST.search(self.low, begin, start)
+        is_before = cues.CALLED_WORST.search(self.low, max(begin, start - _DENIAL), start)
         return bool(is_before or cues.CALLED_WORST_AFTER.match(self.low, start))
 
     def is_absent(self, at: int) -> bool:

@@ -43,7 +43,7 @@ def certainty_of(reply: Reply, start: int, end: int, named: NamedOption) -> Cert
         or reply.is_called_worst(start - len(before), start)
         or reply.is_warned_of(named)
         or cues.SOMEBODY.search(before + reply.low[start:end])
-        or cues.OTHER_ANSWER.search(before)
+        or cues.OTHER_ANSWER.search(before[-_LONGEST_ADJECTIVE:])
         or cues.DENIED_LINK.search(reply.low, start, end)
         or cues.NOT_HERE.search(after)
         or not reply.holds_where_cut(named, end)
@@ -108,6 +108,8 @@ def _last_or_first(reply: Reply, named: list[NamedOption]) -> NamedOption:
         return last
     between = reply.low[first.end : last.start]
     begin = reply.sentence_start(last.start)
+    if (clause := reply.low.rfind("whereas ", begin, last.start)) >= 0:
+        begin = clause + len("whereas ")
     after = reply.low[last.end : reply.sentence_end(last.end)]
     if cues.ALSO.search(reply.low, begin, reply.sentence_end(last.end)):
         return NamedOption(None, last.start, last.end)
@@ -125,6 +127,8 @@ def _last_or_first(reply: Reply, named: list[NamedOption]) -> NamedOption:
     return first if is_scoped else last
 
 
+_AROUND_A_SUBJECT, _LONGEST_ADJECTIVE = 40, 40
+"""Characters around a subject's label and text, and those of what qualifies an answer before it."""
 _ANSWER_FIRST = 20
 """Characters before the sentence of the first statement, in a reply that begins with its answer."""
 
@@ -186,7 +190,7 @@ def _called_right(reply: Reply) -> Iterator[Statement]:
 
 def _subjects(reply: Reply, end: int) -> Iterator[NamedOption]:
     """The options that may be the subject of a verb at `end`: by label, or by text."""
-    begin = max(0, end - cues.LONGEST_SUBJECT)
+    begin = max(0, end - reply.options.longest - _AROUND_A_SUBJECT)
     for match in cues.SUBJECT.finditer(reply.low, begin, end):
         named = reply.named_at(match.end())
         if named and not reply.low[named.end : end].strip(" \n\"')].:"):

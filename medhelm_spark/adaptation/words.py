@@ -44,9 +44,9 @@ _ENGLISH = _Words(
     be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
     r"|remains|(?:seems|appears|looks)(?: to be)?",
     choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
-    r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on"
-    r"|for)|(?:would|i'll|i will|i'd) (?:say|answer)"
-    r"|(?:i'd|i'll|i would|i will|i|\A) (?:mark|vote(?: for)?|take)(?= \W?\w\b)|\Amark"
+    r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on|for)"
+    r"|(?:would|i'll|i will|i'd) (?:say|answer)|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
+    r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark"
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
@@ -60,10 +60,10 @@ _ENGLISH = _Words(
     r"|plausible|accurate|indicated|effective|useful|preferred|safe|consistent|correct))?",
     absent=r"no|no (?:[\w-]+ ){0,4}?(?:of|for|to suggest|suggesting|suggestive of)|without"
     r"|(?:negative|tested) for|(?:free|absence|lack) of|free from|lacks|stop|hold|withhold"
-    r"|discontinu(?:e|ing)|cease|already (?:\w+ )?(?:takes|taking|on|receives|receiving|uses)"
-    r"|(?:he|she|patient|they) (?:currently )?(?:is on|was on|takes|took|has taken)"
-    r"|(?:switch|chang|convert|transition)\w* (?:[\w-]+ ){0,2}?from"
-    r"|(?<!be )(?:said|answered|replied|responded|reported)|(?:patient|he|she|they) (?:\w+ )?says"
+    r"|discontinu(?:e|ing)|cease|already (?:\w+ )?(?:takes|taking|on|receives|receiving|uses)|(?:he"
+    r"|she|patient|they) (?:currently )?(?:is on|was on|takes|took|has taken)|(?:switch|chang"
+    r"|convert|transition)\w* (?:[\w-]+ ){0,2}?from|(?<!be )(?:said|answered|replied|responded"
+    r"|reported)|(?:patient|he|she|they) (?:\w+ )?says"
     r"|(?:allerg(?:y|ic)|intoleran(?:t|ce)) (?:to|of)",
     but=r"but(?: rather| instead)?|rather|instead",
     would=r"would|could|might|had|were",

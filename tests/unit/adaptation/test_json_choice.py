@@ -104,6 +104,18 @@ def test_other_shapes(text: str, label: str) -> None:
     assert read_choice(text, options_of(DRUGS)) == label
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"A":', '{"A": 0.1, "B": 0.7, "C": 0.', '{"A": {"verdict": "wrong"}, "B": {"verd',
+        '[{"option": "A"', '[{"option": "A", "correct": false}, {"option', '{"reasoning": "So B',
+        '{"answer": "', '{"answer": "B',
+    ],
+)  # fmt: skip
+def test_json_cut_before_its_answer_is_unreadable(text: str) -> None:
+    assert read_choice(text, options_of(DRUGS), is_cut=True) is None
+
+
 @pytest.mark.parametrize("label", LISTS)
 def test_a_letter_beside_its_text_is_the_letter(label: str) -> None:
     reply = json.dumps({"answer": {"letter": label, "text": LISTS[label]}})
