@@ -42,17 +42,11 @@ def _repair(tallies: Iterable[tuple[str, Tally]], typed: Sequence[str]) -> str:
     if not missing:
         return "nothing is left to ask, so asking again changes nothing"
     causes = "; ".join(f"{name} {by_kind(without_answer([missing[name]]))}" for name in missing)
-    is_open = any(tally.failed or tally.not_asked for tally in missing.values())
     settled = {kind for tally in missing.values() for kind in tally.settled}
     words = [f"without an answer: {causes}"]
-    if is_open or settled - {FailureKind.TOO_LONG}:
-        flags = (RETRY,) if settled - {FailureKind.TOO_LONG} else ()
-        words.append(f"to ask again: {again(typed, *flags)}")
     if FailureKind.TOO_LONG in settled:
-        words.append(
-            "too_long needs a longer window, or `on_failure: {too_long: truncate}` of the "
-            f"deployment and {RETRY}"
-        )
+        words.append("too_long needs a longer window or `on_failure: {too_long: truncate}`")
+    words.append(f"to ask again: {again(typed, RETRY) if settled else again(typed)}")
     return "; ".join(words)
 
 

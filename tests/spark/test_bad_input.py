@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.stages import ingest as ingesting
+from medhelm_spark.stages.ingest import stage as ingesting
 from tests.spark.conftest import Site, questions
 from tests.spark.notes import card, ingest, notes, only_line, read
 

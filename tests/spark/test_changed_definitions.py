@@ -125,7 +125,7 @@ def test_a_new_version_of_a_metric_scores_the_whole_suite_again(
 
     ctx = Context(lake=suite.site.lake, suite="s")
     specs = [row.run_spec for row in current_runs(ctx)]
-    assert summarize(ctx, specs) == 0, "scores of the old version do not get the new one's key"
+    assert summarize(ctx, specs) == [], "scores of the old version do not get the new one's key"
     assert suite.stats(OLDER)[1] == old
 
     assert suite.run(RUN) == 0
@@ -143,7 +143,8 @@ def test_what_would_ask_somebody_is_left_and_said(
     assert suite.stats(OLDER)[1]["data"].startswith("n=3 ")
     said = capsys.readouterr().err
     assert "score: bench: an earlier definition still holds for 1 other model of suite 's'" in said
-    assert f"--max-eval-instances 2 --models-to-run {OLDER}" in said
+    assert " -m 2 --suite s" in said.split("to compare, run: medhelm-spark run")[1]
+    assert f" --models-to-run {OLDER}\n" in said
 
     assert suite.run(RUN, max_tokens=7) == 3
     assert suite.differing() == {"prompt"}

@@ -118,7 +118,8 @@ def test_what_the_requests_cause_stays_settled_and_is_told(
         assert server.calls == calls_made
         assert "1 request stays failed (too_long 1): --retry-failed asks it again" in told
         assert "has 3 of 4 answers scored (the policy's coverage_floor is 95%)" in told
-        assert f"without an answer: too_long 1; to ask again: {repeat}" in told
+        assert "without an answer: acme/served too_long 1; too_long needs a longer " in told
+        assert f"; to ask again: {repeat}" in told
         assert told.rstrip().endswith("--retry-failed")
     assert "infer: nothing to ask, 0 model calls; 1 request stays failed" in told
     assert site.run("-r", entry, command="infer") == INCOMPLETE
