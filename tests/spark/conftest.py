@@ -16,12 +16,22 @@ from medhelm_spark.config.settings import load_settings
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.session import open_session
 
+# In the heap of a single command hundreds of runs spend a quarter of their time on garbage.
+LONG_SESSION = {
+    "spark.driver.memory": "2g",
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
+}
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that every command of every test finds active."""
     warehouse = tmp_path_factory.mktemp("warehouse")
-    conf = {**load_settings(None, {}).spark, "spark.sql.warehouse.dir": str(warehouse)}
+    conf = {**load_settings(None, {}).spark, **LONG_SESSION}
+    conf["spark.sql.warehouse.dir"] = str(warehouse)
     session = open_session(conf, app_name="medhelm-spark-tests")
     yield session
     session.stop()
