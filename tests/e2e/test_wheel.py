@@ -21,7 +21,9 @@ from tests.installed import install_wheel
 
 def checked(*command: str | Path, folder: Path) -> str:
     """Run a command, show what it printed when it fails; returns both streams."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    # A session of this process names its own Python for Spark's workers.
+    ours = ("PYTHONPATH", "PYSPARK_PYTHON")
+    environment = {key: value for key, value in os.environ.items() if key not in ours}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=folder,
