@@ -23,7 +23,7 @@ def test_a_pattern_reads_what_the_authors_read(real_data: Path) -> None:
 
 
 def test_a_small_models_words_are_read_where_strict_reads_none(real_data: Path) -> None:
-    """Of 14 unreadable replies 13 name several words ("Yes, no"), one goes on with the title."""
+    """Of 15 unreadable replies 13 name several words ("Yes, no"), two go on and do not end."""
     (path,) = (real_data / "helm_output_sample" / "runs" / "sample").glob("*smollm2/*_state.json")
     strict = right = unreadable = 0
     for state in json.loads(path.read_text("utf-8"))["request_states"]:
@@ -39,4 +39,4 @@ def test_a_small_models_words_are_read_where_strict_reads_none(real_data: Path) 
         strict += text.strip() == gold
         right += read == gold
         unreadable += read is None
-    assert (strict, right, unreadable) == (2, 14, 14)
+    assert (strict, right, unreadable) == (2, 14, 15)

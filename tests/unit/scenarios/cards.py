@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
 from medhelm_spark.domain.scenario import (
     DataSource,
@@ -52,7 +53,8 @@ def write_csv(path: Path, rows: Iterable[Sequence[str]]) -> Path:
 
 def parsed(of: ScenarioCard) -> list[Instance | Quarantined]:
     """All that comes of a card's files."""
-    return list(parse_records(read_card(of), of, "v1"))
+    bound = bind(of)
+    return list(parse_records(read_card(bound), bound, "v1"))
 
 
 def instances(of: ScenarioCard) -> list[Instance]:
