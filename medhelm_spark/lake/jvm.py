@@ -13,9 +13,11 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from medhelm_spark.cache import cache_folder
+from medhelm_spark.cache import cache_folder, locked
 from medhelm_spark.errors import SetupError
 
 MINIMUM_JAVA = 17
@@ -24,6 +26,7 @@ QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 """Java reports no damaged or missing archive: it starts without one."""
 
 DELTA_VERSION = "4.4.0"
+PACKAGES = "spark.jars.packages"
 SPARKS_OWN = (
     "com.fasterxml.jackson.core:*",
     "com.fasterxml.jackson.datatype:*",
@@ -85,6 +88,20 @@ def _adopt(archive: Path, written: list[Path]) -> None:
             part.replace(archive)
 
 
+@contextmanager
+def delta_classes(spark_version: str) -> Iterator[dict[str, str]]:
+    """`delta_conf` for a session that starts within; the first to fetch the packages is alone.
+
+    Ivy moves what it fetches into its cache by name: two that fill an empty one both fail.
+    """
+    conf = delta_conf(spark_version)
+    if PACKAGES not in conf:
+        yield conf
+        return
+    with locked("ivy"):
+        yield delta_conf(spark_version)
+
+
 def delta_conf(spark_version: str) -> dict[str, str]:
     """The Spark settings that bring Delta's classes: jars by path, or Maven the first time."""
     if site_jars := os.environ.get("MEDHELM_SPARK_JARS"):
@@ -95,7 +112,7 @@ def delta_conf(spark_version: str) -> dict[str, str]:
         return {"spark.jars": ",".join(map(str, jars))}
     line = ".".join(spark_version.split(".")[:2])
     return {
-        "spark.jars.packages": f"io.delta:delta-spark_{line}_2.13:{DELTA_VERSION}",
+        PACKAGES: f"io.delta:delta-spark_{line}_2.13:{DELTA_VERSION}",
         "spark.jars.excludes": ",".join(SPARKS_OWN),
         "spark.jars.ivy": str(ivy),
     }

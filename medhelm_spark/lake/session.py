@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.jvm import check_java, class_archive_options, delta_conf
+from medhelm_spark.lake.jvm import PACKAGES, check_java, class_archive_options, delta_classes
 
 LOG = logging.getLogger(__name__)
 
@@ -77,21 +77,22 @@ def _start(conf: Mapping[str, str], app_name: str) -> SparkSession:
         "spark.master": "local[*,4]",
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
         **REQUIRED_STATIC,
-        **delta_conf(spark_version),
     }
-    settings = {**defaults, **conf}
-    settings[JAVA_OPTIONS] = " ".join(
-        [settings.get(JAVA_OPTIONS, ""), class_archive_options(java_version, spark_version)]
-    )
-    try:
-        return _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
-    except Exception as error:
-        if "spark.jars.packages" not in settings:
-            raise
-        raise SetupError(
-            "Delta's JVM packages are not in the cache and could not be had from Maven; connect "
-            "once, or set MEDHELM_SPARK_JARS to the paths of delta-spark and delta-storage."
-        ) from error
+    with delta_classes(spark_version) as delta:
+        settings = {**defaults, **delta, **conf}
+        settings[JAVA_OPTIONS] = " ".join(
+            [settings.get(JAVA_OPTIONS, ""), class_archive_options(java_version, spark_version)]
+        )
+        try:
+            return _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
+        except Exception as error:
+            if PACKAGES not in settings:
+                raise
+            raise SetupError(
+                "Delta's JVM packages are not in the cache and could not be had from Maven; "
+                "connect once, or set MEDHELM_SPARK_JARS to the paths of delta-spark and "
+                "delta-storage."
+            ) from error
 
 
 def expect_rows(spark: SparkSession, rows: int) -> None:

@@ -1,10 +1,12 @@
 """Where downloads are kept."""
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from medhelm_spark.cache import cache_folder
+from medhelm_spark.cache import cache_folder, locked
 
 NAME = "MEDHELM_SPARK_CACHE"
 
@@ -23,3 +25,22 @@ def test_without_a_setting_it_is_in_the_home_folder(
         monkeypatch.setenv(NAME, empty)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "medhelm_spark"
+
+
+def test_a_lock_is_held_by_one_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(NAME, str(tmp_path))
+    inside, most = [0], []
+
+    def work() -> None:
+        with locked("jars"):
+            inside[0] += 1
+            most.append(inside[0])
+            time.sleep(0.01)
+            inside[0] -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4
