@@ -3,13 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark.api.evaluate import judging_of, models_of
-from medhelm_spark.api.workspace import Workspace
-from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.leaderboard import BoardRun, choose, load_runs
+from medhelm_spark.api.evaluate import Prepared
+from medhelm_spark.leaderboard import BoardRun
 from medhelm_spark.stages.annotate import judges_of
-from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.pending import Tally, tallies_of
 
 JUDGE = "judge "
@@ -40,32 +36,30 @@ class Missing:
     is_asked: bool = True
 
 
-def missing_scores(
-    workspace: Workspace, ctx: Context, runs: Sequence[ResolvedRun], specs: Sequence[RunSpec]
-) -> Missing | None:
-    """The summarised runs with a score for too few of their answers; None where there is none."""
-    floor = workspace.coverage_floor
-    units = {spec.run_spec_id for spec in specs}
-    board = load_runs(workspace.reader, choose(workspace.reader, ctx.suite))
-    short = tuple(short_of((run for run in board if run.run_spec.run_spec_id in units), floor))
+def missing_scores(prepared: Prepared, shown: Sequence[BoardRun]) -> Missing | None:
+    """The summarised runs with a score for too few of their answers; None where there is none.
+
+    `shown` is what the board shows of the suite.
+    """
+    floor = prepared.workspace.coverage_floor
+    units = {spec.run_spec_id for spec in prepared.specs}
+    short = tuple(short_of((run for run in shown if run.run_spec.run_spec_id in units), floor))
     if not short:
         return None
-    tallies = _tallies(workspace, ctx, runs, specs)
+    tallies = _tallies(prepared)
     return Missing(
         coverage_floor=floor,
         runs=short,
         tallies=tallies,
-        is_asked=any(run.deployment.name in tallies for run in runs)
+        is_asked=any(run.deployment.name in tallies for run in prepared.runs)
         or any(tally.answered < tally.requests for tally in tallies.values()),
     )
 
 
-def missing_answers(
-    workspace: Workspace, ctx: Context, runs: Sequence[ResolvedRun], specs: Sequence[RunSpec]
-) -> Missing | None:
+def missing_answers(prepared: Prepared) -> Missing | None:
     """The models and judges that answered too few of their requests; None where there is none."""
-    floor = workspace.coverage_floor
-    tallies = _tallies(workspace, ctx, runs, specs)
+    floor = prepared.workspace.coverage_floor
+    tallies = _tallies(prepared)
     short = {name: tally for name, tally in sorted(tallies.items()) if tally.coverage < floor}
     requests = (
         Shortfall(name=name, count=tally.answered, total=tally.requests)
@@ -86,14 +80,9 @@ def short_of(runs: Iterable[BoardRun], floor: float) -> Iterator[Shortfall]:
             yield Shortfall(name=run.run_spec.name, count=run.cell.count, total=total)
 
 
-def _tallies(
-    workspace: Workspace,
-    ctx: Context,
-    runs: Sequence[ResolvedRun],
-    specs: Sequence[RunSpec],
-) -> dict[str, Tally]:
+def _tallies(prepared: Prepared) -> dict[str, Tally]:
     """What models and judges are asked for these runs, by deployment and role."""
-    units = [spec.run_spec_id for spec in specs]
-    models = tallies_of(ctx, units, models_of(workspace, runs))
-    judges = tallies_of(ctx, units, judges_of(judging_of(workspace, runs, specs)))
+    units = [spec.run_spec_id for spec in prepared.specs]
+    models = tallies_of(prepared.ctx, units, prepared.models)
+    judges = tallies_of(prepared.ctx, units, judges_of(prepared.judging))
     return models | {JUDGE + name: tally for name, tally in judges.items()}

@@ -12,7 +12,7 @@ from medhelm_spark.domain.deployment import OnFailure
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.domain.run import RunEntry
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.expand import Selection, expand
 from medhelm_spark.helm.run_entries import load_confs, parse_flags, up_to_priority
 from medhelm_spark.helm.suites import SuiteFile, load_suite
@@ -59,6 +59,20 @@ class Entries:
             suite, more = load_suite(self.suite_file, site)
             entries, listed = (*entries, *more), frozenset(entry.where for entry in more)
         return LoadedEntries(self, up_to_priority(entries, self.priority), suite, listed)
+
+
+def entries_of(given: str | Sequence[str] | Entries, options: Mapping[str, Any]) -> Entries:
+    """Entries of one run entry, of several, or of Entries; `options` replace their fields.
+
+    Raises:
+        UnknownNameError: Entries have no such field.
+    """
+    for name in options:
+        if name not in Entries.__dataclass_fields__:
+            raise UnknownNameError("option", name, Entries.__dataclass_fields__)
+    if isinstance(given, Entries):
+        return replace(given, **options)
+    return Entries(run_entries=[given] if isinstance(given, str) else list(given), **options)
 
 
 @dataclass(frozen=True, slots=True)

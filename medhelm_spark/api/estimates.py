@@ -4,16 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from medhelm_spark.api.evaluate import Prepared
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
 from medhelm_spark.render.table import aligned, html_table
-from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.estimate import Cost, costs
-from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.waves import throughput
-from medhelm_spark.stages.judges import Judging
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,10 +87,9 @@ class Estimates:
         return html_table(HEADER, [_cells(row) for row in self.rows], list(notes(self.rows)))
 
 
-def estimates_of(
-    ctx: Context, specs: Sequence[RunSpec], recipients: Recipients, judging: Judging
-) -> Estimates:
-    """What is left to ask of models and judges for these planned RunSpecs."""
+def estimates_of(prepared: Prepared) -> Estimates:
+    """What is left to ask of models and judges for what was planned."""
+    ctx, recipients, judging = prepared.ctx, prepared.models, prepared.judging
     deployments = {**recipients.deployments, **judging.deployments}
     measured = {
         name: seen.tokens_per_second for name, seen in throughput(ctx.ledger.values()).items()
@@ -101,7 +97,7 @@ def estimates_of(
     return Estimates(
         tuple(
             estimated(deployments[name], cost, measured)
-            for name, cost in costs(ctx, specs, recipients, judging).items()
+            for name, cost in costs(ctx, prepared.specs, recipients, judging).items()
         )
     )
 

@@ -1,11 +1,12 @@
 """The order of stages, and the checks that come before any of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from medhelm_spark.annotators.kinds import kind_of
+from medhelm_spark.api.answers import check_single, unasked
 from medhelm_spark.api.entries import LoadedEntries
-from medhelm_spark.api.own_data import OwnData, check_order, replaced
+from medhelm_spark.api.own_data import Sources, by_scenario, check_order, replaced
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
@@ -33,7 +34,7 @@ from medhelm_spark.stages.plan.stage import plan
 from medhelm_spark.stages.plan.windows import fit_of
 from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
 from medhelm_spark.stages.score import score
-from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.stages.summarize import completed, summarize
 
 TABULAR = "tabular"
 
@@ -48,10 +49,34 @@ and judges see it only where conf/policy.yaml (or your own) lists their locality
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Planned RunSpecs in the order of their runs, and the data version of each scenario's name."""
+    """An evaluation whose data is ingested and whose requests are planned.
 
+    `specs` stand in the order of their `runs`; `versions` are data versions by scenario name.
+    """
+
+    workspace: Workspace
+    ctx: Context
+    entries: LoadedEntries
+    runs: tuple[ResolvedRun, ...]
     specs: tuple[RunSpec, ...]
     versions: Mapping[str, str]
+
+    @property
+    def models(self) -> Recipients:
+        """The models of these runs, as infer asks them."""
+        return Recipients(
+            deployments={run.deployment.name: run.deployment for run in self.runs},
+            policy=self.workspace.registry.policy,
+        )
+
+    @property
+    def judging(self) -> Judging:
+        """The judges of these runs, as annotate asks them."""
+        annotators = zip(self.specs, self.runs, strict=True)
+        return Judging(
+            annotators={spec.run_spec_id: run.annotators for spec, run in annotators},
+            policy=self.workspace.registry.policy,
+        )
 
 
 def check(runs: Sequence[ResolvedRun]) -> None:
@@ -95,16 +120,33 @@ def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
 
 
 def prepare(
-    ctx: Context,
     workspace: Workspace,
-    runs: Sequence[ResolvedRun],
-    sources: Mapping[str, OwnData],
+    entries: LoadedEntries,
+    suite: str,
+    source: Sources = (),
+    columns: Mapping[str, str] | None = None,
+    *,
+    is_asked: bool = True,
+    is_imported: bool = False,
+    skip_completed_runs: bool = False,
 ) -> Prepared:
-    """Ask the policy, ingest what is missing, plan.
+    """Resolve, check, ask the policy, ingest what is missing, plan.
 
-    `sources` replace scenarios' own data, by scenario name. Data in the lake is used as it is,
-    but for a user's own benchmark file: that is read again, so that an edited one is noticed.
+    `source` replaces scenarios' own data. Data in the lake is used as it is, but for a user's own
+    benchmark file: that is read again, so that an edited one is noticed. With `is_imported` the
+    models are not asked, only their judges.
     """
+    runs = workspace.resolve(entries)
+    check(runs)
+    if is_imported:
+        check_single(runs)
+    if is_asked:
+        check_engines(unasked(runs) if is_imported else runs, workspace)
+    ctx = workspace.context(suite)
+    if skip_completed_runs:
+        done = completed(ctx)
+        runs = tuple(run for run in runs if run.name not in done)
+    sources = by_scenario(source, columns, runs)
     for run in runs:
         check_order(run, sources.get(run.card.name))
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
@@ -119,7 +161,14 @@ def prepare(
     record(ctx, decisions)
     expect_rows(ctx.lake.spark, sum(sum(held.splits.values()) for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
-    return Prepared(specs=tuple(plan(ctx, runs, versions)), versions=versions)
+    return Prepared(
+        workspace=workspace,
+        ctx=ctx,
+        entries=entries,
+        runs=unasked(runs) if is_imported else runs,
+        specs=tuple(plan(ctx, runs, versions)),
+        versions=versions,
+    )
 
 
 def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
@@ -135,47 +184,34 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
 
 
 def evaluate(
-    ctx: Context,
-    workspace: Workspace,
-    runs: Sequence[ResolvedRun],
-    prepared: Prepared,
-    *,
-    upto: Stage,
-    retry_failed: bool,
-    entries: LoadedEntries,
+    prepared: Prepared, *, upto: Stage, retry_failed: bool
 ) -> tuple[int, tuple[Other, ...]]:
     """Do the stages after `prepare` up to one, each only where something is missing.
 
     Returns how many requests were sent, and the suite's other models that keep an earlier
-    definition. `entries` say what those are scored by now.
+    definition.
     """
-    calls, specs, is_asked = 0, prepared.specs, UPTO.index(upto)
-    if is_asked >= UPTO.index(INFER):
-        models = models_of(workspace, runs, retry_failed)
+    ctx, specs, last = prepared.ctx, prepared.specs, UPTO.index(upto)
+    calls = 0
+    if last >= UPTO.index(INFER):
+        models = replace(prepared.models, retry_failed=retry_failed)
         calls += infer(ctx, [spec.run_spec_id for spec in specs], models)
-    if is_asked >= UPTO.index(ANNOTATE):
-        calls += annotate(ctx, specs, judging_of(workspace, runs, specs, retry_failed))
-    if is_asked < UPTO.index(SCORE):
+    if last >= UPTO.index(ANNOTATE):
+        calls += annotate(ctx, specs, replace(prepared.judging, retry_failed=retry_failed))
+    if last < UPTO.index(SCORE):
         return calls, ()
-    others = score_suite(ctx, workspace, prepared, entries, is_summarized=upto is SUMMARIZE)
-    return calls, others
+    return calls, _score_suite(prepared, is_summarized=upto is SUMMARIZE)
 
 
-def score_suite(
-    ctx: Context,
-    workspace: Workspace,
-    prepared: Prepared,
-    entries: LoadedEntries,
-    *,
-    is_summarized: bool,
-) -> tuple[Other, ...]:
+def _score_suite(prepared: Prepared, *, is_summarized: bool) -> tuple[Other, ...]:
     """Score what was planned, and what else the suite holds by another definition than now.
 
     Returns those that keep theirs.
     """
+    ctx, workspace = prepared.ctx, prepared.workspace
     current = current_runs(ctx)
     rows = others_of(ctx, current, prepared.specs)
-    runs = runs_of(rows, entries, workspace)
+    runs = runs_of(rows, prepared.entries, workspace)
     moved, left = rescored(ctx, rows, runs, prepared.versions, workspace.registry.policy)
     names = {run.name for run in moved.runs}
     kept = [row.run_spec for row in current if row.name not in names]
@@ -185,30 +221,3 @@ def score_suite(
         summarize(ctx, [*specs, *kept])
     enter_rescored(ctx, moved)
     return others_left(left, on_other_data(current, prepared.specs, prepared.versions))
-
-
-def models_of(
-    workspace: Workspace, runs: Sequence[ResolvedRun], retry_failed: bool = False
-) -> Recipients:
-    """The models of these runs, as infer asks them."""
-    return Recipients(
-        deployments={run.deployment.name: run.deployment for run in runs},
-        policy=workspace.registry.policy,
-        retry_failed=retry_failed,
-    )
-
-
-def judging_of(
-    workspace: Workspace,
-    runs: Sequence[ResolvedRun],
-    specs: Sequence[RunSpec],
-    retry_failed: bool = False,
-) -> Judging:
-    """The judges of these runs, as annotate asks them."""
-    return Judging(
-        annotators={
-            spec.run_spec_id: run.annotators for run, spec in zip(runs, specs, strict=True)
-        },
-        policy=workspace.registry.policy,
-        retry_failed=retry_failed,
-    )

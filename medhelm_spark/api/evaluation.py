@@ -1,26 +1,23 @@
 """`Evaluation`: one sentence for what the command line does."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from medhelm_spark import plugins
+from medhelm_spark.api.answers import with_unknown_models
 from medhelm_spark.api.coverage import missing_answers, missing_scores
-from medhelm_spark.api.entries import Entries, LoadedEntries
+from medhelm_spark.api.entries import Entries, entries_of
 from medhelm_spark.api.estimates import Estimates, estimates_of
 from medhelm_spark.api.evaluate import (
     Prepared,
     check,
-    check_engines,
     evaluate,
-    judging_of,
-    models_of,
     prepare,
 )
-from medhelm_spark.api.own_data import OwnData, Source, by_scenario, own_data, replaced
+from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
+from medhelm_spark.api.own_data import Source, Sources, own_data, replaced
 from medhelm_spark.api.results import (
     Board,
     Comparison,
@@ -31,48 +28,38 @@ from medhelm_spark.api.results import (
     Runs,
     turned,
 )
-from medhelm_spark.api.schema import load_shown, shown_runs
-from medhelm_spark.api.track import track, uri_of
+from medhelm_spark.api.schema import load_board, shown_runs
+from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
-from medhelm_spark.domain.deployment import Deployment, Locality
-from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
-from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.run_entries import MODEL_KEYS
+from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema, load_schema
 from medhelm_spark.lake.location import Location
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
     Order,
-    choose,
     instances_of,
     paired,
     robustness_of,
 )
+from medhelm_spark.plugins import activate
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.import_responses import file_id, import_responses
 from medhelm_spark.stages.ingest.stage import Ingested, ingest
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
-from medhelm_spark.stages.summarize import completed, summarize
+from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import preload
 
 DEFAULT_LAKE = "benchmark_output"
 DEFAULT_SITE = "prod_env"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Begun:
-    """An evaluation whose data is ingested and whose requests are planned."""
-
-    ctx: Context
-    entries: LoadedEntries
-    runs: tuple[ResolvedRun, ...]
-    prepared: Prepared
 
 
 class Evaluation:
@@ -103,7 +90,7 @@ class Evaluation:
         say: Callable[[str], None] = say,
     ) -> None:
         if plugins:  # none given leaves those that are active
-            _activate(plugins)
+            activate(plugins)
         self._workspace = Workspace(
             str(lake),
             Path(site) if site else None,
@@ -121,7 +108,7 @@ class Evaluation:
         *,
         suite: str,
         upto: Stage | str = SUMMARIZE,
-        source: Source | Mapping[str, OwnData] = (),
+        source: Sources = (),
         columns: Mapping[str, str] | None = None,
         retry_failed: bool = False,
         skip_completed_runs: bool = False,
@@ -147,43 +134,40 @@ class Evaluation:
         stage = _stage(upto)
         if stage is SUMMARIZE and self._tracking:
             preload()
-        begun = self._begin(
-            _entries(entries, options),
+        workspace = self._workspace
+        prepared = prepare(
+            workspace,
+            entries_of(entries, options).load(workspace.site),
             suite,
-            _sources(source, columns),
+            source,
+            columns,
             is_asked=stage is not PLAN,
             skip_completed_runs=skip_completed_runs,
         )
-        return self._finish(begun, begun.runs, upto=stage, retry_failed=retry_failed)
+        return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
     def dry_run(
         self, entries: str | Sequence[str] | Entries = (), *, suite: str, **options: Any
     ) -> Runs:
         """What would run and what the policy says of it; starts no Spark, writes nothing."""
-        runs = self._resolve(_entries(entries, options).load(self._workspace.site))
+        workspace = self._workspace
+        runs = workspace.resolve(entries_of(entries, options).load(workspace.site))
         check(runs)
-        return Runs(suite=suite, runs=runs, policy=self._workspace.registry.policy)
+        return Runs(suite=suite, runs=runs, policy=workspace.registry.policy)
 
     def estimate(
         self,
         entries: str | Sequence[str] | Entries = (),
         *,
         suite: str,
-        source: Source | Mapping[str, OwnData] = (),
+        source: Sources = (),
         columns: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Estimates:
         """Plan, and count what asking would cost: tokens, hours, GPU hours, money."""
-        begun = self._begin(
-            _entries(entries, options), suite, _sources(source, columns), is_asked=False
-        )
-        specs = begun.prepared.specs
-        return estimates_of(
-            begun.ctx,
-            specs,
-            models_of(self._workspace, begun.runs),
-            judging_of(self._workspace, begun.runs, specs),
-        )
+        workspace = self._workspace
+        loaded = entries_of(entries, options).load(workspace.site)
+        return estimates_of(prepare(workspace, loaded, suite, source, columns, is_asked=False))
 
     def ingest(
         self, scenario: str, *, source: Source = (), columns: Mapping[str, str] | None = None
@@ -195,6 +179,26 @@ class Evaluation:
         card = bind(replaced(cards[scenario], own_data(source, columns)))
         check_card(card)
         return ingest(self._workspace.context(""), [card])[scenario]
+
+    def import_scenario(
+        self,
+        export: str | Path | ExportRequest,
+        *,
+        name: str | None = None,
+        access_level: AccessLevel | None = None,
+    ) -> Imported:
+        """Take a scenario with MedHELM's own prompts into the lake; run entries name it then.
+
+        Args:
+            export: a file that MedHELM's installation exported, or what to ask one here for.
+            name: what run entries call the scenario (None: MedHELM's name).
+            access_level: who may hold the data (None: as our own card of it says, else private).
+        """
+        if isinstance(export, ExportRequest):
+            return import_from_medhelm(
+                self._workspace, export, name=name, access_level=access_level
+            )
+        return import_from_file(self._workspace, str(export), name=name, access_level=access_level)
 
     def import_responses(
         self,
@@ -218,42 +222,46 @@ class Evaluation:
             columns: as for `run`.
             options: fields of Entries.
         """
-        path, chosen = Path(file), _entries(entries, options)
-        loaded = chosen.load(self._workspace.site)
-        revision = file_id(path)
-        if unknown := _unknown_models(loaded, self._workspace, revision):
-            self._workspace = self._workspace.with_deployments(unknown)
-        begun = self._begin(loaded, suite, _sources(source, columns), is_imported=True)
-        names = {spec.scenario_name for spec in begun.prepared.specs}
-        files = dict.fromkeys(names, path)
-        import_responses(begun.ctx, begun.prepared.specs, files, fields or {})
-        # What the file lacks is not asked.
-        return self._finish(begun, _unasked(begun.runs), upto=SUMMARIZE, retry_failed=False)
+        path = Path(file)
+        loaded = entries_of(entries, options).load(self._workspace.site)
+        workspace = with_unknown_models(self._workspace, loaded, file_id(path))
+        prepared = prepare(workspace, loaded, suite, source, columns, is_imported=True)
+        files = {spec.scenario_name: path for spec in prepared.specs}
+        import_responses(prepared.ctx, prepared.specs, files, fields or {})
+        return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
 
-    def summarize(self, suites: str | Sequence[str]) -> None:
-        """Score and summarise what suites hold, where a metric or definition has changed."""
-        for suite in [suites] if isinstance(suites, str) else suites:
-            ctx = self._workspace.context(suite)
-            specs = [row.run_spec for row in suite_runs(ctx, [suite])]
-            score(ctx, specs)
-            summarize(ctx, specs)
+    def summarize(self, suites: str | Sequence[str]) -> Board:
+        """Score and summarise what suites hold, where a metric or definition has changed.
+
+        Returns the board of the last one.
+        """
+        for ctx in self._summarized(suites):
+            board = self.board(ctx.suite)
+            self._track(ctx, board.leaderboard)
+        return board
 
     def publish(self, release: str, suites: str | Sequence[str]) -> Release:
         """Make or replace a draft release of the current numbers of some suites.
 
         A run that stands in two suites counts as the later one's.
         """
-        names = [suites] if isinstance(suites, str) else list(suites)
-        self.summarize(names)
-        ctx = self._workspace.context(names[-1])
+        contexts = self._summarized(suites)
+        names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
         manifest = publish(ctx, release, names)
-        self.track(release=release)
-        return Release(
-            name=release,
-            suites=tuple(names),
-            manifest_hash=manifest,
-            board=self.board(release=release),
-        )
+        board = self.board(release=release)
+        self._track(ctx, board.leaderboard, release)
+        return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
+
+    def _summarized(self, suites: str | Sequence[str]) -> list[Context]:
+        names = [suites] if isinstance(suites, str) else suites
+        if not names:
+            raise ConfigError("give at least one suite.")
+        contexts = [self._workspace.context(suite) for suite in names]
+        for ctx in contexts:
+            specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
+            score(ctx, specs)
+            summarize(ctx, specs)
+        return contexts
 
     # What is read ------------------------------------------------------------------------------
 
@@ -268,7 +276,7 @@ class Evaluation:
 
         `schema` is a schema file of HELM's: only runs in its run groups are shown.
         """
-        return Board(load_shown(self._workspace, _schema(schema), suite=suite, release=release))
+        return Board(load_board(self._workspace, self._runs(suite, release, schema)))
 
     def robustness(
         self,
@@ -278,7 +286,7 @@ class Evaluation:
         schema: Schema | str | Path | None = None,
     ) -> Robustness:
         """What perturbed copies, other prompts and repeats do to the numbers of a board."""
-        return Robustness(robustness_of(self._runs(suite, release, _schema(schema))))
+        return Robustness(robustness_of(self._runs(suite, release, schema)))
 
     def compare(
         self,
@@ -339,10 +347,16 @@ class Evaluation:
 
     def track(self, *, suite: str | None = None, release: str | None = None) -> None:
         """Log a suite's or release's current numbers to MLflow, unless tracking is off."""
-        if self._tracking:
-            ctx = self._workspace.context(suite or "")
-            name = release or ctx.suite
-            track(self._workspace, ctx, name, self._given_uri, is_release=release is not None)
+        board = self.board(suite, release=release)
+        self._track(self._workspace.context(suite or ""), board.leaderboard, release)
+
+    def _track(self, ctx: Context, board: Leaderboard, release: str | None = None) -> None:
+        if not self._tracking:
+            return
+        if release:
+            track_released(self._workspace, ctx, release, board, self._given_uri)
+        else:
+            track(self._workspace, ctx, board, self._given_uri)
 
     @property
     def location(self) -> str:
@@ -360,93 +374,36 @@ class Evaluation:
 
     # -------------------------------------------------------------------------------------------
 
-    def _resolve(self, entries: LoadedEntries) -> tuple[ResolvedRun, ...]:
-        return entries.resolve(self._workspace.registry_for(entries.entries))
-
-    def _begin(
-        self,
-        entries: Entries | LoadedEntries,
-        suite: str,
-        sources: OwnData | Mapping[str, OwnData] | None,
-        *,
-        is_asked: bool = True,
-        is_imported: bool = False,
-        skip_completed_runs: bool = False,
-    ) -> _Begun:
-        """Resolve, check, ask the policy, ingest what is missing, plan."""
-        workspace = self._workspace
-        loaded = entries.load(workspace.site) if isinstance(entries, Entries) else entries
-        runs = self._resolve(loaded)
-        check(runs)
-        if is_imported:
-            _check_one(runs)
-        if is_asked:
-            check_engines(_unasked(runs) if is_imported else runs, workspace)
-        ctx = workspace.context(suite)
-        if skip_completed_runs:
-            done = completed(ctx)
-            runs = tuple(run for run in runs if run.name not in done)
-        named = sources if isinstance(sources, Mapping) else by_scenario(runs, sources)
-        prepared = prepare(ctx, workspace, runs, named)
-        return _Begun(ctx=ctx, entries=loaded, runs=runs, prepared=prepared)
-
-    def _finish(
-        self,
-        begun: _Begun,
-        runs: tuple[ResolvedRun, ...],
-        *,
-        upto: Stage,
-        retry_failed: bool,
-    ) -> Evaluated:
+    def _evaluate(self, prepared: Prepared, *, upto: Stage, retry_failed: bool) -> Evaluated:
         """Do the stages after the plan, and say what they came to."""
-        ctx, workspace, specs = begun.ctx, self._workspace, begun.prepared.specs
-        calls, others = evaluate(
-            ctx,
-            workspace,
-            runs,
-            begun.prepared,
-            upto=upto,
-            retry_failed=retry_failed,
-            entries=begun.entries,
-        )
+        ctx = prepared.ctx
+        calls, others = evaluate(prepared, upto=upto, retry_failed=retry_failed)
         missing, board = None, None
         if upto is SUMMARIZE:
-            self.track(suite=ctx.suite)
-            missing = missing_scores(workspace, ctx, runs, specs)
-            board = self.board(ctx.suite)
+            shown = self._runs(ctx.suite)
+            board = load_board(self._workspace, shown)
+            self._track(ctx, board)
+            missing = missing_scores(prepared, shown)
         elif upto is not PLAN:
-            missing = missing_answers(workspace, ctx, runs, specs)
+            missing = missing_answers(prepared)
         return Evaluated(
             suite=ctx.suite,
             upto=upto,
-            specs=specs,
+            specs=prepared.specs,
             model_calls=calls,
             missing=missing,
             others=others,
-            board=board,
+            board=Board(board) if board else None,
         )
 
     def _runs(
-        self, suite: str | None, release: str | None, schema: Schema | None = None
+        self,
+        suite: str | None = None,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
     ) -> Sequence[BoardRun]:
-        reader = self._workspace.reader
-        return shown_runs(self._workspace, schema, choose(reader, suite, release), reader)
-
-
-def _activate(modules: Sequence[str]) -> None:
-    plugins.activate(modules)
-
-
-def _entries(given: str | Sequence[str] | Entries, options: Mapping[str, Any]) -> Entries:
-    for name in options:
-        _check_known("option", name, Entries.__dataclass_fields__)
-    if isinstance(given, Entries):
-        return replace(given, **options)
-    return Entries(run_entries=[given] if isinstance(given, str) else list(given), **options)
-
-
-def _schema(given: Schema | str | Path | None) -> Schema | None:
-    return load_schema(Path(given)) if isinstance(given, str | Path) else given
+        schema = load_schema(Path(schema)) if isinstance(schema, str | Path) else schema
+        return shown_runs(self._workspace, suite, release, schema)
 
 
 def _stage(upto: Stage | str) -> Stage:
@@ -454,48 +411,6 @@ def _stage(upto: Stage | str) -> Stage:
     name = upto.name if isinstance(upto, Stage) else upto
     _check_known("stage", name, names)
     return names[name]
-
-
-def _sources(
-    source: Source | Mapping[str, OwnData], columns: Mapping[str, str] | None
-) -> OwnData | Mapping[str, OwnData] | None:
-    return source if isinstance(source, Mapping) else own_data(source, columns)
-
-
-def _check_one(runs: Sequence[ResolvedRun]) -> None:
-    if len({run.card.name for run in runs}) > 1 or len({run.deployment.name for run in runs}) > 1:
-        raise ConfigError("--file holds one model's answers to one scenario; give one run entry.")
-
-
-def _unasked(runs: Sequence[ResolvedRun]) -> tuple[ResolvedRun, ...]:
-    """The runs with models that nobody asks; their judges are asked."""
-    return tuple(replace(run, deployment=replace(run.deployment, engine=IMPORTED)) for run in runs)
-
-
-def _unknown_models(
-    entries: LoadedEntries, workspace: Workspace, revision: str
-) -> list[Deployment]:
-    """A deployment for each named model that no file knows: its answers are only imported.
-
-    The file's hash is its revision, so that another file is another run and supersedes it.
-    """
-    named = {
-        str(entry.args[key]) for entry in entries.entries for key in MODEL_KEYS if key in entry.args
-    }
-    known = workspace.registry.deployments
-    served = {deployment.model for deployment in known.values()}
-    return [
-        Deployment(
-            name=name,
-            model=name,
-            engine=IMPORTED,
-            locality=Locality.LOCAL,
-            args={"revision": revision},
-            origin="import-responses",
-        )
-        for name in sorted(named | set(entries.options.models_to_run))
-        if name not in known and name not in served
-    ]
 
 
 def _deployment_named(name: str, runs: Sequence[BoardRun]) -> str:

@@ -23,6 +23,9 @@ class OwnData:
 Source = str | Sequence[str] | OwnData
 """One place, several, or places with the names of their columns."""
 
+Sources = Source | Mapping[str, OwnData]
+"""A source for the one scenario that is evaluated, or one by scenario name."""
+
 
 def own_data(source: Source, columns: Mapping[str, str] | None = None) -> OwnData | None:
     """What a source and names of columns say together; None without a source.
@@ -54,12 +57,17 @@ def parse_columns(text: str | None) -> dict[str, str]:
     return {name.strip(): column.strip().strip("'\"") for name, _, column in pairs}
 
 
-def by_scenario(runs: Sequence[ResolvedRun], own: OwnData | None) -> dict[str, OwnData]:
-    """One person's data, for the one scenario that these runs evaluate.
+def by_scenario(
+    source: Sources, columns: Mapping[str, str] | None, runs: Sequence[ResolvedRun]
+) -> Mapping[str, OwnData]:
+    """A person's own data by scenario name; one that names none is for what these runs evaluate.
 
     Raises:
-        ConfigError: they evaluate several.
+        ConfigError: it names no scenario, and the runs evaluate several.
     """
+    if isinstance(source, Mapping):
+        return source
+    own = own_data(source, columns)
     names = sorted({run.card.name for run in runs})
     if own and len(names) > 1:
         raise ConfigError(f"--source takes one scenario's data; these are {', '.join(names)}.")

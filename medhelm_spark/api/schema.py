@@ -7,31 +7,27 @@ from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
-from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of, choose, load_runs, paired
+from medhelm_spark.leaderboard import BoardRun, board_of, choose, load_runs, paired
 from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard
 
 
-def load_shown(
-    workspace: Workspace,
-    schema: Schema | None,
-    *,
-    suite: str | None = None,
-    release: str | None = None,
-) -> Leaderboard:
-    """The board of a suite or release; with a schema, of the runs in its run groups only."""
-    reader = workspace.reader
-    runs = shown_runs(workspace, schema, choose(reader, suite, release), reader)
+def load_board(workspace: Workspace, runs: Sequence[BoardRun]) -> Leaderboard:
+    """The board of these runs, with the paired differences of their models."""
     floor = workspace.coverage_floor
-    return board_of(runs, paired(reader, runs, coverage_floor=floor), coverage_floor=floor)
+    return board_of(
+        runs, paired(workspace.reader, runs, coverage_floor=floor), coverage_floor=floor
+    )
 
 
 def shown_runs(
-    workspace: Workspace, schema: Schema | None, source: BoardSource, reader: Reader
+    workspace: Workspace,
+    suite: str | None = None,
+    release: str | None = None,
+    schema: Schema | None = None,
 ) -> Sequence[BoardRun]:
     """The runs of a suite or release; with a schema, those in its run groups only."""
-    runs = load_runs(reader, source)
+    runs = load_runs(workspace.reader, choose(workspace.reader, suite, release))
     if schema is None:
         return runs
     for remark in remarks(schema, runs, workspace.registry.cards):

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from medhelm_spark.api.schema import load_shown
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
@@ -24,35 +23,31 @@ def uri_of(workspace: Workspace, given: str | None) -> str | None:
     return given or workspace.settings.tracking_uri or default_uri(workspace.location)
 
 
-def track(
-    workspace: Workspace,
-    ctx: Context,
-    name: str,
-    tracking_uri: str | None,
-    *,
-    is_release: bool = False,
-) -> None:
-    """Log a suite's or release's current numbers; logging the same twice changes nothing."""
+def track(workspace: Workspace, ctx: Context, board: Leaderboard, tracking_uri: str | None) -> None:
+    """Log the current numbers of the context's suite; logging the same twice changes nothing.
+
+    `board` is the suite's.
+    """
     uri = uri_of(workspace, tracking_uri)
-    if is_release:
-        _track_release(workspace, ctx, name, uri)
-        return
-    board = load_shown(workspace, None, suite=name)
-    for tracked in _tracked(ctx, name, [row.run_spec for row in current_runs(ctx)], board):
+    specs = [row.run_spec for row in current_runs(ctx)]
+    for tracked in _tracked(ctx, ctx.suite, specs, board):
         track_suite(tracked, uri)
-    workspace.say(f"mlflow: suite {name!r} is tracked")
+    workspace.say(f"mlflow: suite {ctx.suite!r} is tracked")
 
 
-def _track_release(workspace: Workspace, ctx: Context, release: str, uri: str | None) -> None:
+def track_released(
+    workspace: Workspace, ctx: Context, release: str, board: Leaderboard, tracking_uri: str | None
+) -> None:
+    """Log a release's numbers; `board` is the release's."""
     members = [
         row for row in ctx.lake.rows(CURRENT_RELEASES, ReleaseMember) if row.release == release
     ]
     ids = {row.run_spec_id for row in members}
     specs = {row.run_spec_id: row.run_spec for row in _all_runs(ctx) if row.run_spec_id in ids}
     suites = ", ".join(sorted({row.suite for row in members}))
-    board = load_shown(workspace, None, release=release)
     tracked = _tracked(ctx, suites, list(specs.values()), board)
     first = members[0]
+    uri = uri_of(workspace, tracking_uri)
     track_release(release, first.status, first.manifest_hash, tracked, tracking_uri=uri)
     workspace.say(f"mlflow: release {release!r} is tracked")
 
@@ -111,14 +106,17 @@ def _work(asked: Throughput | None, executors: Sequence[Throughput]) -> dict[str
     """What asking came to in all, and for each executor; executors are numbered, not named."""
     if asked is None:
         return {}
-    parts = {"": asked, **{f"executor_{place}/": one for place, one in enumerate(executors)}}
+    parts = {"": asked}
+    parts |= {f"executor_{number}/": part for number, part in enumerate(executors)}
     return {
-        prefix + name: value for prefix, one in parts.items() for name, value in _rates(one).items()
+        prefix + name: value
+        for prefix, part in parts.items()
+        for name, value in _rates(part).items()
     }
 
 
 def _rates(asked: Throughput) -> dict[str, float]:
-    found: dict[str, float | None] = {
+    rates: dict[str, float | None] = {
         "requests": asked.requests,
         "prompt_tokens": asked.prompt_tokens,
         "completion_tokens": asked.completion_tokens,
@@ -129,7 +127,7 @@ def _rates(asked: Throughput) -> dict[str, float]:
         "prefix_hit_rate": asked.prefix_hit_rate,
         "engine_start_seconds": asked.mean_start,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in rates.items() if value is not None}
 
 
 def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:
@@ -141,11 +139,11 @@ def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:
 
 
 def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    superseded: dict[str, list[str]] = defaultdict(list)
     for row in _all_runs(ctx):
         if row.suite == suite and row.run_spec_id not in current:
-            found[row.run_spec.model_deployment].append(row.run_spec_id)
-    return found
+            superseded[row.run_spec.model_deployment].append(row.run_spec_id)
+    return superseded
 
 
 def _versions(ctx: Context) -> dict[str, tuple[str, int]]:

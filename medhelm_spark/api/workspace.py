@@ -3,16 +3,19 @@
 import os
 import sys
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.settings import Platform, Settings, load_settings
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
@@ -50,17 +53,18 @@ class Workspace:
         spark: SparkSession | None = None,
         tell: Callable[[str], None] = say,
     ) -> None:
+        self._deployments = tuple(deployments)
         self.settings: Settings = load_settings(site)
-        self.registry: Registry = load_site(site, deployments=deployments)
+        self.registry: Registry = load_site(site, deployments=self._deployments)
         self.location, self.site, self.say = location, site, tell
         self._spark = spark
 
     def with_deployments(self, deployments: Iterable[Deployment]) -> "Workspace":
-        """The same with more deployments; a session that was opened is kept."""
-        spark = self.lake.spark if "lake" in self.__dict__ else self._spark
-        return Workspace(
-            self.location, self.site, deployments=deployments, spark=spark, tell=self.say
-        )
+        """The same lake and site with more deployments; this one stays as it is."""
+        more = copy(self)  # with the lake and session, where they are open
+        more._deployments = (*self._deployments, *deployments)
+        more.registry = load_site(self.site, deployments=more._deployments)
+        return more
 
     @property
     def coverage_floor(self) -> float:
@@ -79,6 +83,10 @@ class Workspace:
         """Delta files are read without a JVM; a catalog's tables through its Spark session."""
         location = Location.of(self.location)
         return SparkReader(self.lake) if location.is_catalog else open_reader(str(location))
+
+    def resolve(self, entries: LoadedEntries) -> tuple[ResolvedRun, ...]:
+        """One run per scenario and model of the entries."""
+        return entries.resolve(self.registry_for(entries.entries))
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""

@@ -2,12 +2,13 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import fields
 
-from medhelm_spark.api import Entries, Evaluation
-from medhelm_spark.api.imports import export_request, import_from_file, import_from_medhelm
+from medhelm_spark.api import Entries, Evaluated, Evaluation
+from medhelm_spark.api.imports import export_request
 from medhelm_spark.api.own_data import parse_columns
-from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.incomplete import exit_code
 from medhelm_spark.cli.printing import write_out
@@ -15,8 +16,10 @@ from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.run_entries import parse_value
 from medhelm_spark.helm.schema_file import load_schema
 from medhelm_spark.helm.site import load_site
@@ -25,11 +28,21 @@ from medhelm_spark.stages.import_responses import parse_fields
 RUN = "run"
 
 
-def evaluation(args: Namespace) -> Evaluation:
-    """The lake and site that were typed."""
+def evaluation(args: Namespace, deployments: Sequence[Deployment] = ()) -> Evaluation:
+    """The lake and site that were typed, with models known beside the site's own."""
     is_tracked = not getattr(args, "no_tracking", True)
     tracking = (args.tracking_uri or True) if is_tracked else False
-    return Evaluation(args.output_path, site=args.local_path, tracking=tracking)
+    return Evaluation(
+        args.output_path, site=args.local_path, tracking=tracking, deployments=deployments
+    )
+
+
+def finished(done: Evaluated, args: Namespace) -> int:
+    """Print what an evaluation came to; returns the exit code."""
+    say(counted(done.model_calls, "model call"))
+    if done.board:
+        write_out(done.board.render())
+    return exit_code(done, args)
 
 
 def entries_of(args: Namespace) -> Entries:
@@ -53,10 +66,7 @@ def run(args: Namespace) -> int:
         retry_failed=args.retry_failed,
         skip_completed_runs=args.skip_completed_runs,
     )
-    say(counted(done.model_calls, "model call"))
-    if done.board:
-        write_out(done.board.render())
-    return exit_code(done, args)
+    return finished(done, args)
 
 
 def estimate(args: Namespace) -> int:
@@ -90,24 +100,19 @@ def import_responses(args: Namespace) -> int:
         source=args.source,
         columns=parse_columns(args.columns),
     )
-    say(counted(done.model_calls, "model call"))
-    if done.board:
-        write_out(done.board.render())
-    return exit_code(done, args)
+    return finished(done, args)
 
 
 def import_scenario(args: Namespace) -> int:
     """`import-scenario`: from `--file`, or from what MedHELM's Python exports."""
     if (args.from_medhelm is None) == (args.file is None):
         raise ConfigError("give --from-medhelm NAME with --medhelm-python, or --file FILE.")
-    workspace = Workspace(args.output_path, args.local_path)
     level = AccessLevel(args.access_level) if args.access_level else None
-    if args.file:
-        done = import_from_file(workspace, args.file, name=args.called, access_level=level)
-    else:
+    export: str | ExportRequest = args.file
+    if args.from_medhelm:
         given = dict(map(_pair, args.args))
-        request = export_request(args.from_medhelm, given, args.medhelm_python, args.medhelm_output)
-        done = import_from_medhelm(workspace, request, name=args.called, access_level=level)
+        export = export_request(args.from_medhelm, given, args.medhelm_python, args.medhelm_output)
+    done = evaluation(args).import_scenario(export, name=args.called, access_level=level)
     if done.ingested.bad:
         say("import-scenario: what is quarantined is in MedHELM's numbers, and not in these")
     for name in done.left_out:
@@ -135,14 +140,11 @@ def summarize(args: Namespace) -> int:
     if args.auto_generate_schema:
         say("--auto-generate-schema: every group is shown; names and directions are the cards'")
     site = evaluation(args)
-    if args.release:
-        site.publish(args.release, suites)
-        board = site.board(release=args.release, schema=schema)
-    else:
-        site.summarize(suites)
-        for suite in suites:
-            site.track(suite=suite)
-        board = site.board(suites[-1], schema=schema)
+    board = site.publish(args.release, suites).board if args.release else site.summarize(suites)
+    if schema:
+        board = site.board(
+            None if args.release else suites[-1], release=args.release, schema=schema
+        )
     write_out(board.render())
     return 0
 

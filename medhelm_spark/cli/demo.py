@@ -2,12 +2,10 @@
 
 from argparse import Namespace
 
-from medhelm_spark.api import Entries, Evaluation, OwnData
+from medhelm_spark.api import Entries, OwnData
 from medhelm_spark.api.workspace import say
-from medhelm_spark.cli.incomplete import exit_code
-from medhelm_spark.cli.printing import write_out
+from medhelm_spark.cli.commands import evaluation, finished
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Locality
 
 SUITE = "demo"
@@ -31,12 +29,7 @@ ENTRIES = (
 
 def demo(args: Namespace) -> int:
     """Three small benchmarks for a real model and for a baseline that always answers alike."""
-    site = Evaluation(
-        args.output_path,
-        site=args.local_path,
-        tracking=False if args.no_tracking else args.tracking_uri or True,
-        deployments=[_baseline()],
-    )
+    site = evaluation(args, [_baseline()])
     pubmed = OwnData(paths=[str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))])
     entries = [f"{entry},model={model}" for model in (MODEL, BASELINE) for entry in ENTRIES]
     done = site.run(
@@ -44,10 +37,7 @@ def demo(args: Namespace) -> int:
         suite=SUITE,
         source={"pubmed_qa": pubmed},
     )
-    say(counted(done.model_calls, "model call"))
-    if done.board:
-        write_out(done.board.render())
-    code = exit_code(done, args)
+    code = finished(done, args)
     uri = site.tracking_uri
     server = f"mlflow server --backend-store-uri {uri} --workers 1"
     say(f"\nlake       {site.location}")

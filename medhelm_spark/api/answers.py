@@ -1,0 +1,56 @@
+"""Answers that were made elsewhere: whose they are, and that nobody is asked for them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from medhelm_spark.api.entries import LoadedEntries
+from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.engines import IMPORTED
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.run_entries import MODEL_KEYS
+
+
+def with_unknown_models(workspace: Workspace, entries: LoadedEntries, revision: str) -> Workspace:
+    """The workspace with a deployment for each named model that it does not know.
+
+    `revision` is the hash of the file with the answers: another file is another run, which
+    supersedes the one before.
+    """
+    named = {
+        str(entry.args[key]) for entry in entries.entries for key in MODEL_KEYS if key in entry.args
+    }
+    known = workspace.registry.deployments
+    served = {deployment.model for deployment in known.values()}
+    unknown = (named | set(entries.options.models_to_run)) - known.keys() - served
+    if not unknown:
+        return workspace
+    return workspace.with_deployments(
+        Deployment(
+            name=name,
+            model=name,
+            engine=IMPORTED,
+            locality=Locality.LOCAL,
+            args={"revision": revision},
+            origin="import-responses",
+        )
+        for name in sorted(unknown)
+    )
+
+
+def check_single(runs: Sequence[ResolvedRun]) -> None:
+    """Refuse runs of more than one scenario or model.
+
+    Raises:
+        ConfigError: a file of answers has no place for a second one.
+    """
+    if len({run.card.name for run in runs}) > 1 or len({run.deployment.name for run in runs}) > 1:
+        raise ConfigError(
+            "a file of answers holds one model's answers to one scenario; give one run entry."
+        )
+
+
+def unasked(runs: Sequence[ResolvedRun]) -> tuple[ResolvedRun, ...]:
+    """The runs with models that nobody asks; their judges are asked."""
+    return tuple(replace(run, deployment=replace(run.deployment, engine=IMPORTED)) for run in runs)

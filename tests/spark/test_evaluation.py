@@ -1,0 +1,86 @@
+"""One `Evaluation` object over several calls, as a notebook uses it."""
+
+import json
+
+import pytest
+
+from medhelm_spark import Evaluation
+from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from tests.spark.conftest import Site, questions
+
+
+def constant(name: str, text: str) -> Deployment:
+    args = {"mode": "script", "text": text}
+    return Deployment(name=name, model=name, engine="canned", locality=Locality.LOCAL, args=args)
+
+
+def evaluation(site: Site) -> Evaluation:
+    return Evaluation(
+        site.lake_path,
+        site=site.folder / "prod_env",
+        spark=site.spark,
+        tracking=False,
+        deployments=[constant("team/yes", "yes"), constant("team/no", "no")],
+    )
+
+
+def answers(site: Site, text: str) -> str:
+    path = site.folder / f"{text}.jsonl"
+    rows = [{"source_id": f"q{i}", "completion": text} for i in range(4)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def means(site: Evaluation) -> dict[str, float]:
+    frame = site.board("s").to_pandas()
+    return dict(zip(frame["model_deployment"], frame["mean"], strict=True))
+
+
+def test_a_board_follows_what_is_run_and_imported_next(site: Site) -> None:
+    bench = site.benchmark("bench", questions(4))
+    here = evaluation(site)
+    first = here.run(f"{bench},model=team/yes", suite="s")
+    assert (first.model_calls, first.missing) == (4, None)
+    assert means(here) == {"team/yes": 1.0}
+    # Models given to the object are known after an import, which brings one of its own.
+    made = here.import_responses(f"{bench},model=team/file", answers(site, "yes"), suite="s")
+    assert made.model_calls == 0
+    assert here.run(f"{bench},model=team/no", suite="s").model_calls == 4
+    assert means(here) == {"team/yes": 1.0, "team/file": 1.0, "team/no": 0.0}
+    # Another file for the same model supersedes the first.
+    here.import_responses(f"{bench},model=team/file", answers(site, "no"), suite="s")
+    assert means(here) == {"team/yes": 1.0, "team/file": 0.0, "team/no": 0.0}
+    assert here.run(f"{bench},model=team/yes", suite="s").model_calls == 0
+    (pair,) = here.compare("team/yes", "team/no", suite="s").rows()
+    assert (pair["difference"], pair["n"]) == (1.0, 4)
+    (other,) = here.compare("team/no", "team/yes", suite="s").rows()
+    assert other["difference"] == -1.0
+    page = here.instances("bench", "team/no", suite="s")
+    texts = [detail.result and detail.result.completion for detail in page.details()]
+    assert texts == ["no"] * 4
+
+
+def test_what_is_published_is_frozen_while_the_suite_goes_on(site: Site) -> None:
+    bench = site.benchmark("bench", questions(4))
+    here = evaluation(site)
+    here.run(f"{bench},model=team/yes", suite="s", max_eval_instances=2)
+    assert here.summarize("s").to_pandas()["count"].tolist() == [2]
+    release = here.publish("r1", "s")
+    assert release.suites == ("s",)
+    here.run(f"{bench},model=team/yes", suite="s")
+    assert release.board.to_pandas()["count"].tolist() == [2]
+    assert here.board(release="r1").to_pandas()["count"].tolist() == [2]
+    assert here.board("s").to_pandas()["count"].tolist() == [4]
+
+
+def test_names_that_are_not_there_are_refused(site: Site) -> None:
+    bench = site.benchmark("bench", questions(2))
+    here = evaluation(site)
+    here.run(f"{bench},model=team/yes", suite="s")
+    with pytest.raises(UnknownNameError, match="team/absent"):
+        here.compare("team/yes", "team/absent", suite="s")
+    with pytest.raises(UnknownNameError, match="max_instances"):
+        here.run(f"{bench},model=team/yes", suite="s", max_instances=2)
+    with pytest.raises(ConfigError, match="at least one suite"):
+        here.publish("r1", [])
