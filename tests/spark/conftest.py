@@ -16,9 +16,11 @@ from medhelm_spark.config.settings import load_settings
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.session import open_session
 
-# In the heap of a single command hundreds of runs spend a quarter of their time on garbage.
+# Java as for one command (`conf/settings/local.yaml`) would spend a quarter of hundreds of runs on
+# garbage, and never compile well what they repeat.
 LONG_SESSION = {
     "spark.driver.memory": "2g",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
     "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",
