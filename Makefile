@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity check wheel bench bench-million bench-intervals bench-vllm bench-medhelm answer-report docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-intervals bench-vllm bench-medhelm answer-report docs clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -51,6 +51,9 @@ test-vllm: java $(VLLM)/.installed ## Tests of vLLM on the CPU, in an environmen
 PARITY_PYTHON ?= $(CURDIR)/$(PARITY)/bin/python
 parity: $(STAMP) $(if $(findstring $(PARITY)/,$(PARITY_PYTHON)),$(PARITY)/.installed) ## Compare with the real MedHELM 0.8.0, in an environment of its own (6 GB)
 	MEDHELM_SPARK_PARITY_PYTHON=$(PARITY_PYTHON) $(PYTEST) tests/parity
+
+attack: java $(STAMP) ## Every try to get text out or to forge a result; writes the table of docs/security.md
+	$(PYTEST) tests -m attack --attack-table docs/security.md
 
 check: $(STAMP) ## Lint, format, types and import layers
 	$(BIN)/ruff check

@@ -1,9 +1,12 @@
 """Fixtures for every kind of test; nothing here starts a JVM."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.attacks import Listener, Table, listening
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -15,3 +18,18 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip("no real data beside the project; set MEDHELM_SPARK_REAL_DATA")
     return folder
+
+
+@pytest.fixture
+def outside() -> Iterator[Listener]:
+    """A server at an address that stands for the outside; it keeps what it is sent."""
+    yield from listening()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--attack-table", type=Path, help="page whose table of attacks is written")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if page := config.getoption("--attack-table"):
+        config.pluginmanager.register(Table(page), "attack-table")

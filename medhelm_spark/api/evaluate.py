@@ -200,10 +200,10 @@ def evaluate(
         calls += annotate(ctx, specs, replace(prepared.judging, retry_failed=retry_failed))
     if last < UPTO.index(SCORE):
         return calls, ()
-    return calls, _score_suite(prepared, is_summarized=upto is SUMMARIZE)
+    return calls, score_suite(prepared, is_summarized=upto is SUMMARIZE)
 
 
-def _score_suite(prepared: Prepared, *, is_summarized: bool) -> tuple[Other, ...]:
+def score_suite(prepared: Prepared, *, is_summarized: bool) -> tuple[Other, ...]:
     """Score what was planned, and what else the suite holds by another definition than now.
 
     Returns those that keep theirs.
