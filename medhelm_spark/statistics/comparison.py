@@ -110,7 +110,8 @@ def _reasons(cell: BoardCell, reference: BoardCell) -> Iterable[str]:
 
 def _reason(part: str, cell: BoardCell, reference: BoardCell) -> str:
     if part == DATA:
-        return f"other instances: n={cell.total}"
+        is_as_many = cell.total == reference.total
+        return "other instances or labels" if is_as_many else f"other instances: n={cell.total}"
     if part == ORIGIN:
         is_imported = (cell.comparability or {}).get(ORIGIN) == "imported"
         return "imported answers" if is_imported else "answers that were asked for here"

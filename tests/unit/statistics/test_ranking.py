@@ -158,7 +158,7 @@ def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
         ("prompt", {}, "other prompt or decoding"),
         ("extraction", {}, "read by other rules"),
         ("jury", {"jury": "strict_jury"}, "jury strict_jury"),
-        ("data", {}, "other instances: n=60"),
+        ("data", {}, "other instances or labels"),
     ],
 )
 def test_a_cell_says_in_plain_words_what_differs(part, changes, words) -> None:
