@@ -116,7 +116,7 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
 def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
     models = [run.deployment for run in runs]
     judges = [judge for run in runs for judged in run.annotators for judge in judged.deployments]
-    return {one.name: one for one in (*models, *judges) if one.engine != IMPORTED}
+    return {asked.name: asked for asked in (*models, *judges) if asked.engine != IMPORTED}
 
 
 def prepare(

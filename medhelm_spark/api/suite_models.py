@@ -27,7 +27,7 @@ def runs_of(
         deployment = workspace.registry.deployments.get(name)
         if deployment is None:
             continue
-        own = tuple(one for entry in entries.entries for one in _entries_for(entry, deployment))
+        own = tuple(own for entry in entries.entries for own in _entries_for(entry, deployment))
         only = replace(entries.options, models_to_run=[name])
         try:
             resolved = replace(entries, options=only, entries=own).resolve(

@@ -124,5 +124,5 @@ def _executors(settings: Settings, lake: Lake) -> int:
     """How many executors the session asked for: a slot each, unless `slots` is set."""
     if settings.platform is Platform.LOCAL:
         return 1
-    found = (lake.spark.conf.get(key, None) for key in EXECUTORS)
-    return next((int(value) for value in found if value), 1)
+    counts = (lake.spark.conf.get(key, None) for key in EXECUTORS)
+    return next((int(count) for count in counts if count), 1)

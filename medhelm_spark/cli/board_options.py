@@ -8,9 +8,9 @@ from medhelm_spark.cli.options import DEFAULT_HOST, DEFAULT_PORT, schema
 
 def which(parser: ArgumentParser) -> None:
     """A suite or a release."""
-    one = parser.add_mutually_exclusive_group()
-    one.add_argument("--suite", metavar="NAME", help="a suite (default: the one planned last)")
-    one.add_argument("--release", metavar="NAME", help="a release")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--suite", metavar="NAME", help="a suite (default: the one planned last)")
+    source.add_argument("--release", metavar="NAME", help="a release")
 
 
 def board(parser: ArgumentParser) -> None:

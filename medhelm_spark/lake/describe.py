@@ -94,15 +94,15 @@ def _row_type(kind: type) -> str:
 
 def _nested(kinds: Iterable[type]) -> list[type]:
     """The dataclasses that fields of these are made of, at any depth, by name."""
-    found: dict[str, type] = {}
+    kinds_by_name: dict[str, type] = {}
     left = list(kinds)
     while left:
         for hint in get_type_hints(left.pop()).values():
             for inner in _inside(hint):
-                if dataclasses.is_dataclass(inner) and inner.__name__ not in found:
-                    found[inner.__name__] = inner
+                if dataclasses.is_dataclass(inner) and inner.__name__ not in kinds_by_name:
+                    kinds_by_name[inner.__name__] = inner
                     left.append(inner)
-    return [found[name] for name in sorted(found)]
+    return [kinds_by_name[name] for name in sorted(kinds_by_name)]
 
 
 def _inside(hint: Any) -> Iterator[type]:

@@ -196,7 +196,11 @@ def _read_verdicts(
         verdicts = map_rows(
             _verdict_tasks(ctx, judging, todo),
             ReadVerdicts(
-                {(u, one.spec.name): one.rubric for u in todo for one in judging.annotators[u]},
+                {
+                    (unit, annotator.spec.name): annotator.rubric
+                    for unit in todo
+                    for annotator in judging.annotators[unit]
+                },
                 todo,
             ),
             VerdictTask,

@@ -151,7 +151,7 @@ def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Itera
 def _judge_costs(judging: Judging, specs: Iterable[RunSpec]) -> Iterator[JudgeCost]:
     for spec in specs:
         annotators = judging.annotators[spec.run_spec_id]
-        rubrics = {one.spec.name: one.rubric for one in annotators}
+        rubrics = {annotator.spec.name: annotator.rubric for annotator in annotators}
         for call in judge_calls(judging, [spec]):
             yield JudgeCost(
                 **{field.name: getattr(call, field.name) for field in fields(call)},

@@ -101,10 +101,10 @@ def rescored(
     return moved_runs, [row for row in rows if row.name not in kept]
 
 
-def enter_rescored(ctx: Context, found: Rescored) -> None:
+def enter_rescored(ctx: Context, scored: Rescored) -> None:
     """Make scored runs the suite's current ones."""
-    if found.runs:
-        enter(ctx, found.runs, found.specs)
+    if scored.runs:
+        enter(ctx, scored.runs, scored.specs)
 
 
 def _as_declared(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:

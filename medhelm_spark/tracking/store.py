@@ -226,17 +226,17 @@ def _experiment_id(client: "MlflowClient", experiment: str) -> str:
     # Databricks names experiments by workspace path.
     on_databricks = client.tracking_uri.startswith("databricks")
     name = f"/Shared/{experiment}" if on_databricks and experiment[:1] != "/" else experiment
-    found = client.get_experiment_by_name(name)
-    if found is None:
+    known = client.get_experiment_by_name(name)
+    if known is None:
         try:
             return str(client.create_experiment(name))
         except MlflowException:
             # Another driver may have made it since.
-            found = client.get_experiment_by_name(name)
-            if found is None:
+            known = client.get_experiment_by_name(name)
+            if known is None:
                 raise
-    if found.lifecycle_stage != "active":
+    if known.lifecycle_stage != "active":
         raise SetupError(
             f"MLflow's experiment {name!r} is deleted: restore it or name another one."
         )
-    return str(found.experiment_id)
+    return str(known.experiment_id)

@@ -129,19 +129,19 @@ def wave_counts(
 
     `wall` is how long the wave took with its commit, in seconds.
     """
-    found: dict[tuple[str, str], dict[str, int]] = {}
+    sums: dict[tuple[str, str], dict[str, int]] = {}
     order = attrgetter("model_deployment", "executor")
     rows = sorted(outcomes, key=order)
     slot = round(1000 * wall)
     for (name, executor), group in groupby(rows, key=order):
         counts = counts_of(list(group))
         busy = {"busy_milliseconds": counts["milliseconds"], "slot_milliseconds": slot}
-        found[name, executor or "unknown"] = counts | busy
+        sums[name, executor or "unknown"] = counts | busy
     for name, group in groupby(rows, key=attrgetter("model_deployment")):
-        busy_ms = sum(one["milliseconds"] for (of, _), one in found.items() if of == name)
+        busy_ms = sum(one["milliseconds"] for (of, _), one in sums.items() if of == name)
         busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slots * slot}
-        found[name, ""] = counts_of(list(group)) | busy
-    return found
+        sums[name, ""] = counts_of(list(group)) | busy
+    return sums
 
 
 def record_wave(
@@ -173,14 +173,14 @@ def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[s
 
 def by_executor(records: Iterable[RunRecord], deployment: str, suite: str) -> list[Throughput]:
     """What each executor of a deployment came to in a suite, in the order of their names."""
-    found = _sums(
+    sums = _sums(
         (record.unit_id.rpartition("|")[2], record.counts)
         for record in records
         if record.stage == EXECUTORS.name
         and record.suite == suite
         and record.unit_id.split("|")[:-2] == deployment.split("|")
     )
-    return [found[name] for name in sorted(found)]
+    return [sums[name] for name in sorted(sums)]
 
 
 def _sums(records: Iterable[tuple[str, Mapping[str, int]]]) -> dict[str, Throughput]:
