@@ -60,7 +60,9 @@ class Instance:
     """Row of `instances`: one data point of a scenario, as HELM defines it.
 
     `source_id` is the data set's own id and counts as clinical text. `messages` is empty unless
-    the input is a conversation, in which case `input` holds its last user turn.
+    the input is a conversation, in which case `input` holds its last user turn. `text_hashes` are
+    hashes of its texts, whole and by column of its record: by them the lake knows text that it
+    holds already.
     """
 
     instance_id: str
@@ -76,6 +78,7 @@ class Instance:
     messages: tuple[Message, ...] = ()
     extra_data: Mapping[str, str] = field(default_factory=dict)
     perturbation: str = ""
+    text_hashes: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,11 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioVersion:
-    """Row of `scenarios`: one ingested data version of a scenario."""
+    """Row of `scenarios`: one ingested data version of a scenario.
+
+    `access_level` is the strictest of its instances. `level_stated_by` is the operating system's
+    user who said what it is, None where the card says so.
+    """
 
     scenario_name: str
     data_version: str
@@ -107,6 +114,7 @@ class ScenarioVersion:
     num_instances: int
     num_quarantined: int
     source: str
+    level_stated_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

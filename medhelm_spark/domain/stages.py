@@ -59,7 +59,15 @@ INFER = Stage(
     name="infer",
     version="1",
     about="Ask models and judges what has no answer yet.",
-    reads=("prompts", "requests", "request_results", "runs", "leases"),
+    reads=(
+        "run_specs",
+        "instances",
+        "prompts",
+        "requests",
+        "request_results",
+        "runs",
+        "leases",
+    ),
     writes=("request_results", "runs", "leases"),
 )
 IMPORT_RESPONSES = Stage(
