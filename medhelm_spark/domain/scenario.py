@@ -174,7 +174,7 @@ class DataSource:
     record. `history` makes a column of a patient's events, unless the records have that column
     already. `columns` gives the source's own name for a column that the card calls otherwise.
     `revision` pins a hub data set or a Delta table. `origin` tells a person where the data is had;
-    nothing is fetched from it.
+    nothing is fetched from it. `is_own`: a person gave other data than the card's.
     """
 
     format: str = "csv"
@@ -193,6 +193,7 @@ class DataSource:
     columns: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     data_version: str | None = None
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

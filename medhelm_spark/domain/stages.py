@@ -44,8 +44,15 @@ INGEST = Stage(
     name="ingest",
     version="1",
     about="Read raw records into instances.",
-    reads=("scenarios", "instances", "runs"),
+    reads=("scenarios", "instances", "level_changes", "runs"),
     writes=(*_DATA, "runs"),
+)
+LOWER_LEVEL = Stage(
+    name="level-lower",
+    version="1",
+    about="Record that the level of a scenario's data is lower than it was said to be.",
+    reads=("scenarios", "level_changes", "runs"),
+    writes=("level_changes",),
 )
 PLAN = Stage(
     name="plan",
@@ -119,6 +126,7 @@ PUBLISH = Stage(
 STAGES = (
     IMPORT_SCENARIO,
     INGEST,
+    LOWER_LEVEL,
     PLAN,
     INFER,
     IMPORT_RESPONSES,

@@ -3,9 +3,9 @@
 A level is never lowered by stating another: only by a recorded change (`domain.level_change`).
 """
 
-from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.governance.policy import decide
 
@@ -31,11 +31,6 @@ def level_sql(strictness: str) -> str:
 def strictest_sql(*columns: str) -> str:
     """SQL: the level of a row that is derived from rows of these levels."""
     return level_sql(f"greatest({', '.join(map(strictness_sql, columns))})")
-
-
-def level_of(value: object) -> AccessLevel:
-    """A stored level; what is absent or unknown counts as private."""
-    return next((level for level in AccessLevel if level.value == value), AccessLevel.PRIVATE)
 
 
 def stated_level(
@@ -88,6 +83,11 @@ def _goes_further(policy: Policy, level: AccessLevel) -> bool:
     )
 
 
-def raised(level: AccessLevel, *others: AccessLevel | None) -> AccessLevel:
-    """A level, or the strictest of others that are known beside it."""
-    return strictest([level, *(other for other in others if other is not None)])
+def without_review(decision: Decision, locality: Locality | str | None) -> Decision:
+    """The decision about text whose level was lowered and not reviewed: it stays on local."""
+    if locality == Locality.LOCAL:
+        return decision
+    return Decision(
+        allowed=False,
+        rule=f"its level was lowered and nobody else approved: local only, not {locality}",
+    )

@@ -14,7 +14,7 @@ from medhelm_spark.scenarios.histories import (
 from medhelm_spark.scenarios.hub import as_files
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.levels import table_level
-from medhelm_spark.scenarios.own_files import with_source
+from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
 from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, hashes_of, parse_records
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
 from medhelm_spark.scenarios.raw_files import check_columns
@@ -73,5 +73,6 @@ __all__ = [
     "stamp",
     "table_level",
     "verify",
+    "with_known_hashes",
     "with_source",
 ]

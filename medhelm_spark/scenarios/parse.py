@@ -98,13 +98,14 @@ def fingerprint_records(
 
 def hashes_of(
     records: Iterable[Record], card: ScenarioCard, *, parsers: Mapping[str, Parser] = PARSERS
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The row of every good record with the hashes of its text."""
+) -> Iterator[tuple[int, AccessLevel, tuple[int, ...]]]:
+    """The row of every good record with its level and the hashes of its text."""
     parse = _parse_function(card, parsers)
     for record in records:
         for parsed in parse(record):
             if not isinstance(parsed, BadReason):
-                yield record.row, text_hashes(parsed.content, parsed.fields)
+                hashes = text_hashes(parsed.content, parsed.fields)
+                yield record.row, parsed.access_level, hashes
 
 
 def _key(record: Record, card: ScenarioCard, parsed: _Parsed | BadReason) -> RecordKey:
