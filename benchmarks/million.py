@@ -32,6 +32,7 @@ from medhelm_spark.lake.reader import FileReader
 
 SIZES = (10_000, 100_000, 1_000_000)
 ORIGINAL_ROWS = 1_000
+PUBLIC = ("--access-level", "public")
 BATCH_ROWS = 1_000
 MEDQA = "phrases_no_exclude_test.jsonl"
 STAGES = ("ingest", "plan", "infer", "score", "summarize")
@@ -71,7 +72,7 @@ def choice(folder: Path, rows: int) -> list[str]:
         for n, one in enumerate(islice(cycle(questions), rows)):
             kept = {"options": one["options"], "answer_idx": one["answer_idx"]}
             stream.write(json.dumps({"question": f"[{n}] {one['question']}", **kept}) + "\n")
-    return ["-r", "med_qa:model=bench/choice", "--source", str(folder / MEDQA)]
+    return [*["-r", "med_qa:model=bench/choice", "--source", str(folder / MEDQA)], *PUBLIC]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

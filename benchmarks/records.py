@@ -102,8 +102,8 @@ def measure(patients: int, events: int) -> dict[str, float]:
         (site / "settings.yaml").write_text(yaml.safe_dump({"spark": APART}))
         command = [
             sys.executable, "-m", "medhelm_spark.cli", "ingest", "--scenario", "records",
-            "--source", str(folder / "records"), "-o", str(folder / "lake"),
-            "--local-path", str(site),
+            "--source", str(folder / "records"), "--access-level", "public",
+            "-o", str(folder / "lake"), "--local-path", str(site),
         ]  # fmt: skip
         taken = measured(command)
     return {"seconds": taken.seconds, **taken.gigabytes}

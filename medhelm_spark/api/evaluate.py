@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.api.answers import check_single, unasked
 from medhelm_spark.api.entries import LoadedEntries
-from medhelm_spark.api.own_data import Sources, by_scenario, check_order, replaced
+from medhelm_spark.api.levels import given_data, levels_of, with_levels
+from medhelm_spark.api.own_data import Sources, by_scenario, check_order
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
@@ -26,6 +27,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.ingest.lowering import lowered
 from medhelm_spark.stages.ingest.stage import ingest, ingested
 from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.plan.perturb import changes_of
@@ -51,7 +53,8 @@ and judges see it only where conf/policy.yaml (or your own) lists their locality
 class Prepared:
     """An evaluation whose data is ingested and whose requests are planned.
 
-    `specs` stand in the order of their `runs`; `versions` are data versions by scenario name.
+    `specs` stand in the order of their `runs`; `versions` and `levels` are the data versions, and
+    their levels, by scenario name.
     """
 
     workspace: Workspace
@@ -60,6 +63,7 @@ class Prepared:
     runs: tuple[ResolvedRun, ...]
     specs: tuple[RunSpec, ...]
     versions: Mapping[str, str]
+    levels: Mapping[str, AccessLevel]
 
     @property
     def models(self) -> Recipients:
@@ -126,15 +130,16 @@ def prepare(
     source: Sources = (),
     columns: Mapping[str, str] | None = None,
     *,
+    access_level: AccessLevel | None = None,
     is_asked: bool = True,
     is_imported: bool = False,
     skip_completed_runs: bool = False,
 ) -> Prepared:
     """Resolve, check, ask the policy, ingest what is missing, plan.
 
-    `source` replaces scenarios' own data. Data in the lake is used as it is, but for a user's own
-    benchmark file: that is read again, so that an edited one is noticed. With `is_imported` the
-    models are not asked, only their judges.
+    `source` replaces scenarios' own data, and `access_level` says who may hold it. Data in the lake
+    is used as it is, but for a user's own benchmark file: that is read again, so that an edited one
+    is noticed. With `is_imported` the models are not asked, only their judges.
     """
     runs = workspace.resolve(entries)
     check(runs)
@@ -150,14 +155,22 @@ def prepare(
     for run in runs:
         check_order(run, sources.get(run.card.name))
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
-    decisions = decide(ctx, runs, workspace.registry.policy)
-    cards = {run.card.name: run.card for run in runs}
+    registry = workspace.registry
+    named = {run.card.name: run.card for run in runs}
+    given = given_data(named, sources, access_level, registry)
+    cards = given.cards
+    runs = with_levels(runs, {name: card.access_level for name, card in cards.items()})
+    decide(ctx, runs, registry.policy)
     _warn(ctx, cards.values())
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
     data = ingested(ctx, kept)
     missing = [card for name, card in cards.items() if name not in data]
-    data |= ingest(ctx, [replaced(card, sources.get(card.name)) for card in missing])
+    data |= ingest(ctx, missing, published=given.published, stated_by=given.stated_by)
     check_splits(runs, {name: held.splits for name, held in data.items()})
+    data = lowered(ctx, data, registry.policy.approvals)
+    runs = with_levels(runs, levels_of(data))
+    unreviewed = [name for name, held in data.items() if held.is_unreviewed]
+    decisions = decide(ctx, runs, registry.policy, unreviewed)
     record(ctx, decisions)
     expect_rows(ctx.lake.spark, sum(sum(held.splits.values()) for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
@@ -168,6 +181,7 @@ def prepare(
         runs=unasked(runs) if is_imported else runs,
         specs=tuple(plan(ctx, runs, versions)),
         versions=versions,
+        levels=levels_of(data),
     )
 
 
@@ -211,7 +225,8 @@ def score_suite(prepared: Prepared, *, is_summarized: bool) -> tuple[Other, ...]
     ctx, workspace = prepared.ctx, prepared.workspace
     current = current_runs(ctx)
     rows = others_of(ctx, current, prepared.specs)
-    runs = runs_of(rows, prepared.entries, workspace)
+    others = runs_of(rows, prepared.entries, workspace)
+    runs = {run.name: run for run in with_levels(list(others.values()), prepared.levels)}
     moved, left = rescored(ctx, rows, runs, prepared.versions, workspace.registry.policy)
     names = {run.name for run in moved.runs}
     kept = [row.run_spec for row in current if row.name not in names]

@@ -17,7 +17,8 @@ from medhelm_spark.api.evaluate import (
     prepare,
 )
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
-from medhelm_spark.api.own_data import Source, Sources, own_data, replaced
+from medhelm_spark.api.levels import given_data, this_user, with_levels
+from medhelm_spark.api.own_data import Source, Sources, by_scenario, own_data, replaced
 from medhelm_spark.api.results import (
     Board,
     Comparison,
@@ -34,6 +35,7 @@ from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.export import ExportRequest
@@ -51,6 +53,7 @@ from medhelm_spark.plugins import activate
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.import_responses import file_id, import_responses
+from medhelm_spark.stages.ingest.lowering import lower_level
 from medhelm_spark.stages.ingest.stage import Ingested, ingest
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
@@ -110,6 +113,7 @@ class Evaluation:
         upto: Stage | str = SUMMARIZE,
         source: Sources = (),
         columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
         retry_failed: bool = False,
         skip_completed_runs: bool = False,
         **options: Any,
@@ -123,6 +127,8 @@ class Evaluation:
             source: data in place of the card's, for the one scenario that is evaluated; or by
                 scenario name.
             columns: what `source` calls the card's columns.
+            access_level: who may hold the data (None: as the card says); to be said of `source`
+                where the card is public. It may be stricter than the card, never looser.
             retry_failed: also ask requests again whose failure is their own.
             skip_completed_runs: leave runs alone that are summarised with every answer there.
             options: fields of Entries, such as `max_eval_instances=10`.
@@ -141,18 +147,30 @@ class Evaluation:
             suite,
             source,
             columns,
+            access_level=access_level,
             is_asked=stage is not PLAN,
             skip_completed_runs=skip_completed_runs,
         )
         return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
     def dry_run(
-        self, entries: str | Sequence[str] | Entries = (), *, suite: str, **options: Any
+        self,
+        entries: str | Sequence[str] | Entries = (),
+        *,
+        suite: str,
+        source: Sources = (),
+        columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
+        **options: Any,
     ) -> Runs:
         """What would run and what the policy says of it; starts no Spark, writes nothing."""
         workspace = self._workspace
         runs = workspace.resolve(entries_of(entries, options).load(workspace.site))
         check(runs)
+        sources = by_scenario(source, columns, runs)
+        cards = {run.card.name: run.card for run in runs}
+        given = given_data(cards, sources, access_level, workspace.registry)
+        runs = with_levels(runs, {name: card.access_level for name, card in given.cards.items()})
         return Runs(suite=suite, runs=runs, policy=workspace.registry.policy)
 
     def estimate(
@@ -162,23 +180,71 @@ class Evaluation:
         suite: str,
         source: Sources = (),
         columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Estimates:
         """Plan, and count what asking would cost: tokens, hours, GPU hours, money."""
         workspace = self._workspace
         loaded = entries_of(entries, options).load(workspace.site)
-        return estimates_of(prepare(workspace, loaded, suite, source, columns, is_asked=False))
+        return estimates_of(
+            prepare(
+                workspace,
+                loaded,
+                suite,
+                source,
+                columns,
+                access_level=access_level,
+                is_asked=False,
+            )
+        )
 
     def ingest(
-        self, scenario: str, *, source: Source = (), columns: Mapping[str, str] | None = None
+        self,
+        scenario: str,
+        *,
+        source: Source = (),
+        columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
     ) -> Ingested:
         """Read a scenario's data into the lake, from its card's source or from another."""
         cards = self._workspace.registry.cards
         if scenario not in cards:
             raise UnknownNameError("scenario", scenario, cards, where="--scenario")
-        card = bind(replaced(cards[scenario], own_data(source, columns)))
-        check_card(card)
-        return ingest(self._workspace.context(""), [card])[scenario]
+        own = own_data(source, columns)
+        check_card(bind(replaced(cards[scenario], own)))
+        given = given_data(
+            {scenario: bind(cards[scenario])},
+            {scenario: own} if own else {},
+            access_level,
+            self._workspace.registry,
+        )
+        return ingest(
+            self._workspace.context(""),
+            [given.cards[scenario]],
+            published=given.published,
+            stated_by=given.stated_by,
+        )[scenario]
+
+    def lower_level(self, scenario: str, to: AccessLevel | str, *, reason: str) -> LevelChange:
+        """Record that the level of a scenario's newest data is lower than it was said to be.
+
+        Until a site's binding policy names somebody else who approves, it is unreviewed: the rows
+        keep their level, and their text stays on local deployments.
+
+        Args:
+            scenario: its name, as in `scenarios`.
+            to: the lower level.
+            reason: why, for whoever reads the record.
+        """
+        workspace = self._workspace
+        return lower_level(
+            workspace.context(""),
+            scenario,
+            AccessLevel(to),
+            reason,
+            changed_by=this_user(),
+            approvals=workspace.registry.policy.approvals,
+        )
 
     def import_scenario(
         self,
@@ -192,7 +258,8 @@ class Evaluation:
         Args:
             export: a file that MedHELM's installation exported, or what to ask one here for.
             name: what run entries call the scenario (None: MedHELM's name).
-            access_level: who may hold the data (None: as our own card of it says, else private).
+            access_level: who may hold the data (None: as our own card of it says, else private);
+                to be said of a file where our card is public.
         """
         if isinstance(export, ExportRequest):
             return import_from_medhelm(
@@ -209,6 +276,7 @@ class Evaluation:
         fields: Mapping[str, str] | None = None,
         source: Source = (),
         columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -220,12 +288,21 @@ class Evaluation:
             fields: what the file calls them, by our names.
             source: as for `run`.
             columns: as for `run`.
+            access_level: as for `run`.
             options: fields of Entries.
         """
         path = Path(file)
         loaded = entries_of(entries, options).load(self._workspace.site)
         workspace = with_unknown_models(self._workspace, loaded, file_id(path))
-        prepared = prepare(workspace, loaded, suite, source, columns, is_imported=True)
+        prepared = prepare(
+            workspace,
+            loaded,
+            suite,
+            source,
+            columns,
+            access_level=access_level,
+            is_imported=True,
+        )
         files = {spec.scenario_name: path for spec in prepared.specs}
         import_responses(prepared.ctx, prepared.specs, files, fields or {})
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)

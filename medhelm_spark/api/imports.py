@@ -2,11 +2,12 @@
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from medhelm_spark.api.levels import this_user
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
@@ -16,7 +17,7 @@ from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.export import ExportRequest, export_scenario
 from medhelm_spark.helm.export_file import METHODS, Export, read_export
-from medhelm_spark.helm.imported import Import, held_card, import_of
+from medhelm_spark.helm.imported import Import, held_card, import_of, imported_level, names_a_path
 from medhelm_spark.helm.scenario_args import refuse_unsupported
 from medhelm_spark.metrics import metrics_for, stats_of
 from medhelm_spark.scenarios import check_card, first_line
@@ -54,7 +55,13 @@ def import_from_medhelm(
             f"import-scenario: {request.name} is read by {request.python}; MedHELM may download it"
         )
         export_scenario(request, path)
-        return import_from_file(workspace, str(path), name=name, access_level=access_level)
+        return import_from_file(
+            workspace,
+            str(path),
+            name=name,
+            access_level=access_level,
+            is_own=any(names_a_path(key) for key in request.args),
+        )
 
 
 def export_request(
@@ -82,6 +89,7 @@ def import_from_file(
     *,
     name: str | None = None,
     access_level: AccessLevel | None = None,
+    is_own: bool = True,
 ) -> Imported:
     """An export that was made here or elsewhere.
 
@@ -90,15 +98,23 @@ def import_from_file(
         path: the export: a path or an object-store URI.
         name: what run entries call the scenario (None: MedHELM's name).
         access_level: who may hold the data (None: as our own card of it says, else private).
+        is_own: whether it may hold other data than the scenario's own, as a file may.
+
+    Raises:
+        PolicyError: the level has to be stated, or the one that is stated is too low.
     """
     path = path if "://" in path else str(Path(path).expanduser().absolute())
     export = read_export(first_line(path), path)
-    imported = import_of(
-        export, path, workspace.registry.cards, name=name, access_level=access_level
-    )
+    registry = workspace.registry
+    imported = import_of(export, path, registry.cards, name=name)
+    level = imported_level(imported, access_level, registry.policy, is_own=is_own)
+    imported = replace(imported, card=replace(imported.card, access_level=level))
     _check(imported, export)
     ingested = into_lake(
-        workspace.context(""), bind(imported.card), partial(_row, imported, export)
+        workspace.context(""),
+        bind(imported.card),
+        partial(_row, imported, export),
+        stated_by=this_user() if access_level else None,
     )
     args = [f"{key}={value}" for key, value in imported.args.items()]
     return Imported(
@@ -129,7 +145,9 @@ def _check(made: Import, export: Export) -> None:
         )
 
 
-def _row(made: Import, export: Export, data_version: str) -> ImportedScenario:
+def _row(made: Import, export: Export, ingested: Ingested) -> ImportedScenario:
+    data_version = ingested.data_version
+    made = replace(made, card=replace(made.card, access_level=ingested.access_level))
     return ImportedScenario(
         scenario_name=made.card.name,
         name=made.name,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.sampling import SamplingOrder
 from medhelm_spark.domain.scenario import ScenarioCard
@@ -14,10 +15,15 @@ TABLE = "table:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnData:
-    """The data's place, and its names for the card's columns, by the card's."""
+    """The data's place, and its names for the card's columns, by the card's.
+
+    `access_level` says who may hold it. Below a public card it has to be said: data of one's own
+    may be anybody's.
+    """
 
     paths: Sequence[str]
     columns: Mapping[str, str] = field(default_factory=dict)
+    access_level: AccessLevel | None = None
 
 
 Source = str | Sequence[str] | OwnData
@@ -93,6 +99,7 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
     if len(own.paths) == 1 and own.paths[0].startswith(TABLE):
         table = own.paths[0].removeprefix(TABLE)
         source = replace(card.source, files=(), dataset=None, revision=None, table=table)
+        source = replace(source, is_own=True)
         return replace(card, source=source)
     return with_source(card, own.paths)
 

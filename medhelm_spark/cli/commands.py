@@ -55,7 +55,13 @@ def run(args: Namespace) -> int:
     """`run`, and `plan`, `infer`, `annotate`, `score` for the stages up to one."""
     entries = entries_of(args)
     if args.dry_run:
-        runs = evaluation(args).dry_run(entries, suite=args.suite)
+        runs = evaluation(args).dry_run(
+            entries,
+            suite=args.suite,
+            source=args.source,
+            columns=parse_columns(args.columns),
+            access_level=level_of(args),
+        )
         return print_dry_run(runs)
     done = evaluation(args).run(
         entries,
@@ -63,6 +69,7 @@ def run(args: Namespace) -> int:
         upto=SUMMARIZE if args.name == RUN else args.name,
         source=args.source,
         columns=parse_columns(args.columns),
+        access_level=level_of(args),
         retry_failed=args.retry_failed,
         skip_completed_runs=args.skip_completed_runs,
     )
@@ -76,6 +83,7 @@ def estimate(args: Namespace) -> int:
         suite=args.suite,
         source=args.source,
         columns=parse_columns(args.columns),
+        access_level=level_of(args),
     )
     write_out(str(estimates))
     estimates.check(max_cost=args.max_cost, max_gpu_hours=args.max_gpu_hours)
@@ -86,8 +94,31 @@ def estimate(args: Namespace) -> int:
 def ingest(args: Namespace) -> int:
     """`ingest`: a scenario's data, from its card's source or from `--source`."""
     columns = parse_columns(args.columns)
-    evaluation(args).ingest(args.scenario, source=args.source, columns=columns)
+    evaluation(args).ingest(
+        args.scenario, source=args.source, columns=columns, access_level=level_of(args)
+    )
     return 0
+
+
+def level(args: Namespace) -> int:
+    """`level lower`: on record, a lower level of the newest data of a scenario."""
+    change = evaluation(args).lower_level(args.scenario, args.to, reason=args.reason)
+    say(
+        f"level: {change.scenario_name} is recorded as {change.to_level} instead of "
+        f"{change.from_level} by {change.changed_by}, data version {change.data_version}"
+    )
+    say(
+        f"level: approved by {change.approved_by}"
+        if change.reviewed
+        else "level: unreviewed: until the site's binding policy names somebody else who approves, "
+        "its rows keep their level and its text stays on local deployments"
+    )
+    return 0
+
+
+def level_of(args: Namespace) -> AccessLevel | None:
+    """The level that was typed."""
+    return AccessLevel(args.access_level) if args.access_level else None
 
 
 def import_responses(args: Namespace) -> int:
@@ -99,6 +130,7 @@ def import_responses(args: Namespace) -> int:
         fields=parse_fields(args.fields),
         source=args.source,
         columns=parse_columns(args.columns),
+        access_level=level_of(args),
     )
     return finished(done, args)
 
@@ -107,12 +139,11 @@ def import_scenario(args: Namespace) -> int:
     """`import-scenario`: from `--file`, or from what MedHELM's Python exports."""
     if (args.from_medhelm is None) == (args.file is None):
         raise ConfigError("give --from-medhelm NAME with --medhelm-python, or --file FILE.")
-    level = AccessLevel(args.access_level) if args.access_level else None
     export: str | ExportRequest = args.file
     if args.from_medhelm:
         given = dict(map(_pair, args.args))
         export = export_request(args.from_medhelm, given, args.medhelm_python, args.medhelm_output)
-    done = evaluation(args).import_scenario(export, name=args.called, access_level=level)
+    done = evaluation(args).import_scenario(export, name=args.called, access_level=level_of(args))
     if done.ingested.bad:
         say("import-scenario: what is quarantined is in MedHELM's numbers, and not in these")
     for name in done.left_out:

@@ -6,6 +6,7 @@ from medhelm_spark.api import Entries, OwnData
 from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.commands import evaluation, finished
 from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 
 SUITE = "demo"
@@ -30,7 +31,10 @@ ENTRIES = (
 def demo(args: Namespace) -> int:
     """Three small benchmarks for a real model and for a baseline that always answers alike."""
     site = evaluation(args, [_baseline()])
-    pubmed = OwnData(paths=[str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))])
+    pubmed = OwnData(
+        paths=[str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))],
+        access_level=AccessLevel.PUBLIC,
+    )
     entries = [f"{entry},model={model}" for model in (MODEL, BASELINE) for entry in ENTRIES]
     done = site.run(
         Entries(run_entries=entries, base_dir=conf_path("demos")),

@@ -25,7 +25,8 @@ def scenario(parser: ArgumentParser) -> None:
     add(
         "--access-level",
         choices=tuple(level.value for level in AccessLevel),
-        help="who may hold the data (default: as our own card of it says, else private)",
+        help="who may hold the data; to be said of --file where our card is public "
+        "(default: as our own card of it says, else private)",
     )
 
 

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MEDHELM_08
 
 DEFAULT_OUTPUT = "benchmark_output"
@@ -106,6 +107,12 @@ def _own_data(add: Callable[..., object]) -> None:
         "--columns",
         metavar="NAMES",
         help="what --source calls the card's columns, as context=note_text,label=outcome",
+    )
+    add(
+        "--access-level",
+        choices=tuple(level.value for level in AccessLevel),
+        help="who may hold the data; to be said of --source where the card is public "
+        "(default: as the card says)",
     )
 
 
@@ -230,6 +237,20 @@ def ingesting(parser: ArgumentParser) -> None:
         help="the scenario; `medhelm-spark scenarios` lists them",
     )
     _own_data(add)
+
+
+def levels(parser: ArgumentParser) -> None:
+    """What to do with a level, of which data, and why."""
+    add = parser.add_argument
+    add("action", choices=("lower",), help="record a lower level")
+    add("--scenario", required=True, metavar="NAME", help="the scenario, as the lake names it")
+    add(
+        "--to",
+        required=True,
+        choices=tuple(level.value for level in AccessLevel),
+        help="the lower level",
+    )
+    add("--reason", required=True, metavar="TEXT", help="why, in a sentence without patient data")
 
 
 def summarizing(parser: ArgumentParser) -> None:

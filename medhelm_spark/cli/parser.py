@@ -83,8 +83,14 @@ COMMANDS: Mapping[str, Command] = {
         options=(*_PLACES, options.ingesting),
         examples=(
             "ingest --scenario pubmed_qa",
-            "ingest --scenario medcalc_bench --source test_data.csv",
+            "ingest --scenario medcalc_bench --source test_data.csv --access-level public",
         ),
+    ),
+    "level": Command(
+        function=commands.level,
+        about="Lower the access level of a scenario's data on record: who, when, why.",
+        options=(*_PLACES, options.levels),
+        examples=('level lower --scenario own_notes --to public --reason "made up for teaching"',),
     ),
     "import-scenario": Command(
         function=commands.import_scenario,
@@ -95,7 +101,7 @@ COMMANDS: Mapping[str, Command] = {
             "import-scenario --from-medhelm pubmed_qa --medhelm-python ../medhelm/bin/python",
             "import-scenario --from-medhelm ehrshot --args subject=guo_los data_path=ehrshot "
             "--medhelm-python ../medhelm/bin/python",
-            "import-scenario --file pubmed_qa.jsonl",
+            "import-scenario --file pubmed_qa.jsonl --access-level public",
         ),
     ),
     "import-responses": Command(

@@ -11,7 +11,7 @@ from medhelm_spark.config.layers import Load
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 
@@ -47,6 +47,7 @@ def card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
     def read(path: Path) -> Iterable[ScenarioCard]:
         card = load_yaml(path, ScenarioCard, expand_short_forms)
         _check_category(card, taxonomy, str(path))
+        _check_source(card, path)
         check_extraction(card.answer_extraction, card.metrics, str(path))
         check_sampling(card.sampling, str(path))
         _check_parts(card, path)
@@ -56,6 +57,16 @@ def card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
         return [card]
 
     return read
+
+
+def _check_source(card: ScenarioCard, path: Path) -> None:
+    """Refuse what only the program says of a source: a card cannot point at rows of the lake."""
+    plain = DataSource()
+    for key in ("data_version", "is_own"):
+        if getattr(card.source, key) != getattr(plain, key):
+            raise ConfigError(
+                f"{path}: source.{key} is no key of a card; allowed: files, dataset or table."
+            )
 
 
 def _check_parts(card: ScenarioCard, path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from medhelm_spark.config.cards import Taxonomy, card_reader, load_taxonomy
 from medhelm_spark.config.deployments import Engines, Refusal, Translate, load_deployments
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
-from medhelm_spark.config.layers import LayeredFiles, Origin
+from medhelm_spark.config.layers import LayeredFiles, Load, Origin
 from medhelm_spark.config.models import load_models
 from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
@@ -34,7 +34,7 @@ class Registry:
     """All that run entries can name. Deployments are in the order of their registration.
 
     Word lists are files until a run perturbs its instances. `imported` are the lake's, where an
-    entry names one.
+    entry names one. `shipped` are the cards without the site's.
     """
 
     cards: Mapping[str, ScenarioCard]
@@ -48,6 +48,7 @@ class Registry:
     origins: tuple[Origin, ...] = ()
     word_list_files: Mapping[str, Path] = field(default_factory=dict)
     imported: tuple[ImportedScenario, ...] = ()
+    shipped: Mapping[str, ScenarioCard] = field(default_factory=dict)
 
     def resolve_model(
         self, model: str | None = None, model_deployment: str | None = None
@@ -139,8 +140,12 @@ def load_registry(
     )
     word_lists = word_list_files(layers)
     read_card, read_rubric = card_reader(taxonomy), lambda path: [load_rubric(path)]
+    shipped: dict[str, ScenarioCard] = {}
     return Registry(
-        cards=layers.read("scenario", layers.folder("scenarios", "*.yaml"), read_card),
+        cards=layers.read(
+            "scenario", layers.folder("scenarios", "*.yaml"), _keeping_levels(read_card, shipped)
+        ),
+        shipped=shipped,
         deployments={**usable, **{deployment.name: deployment for deployment in deployments}},
         models=layers.read("model", layers.files("model_metadata.yaml"), load_models),
         juries=_juries(layers),
@@ -151,6 +156,29 @@ def load_registry(
         origins=layers.origins(),
         word_list_files=word_lists,
     )
+
+
+def _keeping_levels(
+    read: Load[ScenarioCard], shipped: dict[str, ScenarioCard]
+) -> Load[ScenarioCard]:
+    """Reads cards as `read`, those that ship into `shipped`, and refuses a site's lower level."""
+    folder = conf_path("scenarios")
+
+    def checked(path: Path) -> Iterable[ScenarioCard]:
+        cards = list(read(path))
+        if path.parent == folder:
+            shipped.update({card.name: card for card in cards})
+        for card in cards:
+            known = shipped.get(card.name, card).access_level
+            if card.access_level.strictness < known.strictness:
+                raise ConfigError(
+                    f"{path}: access_level is {card.access_level}, and the card of {card.name!r} "
+                    f"that ships says {known}; a site's card may be stricter, never looser "
+                    "(medhelm-spark level lower records another level)."
+                )
+        return cards
+
+    return checked
 
 
 def _deployments(

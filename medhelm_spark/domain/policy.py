@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.level_change import Approval
 
 
 class IncompleteJury(StrEnum):
@@ -34,13 +35,15 @@ class Comparison:
 class Policy:
     """Which localities may see text of which access level, and which means may be compared.
 
-    A level or locality that is not listed is denied.
+    A level or locality that is not listed is denied. `approvals` are a second person's, of levels
+    that somebody lowered.
     """
 
     allowed: tuple[tuple[AccessLevel, tuple[Locality, ...]], ...]
     version: str
     origin: str = ""
     comparison: Comparison = field(default_factory=Comparison)
+    approvals: tuple[Approval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,9 @@ class Instance:
     """Row of `instances`: one data point of a scenario, as HELM defines it.
 
     `source_id` is the data set's own id and counts as clinical text. `messages` is empty unless
-    the input is a conversation, in which case `input` holds its last user turn.
+    the input is a conversation, in which case `input` holds its last user turn. `text_hashes` are
+    hashes of its texts, whole and by column of its record: by them the lake knows text that it
+    holds already.
     """
 
     instance_id: str
@@ -76,6 +78,7 @@ class Instance:
     messages: tuple[Message, ...] = ()
     extra_data: Mapping[str, str] = field(default_factory=dict)
     perturbation: str = ""
+    text_hashes: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,11 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioVersion:
-    """Row of `scenarios`: one ingested data version of a scenario."""
+    """Row of `scenarios`: one ingested data version of a scenario.
+
+    `access_level` is the strictest of its instances. `level_stated_by` is the operating system's
+    user who said what it is, None where the card says so.
+    """
 
     scenario_name: str
     data_version: str
@@ -107,6 +114,7 @@ class ScenarioVersion:
     num_instances: int
     num_quarantined: int
     source: str
+    level_stated_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +174,7 @@ class DataSource:
     record. `history` makes a column of a patient's events, unless the records have that column
     already. `columns` gives the source's own name for a column that the card calls otherwise.
     `revision` pins a hub data set or a Delta table. `origin` tells a person where the data is had;
-    nothing is fetched from it.
+    nothing is fetched from it. `is_own`: a person gave other data than the card's.
     """
 
     format: str = "csv"
@@ -185,6 +193,7 @@ class DataSource:
     columns: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     data_version: str | None = None
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

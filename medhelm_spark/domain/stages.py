@@ -44,8 +44,15 @@ INGEST = Stage(
     name="ingest",
     version="1",
     about="Read raw records into instances.",
-    reads=("scenarios", "instances", "runs"),
+    reads=("scenarios", "instances", "level_changes", "runs"),
     writes=(*_DATA, "runs"),
+)
+LOWER_LEVEL = Stage(
+    name="level-lower",
+    version="1",
+    about="Record that the level of a scenario's data is lower than it was said to be.",
+    reads=("scenarios", "level_changes", "runs"),
+    writes=("level_changes",),
 )
 PLAN = Stage(
     name="plan",
@@ -59,7 +66,15 @@ INFER = Stage(
     name="infer",
     version="1",
     about="Ask models and judges what has no answer yet.",
-    reads=("prompts", "requests", "request_results", "runs", "leases"),
+    reads=(
+        "run_specs",
+        "instances",
+        "prompts",
+        "requests",
+        "request_results",
+        "runs",
+        "leases",
+    ),
     writes=("request_results", "runs", "leases"),
 )
 IMPORT_RESPONSES = Stage(
@@ -111,6 +126,7 @@ PUBLISH = Stage(
 STAGES = (
     IMPORT_SCENARIO,
     INGEST,
+    LOWER_LEVEL,
     PLAN,
     INFER,
     IMPORT_RESPONSES,

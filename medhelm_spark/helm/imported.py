@@ -15,6 +15,7 @@ from medhelm_spark.domain.imported import (
     EXPORT_SHAPE,
     ImportedScenario,
 )
+from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import STRICT, AdapterSpec, AnnotatorSpec, MetricSpec, RunEntry
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import (
@@ -26,6 +27,7 @@ from medhelm_spark.domain.scenario import (
     Verified,
 )
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.governance.levels import stated_level
 from medhelm_spark.helm.export_file import (
     PACKAGE,
     VERSION,
@@ -34,7 +36,7 @@ from medhelm_spark.helm.export_file import (
     rubric_of,
 )
 from medhelm_spark.helm.metric_names import translated
-from medhelm_spark.helm.scenario_args import CONFIG_PATH, UNNAMED
+from medhelm_spark.helm.scenario_args import CONFIG_PATH, DATA_PATH, UNNAMED
 
 SUFFIX = "@medhelm-0.8"
 NO_NAME = frozenset(":,= ")
@@ -44,12 +46,15 @@ NO_NAME = frozenset(":,= ")
 class Import:
     """An export as a scenario of ours: what run entries call it, its card, what is not computed.
 
+    `is_known`: we have a card of the same scenario.
+
     `card` reads the export's file; its name is `name` with the arguments.
     """
 
     name: str
     args: Mapping[str, str]
     card: ScenarioCard
+    is_known: bool = False
     left_out: tuple[str, ...] = ()
 
 
@@ -59,13 +64,12 @@ def import_of(
     cards: Mapping[str, ScenarioCard],
     *,
     name: str | None = None,
-    access_level: AccessLevel | None = None,
 ) -> Import:
     """What an export is here.
 
     Metrics, jury, main metric and place in the taxonomy are those of our card of the same
     scenario; where there is none, MedHELM's metric classes are translated and the scenario counts
-    as private unless `access_level` says otherwise.
+    as private.
 
     Raises:
         ConfigError: It is asked in a way that is not supported, has no metric, or the name is bad.
@@ -78,7 +82,6 @@ def import_of(
         card,
         name=f"{base}:{ordered}" if ordered else base,
         display_name=f"{card.display_name} (MedHELM {VERSION})",
-        access_level=access_level or card.access_level,
         source=_source(export, path),
         shape=EXPORT_SHAPE,
         fields=EXPORT_FIELDS,
@@ -90,7 +93,28 @@ def import_of(
         verified=Verified.NEVER,
         **_NOTHING,
     )
-    return Import(name=base, args=args, card=card, left_out=left_out)
+    return Import(name=base, args=args, card=card, is_known=bool(known), left_out=left_out)
+
+
+def imported_level(
+    made: Import, stated: AccessLevel | None, policy: Policy, *, is_own: bool
+) -> AccessLevel:
+    """The level of an import: as stated, else its card's.
+
+    Of a scenario without a card here nothing is known, and a person may say what it is.
+
+    Raises:
+        PolicyError: it has to be stated, or what is stated is below our card's.
+    """
+    if stated and not made.is_known:
+        return stated
+    level = made.card.access_level
+    return stated_level(level, stated, name=made.card.name, is_own=is_own, policy=policy)
+
+
+def names_a_path(key: str) -> bool:
+    """Whether an argument of MedHELM's names a file or folder of a person's own."""
+    return key == DATA_PATH or key.endswith("path")
 
 
 def _stem(export: Export) -> str:

@@ -185,6 +185,5 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
     history = source.history
     if history is not None:
         history = replace(history, files=tuple(str(folder / inside(p)) for p in history.files))
-    return replace(
-        card, source=replace(source, files=files, lookups=lookups, texts=texts, history=history)
-    )
+    source = replace(source, files=files, lookups=lookups, texts=texts, history=history)
+    return replace(card, source=replace(source, is_own=True))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.request import (
     EVALUATION_KEY,
@@ -89,6 +90,13 @@ _ALL = (
         indexed=("scenario_name", "data_version"),
         has_text=True,
         description="The data points of a data version.",
+    ),
+    Table(
+        name="level_changes",
+        row=LevelChange,
+        key=("scenario_name", "data_version", "changed_at"),
+        indexed=("scenario_name", "data_version"),
+        description="Levels that were lowered: by whom, when, why, and approved by whom.",
     ),
     Table(
         name="quarantine",

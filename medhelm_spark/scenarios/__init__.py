@@ -13,8 +13,9 @@ from medhelm_spark.scenarios.histories import (
 )
 from medhelm_spark.scenarios.hub import as_files
 from medhelm_spark.scenarios.json_files import loads
-from medhelm_spark.scenarios.own_files import with_source
-from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, parse_records
+from medhelm_spark.scenarios.levels import table_level
+from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
+from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, hashes_of, parse_records
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
 from medhelm_spark.scenarios.raw_files import check_columns
 from medhelm_spark.scenarios.readers import (
@@ -53,6 +54,7 @@ __all__ = [
     "fetch",
     "fingerprint_records",
     "first_line",
+    "hashes_of",
     "loads",
     "localize",
     "most_records",
@@ -69,6 +71,8 @@ __all__ = [
     "serialised",
     "spread",
     "stamp",
+    "table_level",
     "verify",
+    "with_known_hashes",
     "with_source",
 ]

@@ -8,7 +8,7 @@ from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, 
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.files import STAR
 from medhelm_spark.scenarios.raw_files import is_archive
-from medhelm_spark.scenarios.sources import is_uri, split_of_name, split_of_path
+from medhelm_spark.scenarios.sources import is_uri, sha256_of, split_of_name, split_of_path
 
 FORMATS = {
     ".csv": "csv",
@@ -44,8 +44,31 @@ def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
         raise ConfigError(
             f"--source takes files of one format, received {', '.join(sorted(formats))}."
         )
-    source = replace(_beside(card.source, paths[0]), files=files, dataset=None, table=None)
+    source = replace(
+        _beside(card.source, paths[0]), files=files, dataset=None, table=None, is_own=True
+    )
     return replace(card, source=replace(source, format=formats.pop()))
+
+
+def with_known_hashes(card: ScenarioCard, pinning: ScenarioCard) -> ScenarioCard:
+    """The card, its own files pinned where they are all what another card of its name pins.
+
+    They are no longer a person's own then: who reads them is held to these bytes.
+
+    Raises:
+        DataError: a file cannot be read.
+    """
+    source = card.source
+    known = {file.sha256.lower() for file in pinning.source.files if file.sha256}
+    beside_it = source.lookups or source.texts or (source.history and source.history.files)
+    paths = {file.path for file in source.files}
+    if not (known and source.is_own and paths) or beside_it or any(STAR in path for path in paths):
+        return card
+    hashes = {path: sha256_of(path) for path in sorted(paths)}
+    if not set(hashes.values()) <= known:
+        return card
+    files = tuple(replace(file, sha256=hashes[file.path]) for file in source.files)
+    return replace(card, source=replace(source, files=files, is_own=False))
 
 
 def _split(card: ScenarioCard, file: SourceFile) -> SourceFile:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
+from medhelm_spark.scenarios.levels import file_level, text_hashes
 from medhelm_spark.scenarios.parsers import (
     EXTRA,
     ID,
@@ -28,6 +30,8 @@ from medhelm_spark.scenarios.records import (
 )
 from medhelm_spark.scenarios.sources import SPLITS
 
+PUBLIC = AccessLevel.PUBLIC
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordKey:
@@ -43,6 +47,7 @@ class RecordKey:
     split: str | None
     source_file: str
     source_row: int
+    access_level: AccessLevel = AccessLevel.PUBLIC
 
 
 class _Parsed(NamedTuple):
@@ -52,6 +57,8 @@ class _Parsed(NamedTuple):
     extra_data: Mapping[str, str]
     sub_split: str | None
     identity: tuple[object, ...]
+    fields: Mapping[str, Any] = {}
+    access_level: AccessLevel = AccessLevel.PRIVATE
 
 
 def parse_records(
@@ -89,13 +96,28 @@ def fingerprint_records(
             yield _key(record, card, parsed)
 
 
+def hashes_of(
+    records: Iterable[Record], card: ScenarioCard, *, parsers: Mapping[str, Parser] = PARSERS
+) -> Iterator[tuple[int, AccessLevel, tuple[int, ...]]]:
+    """The row of every good record with its level and the hashes of its text."""
+    parse = _parse_function(card, parsers)
+    for record in records:
+        for parsed in parse(record):
+            if not isinstance(parsed, BadReason):
+                hashes = text_hashes(parsed.content, parsed.fields)
+                yield record.row, parsed.access_level, hashes
+
+
 def _key(record: Record, card: ScenarioCard, parsed: _Parsed | BadReason) -> RecordKey:
     source_key, content_hash, reason, split = "", "", None, None
+    level = card.access_level
     if isinstance(parsed, BadReason):
         reason = parsed.value
     else:
         source_key = content_id(card.name, parsed.source_id)
-        content_hash = content_id(*parsed.identity)
+        level = parsed.access_level
+        stricter = () if level is card.access_level else (level,)
+        content_hash = content_id(*parsed.identity, *stricter)
         split = parsed.split.value
     return RecordKey(
         source_key=source_key,
@@ -104,6 +126,7 @@ def _key(record: Record, card: ScenarioCard, parsed: _Parsed | BadReason) -> Rec
         split=split,
         source_file=record.source_file,
         source_row=record.row,
+        access_level=level,
     )
 
 
@@ -144,6 +167,10 @@ def _parse_variant(
             parsed = _parsed(record, card, parse(record, card), extra, ids)
         except BadRecord as bad:
             return bad.reason
+        own = record.access_level or file_level(record.fields)
+        parsed = parsed._replace(
+            fields=record.fields, access_level=strictest([card.access_level, own or PUBLIC])
+        )
         if variant is None:
             return parsed
         return parsed._replace(source_id=f"{parsed.source_id}:{variant.name}")
@@ -229,10 +256,11 @@ def _instance(parsed: _Parsed, card: ScenarioCard, data_version: str, index: int
         split=parsed.split,
         input=content.input,
         references=content.references,
-        access_level=card.access_level,
+        access_level=parsed.access_level,
         sub_split=parsed.sub_split,
         messages=content.messages,
         extra_data=parsed.extra_data,
+        text_hashes=text_hashes(content, parsed.fields),
     )
 
 

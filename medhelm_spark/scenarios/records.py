@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import Message, Reference, ScenarioCard, Split
 
 TEXT_LIKE = (int, float, decimal.Decimal, datetime.date, datetime.time)
@@ -54,7 +55,8 @@ class Record:
     """One raw row. `row` counts the data rows of its file from 1; `error` is set on unusable rows.
 
     `fields` maps columns to values as the source holds them; an absent or null field is None or
-    missing, an empty cell is the empty text.
+    missing, an empty cell is the empty text. `access_level` is the row's own, where its table has
+    levels.
     """
 
     source_file: str
@@ -62,6 +64,7 @@ class Record:
     split: Split | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
     error: BadReason | None = None
+    access_level: AccessLevel | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

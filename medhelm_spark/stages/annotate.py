@@ -47,7 +47,8 @@ from medhelm_spark.stages.states import inputs_of, requests_of
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
               coalesce(q.request_id, '') AS request_id, q.rubric_item) AS key,
-       a.access_level, a.completions AS answer, r.completions, r.failure
+       coalesce(r.access_level, a.access_level) AS access_level,
+       a.completions AS answer, r.completions, r.failure
 FROM {{subjects}} s JOIN {{calls}} c
   ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
 LEFT JOIN {{judge_requests}} q

@@ -1,6 +1,6 @@
 """decide: ask the policy for every model and judge of a plan, record the answers, refuse."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
@@ -8,21 +8,27 @@ from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import PolicyError
+from medhelm_spark.governance.levels import without_review
 from medhelm_spark.governance.policy import decide as ask
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context, now
 
 
-def decide(ctx: Context, runs: Sequence[ResolvedRun], policy: Policy) -> list[PolicyDecision]:
+def decide(
+    ctx: Context,
+    runs: Sequence[ResolvedRun],
+    policy: Policy,
+    unreviewed: Collection[str] = (),
+) -> list[PolicyDecision]:
     """Ask the policy, and refuse the plan when anybody may not see its text.
 
     A refusal is recorded at once; what is allowed is for `record` to note once the data is known to
-    be good.
+    be good. `unreviewed` are the scenarios whose level somebody lowered without a second person.
 
     Raises:
         PolicyError: names the first refusal and their number; nothing was rendered or sent.
     """
-    decisions = list(decisions_of(ctx.suite, runs, policy))
+    decisions = list(decisions_of(ctx.suite, runs, policy, unreviewed))
     if not all(decision.allowed for decision in decisions):
         record(ctx, decisions)
         refuse(decisions, "in policy_decisions")
@@ -39,12 +45,17 @@ def record(ctx: Context, decisions: Iterable[PolicyDecision]) -> None:
 
 
 def decisions_of(
-    suite: str, runs: Iterable[ResolvedRun], policy: Policy
+    suite: str,
+    runs: Iterable[ResolvedRun],
+    policy: Policy,
+    unreviewed: Collection[str] = (),
 ) -> Iterator[PolicyDecision]:
     """What the policy says of every model and judge that these runs would ask."""
     for run in runs:
         for role, deployment in _asked(run):
             answer = ask(policy, run.card.access_level, deployment.locality)
+            if run.card.name in unreviewed:
+                answer = without_review(answer, deployment.locality)
             yield PolicyDecision(
                 suite=suite,
                 run_name=run.name,

@@ -11,20 +11,26 @@ from medhelm_spark.stages.ingest.stage import Ingested, ingest
 
 
 def import_scenario(
-    ctx: Context, card: ScenarioCard, described: Callable[[str], ImportedScenario]
+    ctx: Context,
+    card: ScenarioCard,
+    described: Callable[[Ingested], ImportedScenario],
+    *,
+    stated_by: str | None = None,
 ) -> Ingested:
     """Ingest an export and enter it as a scenario that run entries can name.
 
     Args:
         ctx: the lake.
         card: a card that reads the export's file.
-        described: what the lake keeps of an import whose data version is this.
+        described: what the lake keeps of an import whose data is this.
+        stated_by: who stated the card's level, where a person did.
 
     Raises:
         DataError: the file is cut off, changed, or no export.
     """
-    ingested = ingest(ctx, [card])[card.name]
+    stated = {card.name: stated_by} if stated_by else {}
+    ingested = ingest(ctx, [card], stated_by=stated)[card.name]
     ctx.within(IMPORT_SCENARIO).lake.append_rows(
-        "imported_scenarios", [described(ingested.data_version)], new_write_id()
+        "imported_scenarios", [described(ingested)], new_write_id()
     )
     return ingested

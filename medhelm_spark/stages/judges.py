@@ -25,6 +25,7 @@ from medhelm_spark.domain.request import EVALUATION_KEY, Completion, Decoding, P
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Message, Reference
 from medhelm_spark.domain.stages import INGEST, PLAN, PLAN_JUDGES
+from medhelm_spark.governance.levels import strictest_sql
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
@@ -39,18 +40,18 @@ SELECT {", ".join(f"q.{name}" for name in EVALUATION_KEY)}, q.request_id AS judg
 FROM {{answered}} q JOIN {{annotators}} a ON a.run_spec_id = q.run_spec_id
 """
 
-TASKS = """
+TASKS = f"""
 SELECT s.subject_id, s.render_id, i.input AS question, i.messages, i.references, i.extra_data,
-       r.completions, i.access_level
+       r.completions, {strictest_sql("i.access_level", "r.access_level")} AS access_level
 FROM (SELECT subject_id, render_id, first(data_version) AS data_version,
              first(instance_id) AS instance_id, first(perturbation) AS perturbation,
              first(judged_request_id) AS judged_request_id
-      FROM {subjects} GROUP BY subject_id, render_id) s
-JOIN {instances_now} i
+      FROM {{subjects}} GROUP BY subject_id, render_id) s
+JOIN {{instances_now}} i
   ON i.data_version = s.data_version AND i.instance_id = s.instance_id
  AND i.perturbation = s.perturbation
-JOIN {results} r ON r.request_id = s.judged_request_id
-LEFT ANTI JOIN {known} k ON k.render_id = s.render_id AND k.subject_id = s.subject_id
+JOIN {{results}} r ON r.request_id = s.judged_request_id
+LEFT ANTI JOIN {{known}} k ON k.render_id = s.render_id AND k.subject_id = s.subject_id
 """
 
 PLANNED = f"""

@@ -27,6 +27,9 @@ LONG_SESSION = {
     "spark.ui.retainedTasks": "100",
 }
 
+PUBLIC = ("--access-level", "public")
+"""What a person says of data of their own under a public card."""
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:

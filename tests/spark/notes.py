@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from medhelm_spark.cli import main
-from tests.spark.conftest import Site
+from tests.spark.conftest import PUBLIC, Site
 
 NOTES: dict[str, Any] = {
     "name": "notes",
@@ -33,7 +33,7 @@ def card(site: Site, **changes: Any) -> None:
 
 def ingest(site: Site, *source: str, lake: str = "lake") -> int:
     flags = ["-o", str(site.folder / lake), "--local-path", str(site.folder / "prod_env")]
-    given = ["--source", *source] if source else []
+    given = ["--source", *source, *PUBLIC] if source else []
     return main(["ingest", "--scenario", "notes", *given, *flags])
 
 

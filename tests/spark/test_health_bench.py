@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from medhelm_spark.cli.exit_codes import INCOMPLETE
-from tests.spark.conftest import Site, calls
+from tests.spark.conftest import PUBLIC, Site, calls
 
 RUBRICS = {
     "knee": [("Asks since when", 5), ("Names a diagnosis", -4), ("Advises rest", 5)],
@@ -43,7 +43,7 @@ def run(site: Site) -> list[str]:
     site.deploy("acme/model", mode="echo")
     judges = [{"name": "j", "model": "acme/judge", "model_deployment": "acme/judge"}]
     (site.folder / "prod_env" / "judges.yaml").write_text(yaml.safe_dump({"judges": judges}))
-    return ["-r", "health_bench:model=acme/model", "--source", "own.jsonl"]
+    return ["-r", "health_bench:model=acme/model", "--source", "own.jsonl", *PUBLIC]
 
 
 def judge(site: Site, **faults: Any) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli import main
-from tests.spark.conftest import Site, questions
+from tests.spark.conftest import PUBLIC, Site, questions
 
 RIGHT, ALL = 216, 1047
 
@@ -23,7 +23,7 @@ def test_medcalc_gives_the_published_number(
     data = str(folder / "test_data_v1.0_20240626.csv")
     answers = str(folder / "openai_gpt-4o-mini_direct_answer.jsonl")
     lake = ["-o", str(site.lake_path)]
-    assert main(["ingest", "--scenario", "medcalc_bench", "--source", data, *lake]) == 0
+    assert main(["ingest", "--scenario", "medcalc_bench", "--source", data, *PUBLIC, *lake]) == 0
     arguments = [
         "-r", "medcalc_bench:model=openai/gpt-4o-mini", "--file", answers,
         "--fields", "source_id='Row Number',completion='LLM Answer'",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import sample_key
-from tests.spark.conftest import Site, calls, questions
+from tests.spark.conftest import PUBLIC, Site, calls, questions
 
 CARD = """
 name: wards
@@ -80,7 +80,7 @@ def test_the_same_rule_takes_the_same_instances_from_other_files_and_orders(
 ) -> None:
     entry = wards(site)
     whole = write_csv(site.folder / "wards.csv", ROWS)
-    assert site.run("-r", entry, "--source", whole, command="plan") == 0
+    assert site.run("-r", entry, "--source", whole, *PUBLIC, command="plan") == 0
     ids = by_source(site)
     first = asked(site, "wards:model=acme_yes")
     expected = sorted((ids[one] for one in MEETS), key=lambda one: sample_key(7, one))[:6]
@@ -96,7 +96,7 @@ def test_the_same_rule_takes_the_same_instances_from_other_files_and_orders(
     before = site.spark.conf.get("spark.sql.shuffle.partitions")
     site.spark.conf.set("spark.sql.shuffle.partitions", "5")
     try:
-        assert other.run("-r", entry, "--source", *parts, command="plan") == 0
+        assert other.run("-r", entry, "--source", *parts, *PUBLIC, command="plan") == 0
     finally:
         site.spark.conf.set("spark.sql.shuffle.partitions", str(before))
     assert asked(other, "wards:model=acme_yes") == first
@@ -166,7 +166,7 @@ def test_a_filter_that_nothing_meets_is_refused_before_anything_is_planned(
     whole = write_csv(site.folder / "wards.csv", ROWS)
     rule = site.folder / "rule.yaml"
     rule.write_text("filter: {extra.grade: nine}\n")
-    arguments = ["-r", entry, "--source", whole, "--sampling", str(rule)]
+    arguments = ["-r", entry, "--source", whole, *PUBLIC, "--sampling", str(rule)]
     assert site.run(*arguments) == 1
     said = capsys.readouterr().err
     assert "no instance of scenario 'wards' in valid or test meets the sampling filter" in said

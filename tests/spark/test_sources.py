@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.conftest import Site, questions
+from tests.spark.conftest import PUBLIC, Site, questions
 from tests.spark.notes import NOTES, card, ingest, notes, only_line, read
 
 OPEN = {key: name for key, name in NOTES["fields"].items() if key != "id"}
@@ -178,6 +178,6 @@ def test_a_benchmark_runs_on_a_table(site: Site, clinic: str) -> None:
     entry = f"{site.benchmark('bench', questions(2))},model={model}"
     rows = questions(5, lambda i: "yes" if i else "no")
     save(site.spark, rows, "id string, question string, correct_answer string", parts=2)
-    assert site.run("-r", entry, "--source", "table:clinic.notes") == 0
+    assert site.run("-r", entry, "--source", "table:clinic.notes", *PUBLIC) == 0
     (cell,) = site.board()
     assert (cell["count"], cell["mean"]) == (5, 0.8)

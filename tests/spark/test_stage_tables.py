@@ -12,7 +12,7 @@ from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.tables import TABLES
 from tests.exports import instance, write_export
-from tests.spark.conftest import Site, questions
+from tests.spark.conftest import PUBLIC, Site, questions
 
 RUBRIC = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
 JURY = {
@@ -47,7 +47,7 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     general = "metrics:\n  - name: general_information\n"
     (cards / "pubmed_qa.yaml").write_text(card.replace("metrics:\n", general))
     pubmed = str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))
-    assert site.run("-r", f"pubmed_qa:model={model}", "-m", "2", "--source", pubmed) == 0
+    assert site.run("-r", f"pubmed_qa:model={model}", "-m", "2", "--source", pubmed, *PUBLIC) == 0
     answers = site.folder / "answers.jsonl"
     answers.write_text(json.dumps({"source_id": "q1", "completion": "yes"}) + "\n")
     site.run("-r", f"{bench},model=team/m", "--file", str(answers), command="import-responses")

@@ -18,6 +18,7 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER, PLAN, Stage
 from medhelm_spark.engines import IMPORTED
+from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import requests_of
@@ -39,7 +40,8 @@ FROM {{request_results}} GROUP BY request_id
 # Judges' requests about one answer are kept `together`: they begin with the same text, which an
 # engine with a prefix cache then reads once. A prompt's id is a hash and would scatter them.
 PENDING = f"""
-SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding, r.access_level,
+SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding,
+       {level_sql(f"max({strictness_sql('r.access_level')})")} AS access_level,
        r.estimated_tokens, d.tokens_per_second, coalesce(t.own_attempts, 0) AS attempts,
        coalesce(t.tries, 0) AS tries,
        min(CASE WHEN r.judged_request_id = '' THEN r.request_id ELSE r.judged_request_id END)

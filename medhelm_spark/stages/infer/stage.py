@@ -14,6 +14,7 @@ from operator import attrgetter
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Request, RequestResult
@@ -22,6 +23,7 @@ from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
 from medhelm_spark.engines.retry import until_outage
 from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
+from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.governance.policy import gate_for
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
@@ -32,6 +34,7 @@ from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
 from medhelm_spark.stages.infer.waves import Outcome, record_wave
+from medhelm_spark.stages.states import requests_of
 
 MAX_WAVE_ROWS = 200_000
 
@@ -54,6 +57,32 @@ SELECT model_deployment, count(*) AS requests,
        CAST(sum(estimated_tokens / tokens_per_second) AS DOUBLE) AS seconds,
        CAST(bit_xor(xxhash64(request_id, tries)) AS STRING) AS fingerprint
 FROM {wave} GROUP BY model_deployment
+"""
+
+
+# What is sent takes the strictest level of the request, its prompt, and every instance that asks
+# it; an instance that is not there makes it private.
+SOURCE_LEVELS = f"""
+SELECT q.request_id, max({strictness_sql("i.access_level")}) AS strictness
+FROM {{planned}} q
+JOIN (SELECT DISTINCT run_spec_id, run_spec.data_version AS data_version FROM {{run_specs}}) s
+  ON s.run_spec_id = q.run_spec_id
+LEFT JOIN {{instances}} i ON i.data_version = s.data_version AND i.instance_id = q.instance_id
+ AND i.perturbation = q.perturbation
+GROUP BY q.request_id
+"""
+
+LEVELLED = f"""
+SELECT w.* EXCEPT (access_level), p.messages, p.text,
+       {
+    level_sql(
+        f"greatest({strictness_sql('w.access_level')}, "
+        f"{strictness_sql('p.access_level')}, "
+        f"coalesce(l.strictness, {AccessLevel.PRIVATE.strictness}))"
+    )
+} AS access_level
+FROM {{assigned}} w JOIN {{prompts}} p ON p.prompt_id = w.prompt_id
+LEFT JOIN {{levels}} l ON l.request_id = w.request_id
 """
 
 
@@ -177,7 +206,7 @@ class _Waves:
     def _wave(self, wave: DataFrame, work: Sequence[Work]) -> set[str]:
         """Ask a wave and commit it; returns the deployments that it stopped asking."""
         write_id = new_write_id()
-        outcomes = _ask(self._ctx, wave, self._recipients, work, write_id, self._watch)
+        outcomes = _ask(self._ctx, wave, self._units, self._recipients, work, write_id, self._watch)
         self._writes.append(write_id)
         self._in_a_row = failures_in_a_row(self._in_a_row, outcomes)
         known = self._recipients.deployments
@@ -207,6 +236,7 @@ def _slice(ctx: Context, rest: DataFrame) -> DataFrame:
 def _ask(
     ctx: Context,
     wave: DataFrame,
+    run_spec_ids: Sequence[str],
     recipients: Recipients,
     work: Sequence[Work],
     write_id: str,
@@ -217,7 +247,7 @@ def _ask(
     }
     slots = slots_for(ctx, deployments.values())
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
-    requests = _with_text(ctx, wave, slots)
+    requests = _with_text(ctx, wave, run_spec_ids, recipients, slots)
     results = map_rows(
         requests, watch(AskEngines(shared, recipients.policy)), Request, RequestResult
     )
@@ -249,14 +279,23 @@ def _deaths_told(label: str, deployments: Iterable[Deployment]) -> Iterator[None
         ) from None
 
 
-def _with_text(ctx: Context, wave: DataFrame, slots: int) -> DataFrame:
+def _with_text(
+    ctx: Context, wave: DataFrame, run_spec_ids: Sequence[str], recipients: Recipients, slots: int
+) -> DataFrame:
     """The wave's requests with their prompts, in one partition per slot.
 
     Those that may become longest come first, so that short ones fill the engine to the end; among
     equals, prefixes stand together. What failed before comes last.
     """
-    prompts = ctx.lake.read("prompts").select("prompt_id", "messages", "text")
-    rows = F.broadcast(assign_slots(ctx.lake, wave, slots)).join(prompts, "prompt_id")
+    units = sorted(run_spec_ids)
+    levels = ctx.lake.query(
+        SOURCE_LEVELS,
+        planned=requests_of(ctx, units, recipients.stage, recipients.purpose),
+        run_specs=ctx.lake.read("run_specs").where(F.col("run_spec_id").isin(units)),
+    )
+    rows = ctx.lake.query(
+        LEVELLED, assigned=F.broadcast(assign_slots(ctx.lake, wave, slots)), levels=levels
+    )
     longest = F.col("decoding.max_tokens").desc()
     order = ("text", "messages", "prompt_id", "request_id")
     own = rows.repartition(slots, SLOT)

@@ -36,6 +36,7 @@ from medhelm_spark.scenarios import (
     needed_history,
     required_columns,
     spread,
+    table_level,
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.histories import read_history, shared
@@ -76,8 +77,9 @@ class ReadTable:
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[object]:
         table = self.card.source.table or ""
         records = (
-            Record(source_file=table, row=row.row, fields=cast(dict[str, Any], loads(row.fields)))
+            Record(source_file=table, row=row.row, fields=fields, access_level=table_level(fields))
             for row in rows
+            for fields in (cast(dict[str, Any], loads(row.fields)),)
         )
         yield from self.make(records, self.card, 0)
 

@@ -5,14 +5,16 @@ data version by its content, and once to write. The same content is never writte
 that changes meanwhile is refused: what was written of it never becomes current.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import DataError
+from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.scenarios import (
@@ -22,6 +24,7 @@ from medhelm_spark.scenarios import (
     parser_of,
 )
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest.held import raised_cards
 from medhelm_spark.stages.ingest.sources import located, read, size_of
 from medhelm_spark.stages.ingest.unchanged import changed, is_loose, pinned, refuse_changed, stamps
 from medhelm_spark.stages.run_stage import Written, run_stage
@@ -31,16 +34,17 @@ BYTES_PER_ROW = 1024
 QUARANTINED = "quarantined:"
 SHOWN_FILES = 3
 
-SUMMARY = """
+SUMMARY = f"""
 SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
+       {level_sql("max(strictness)")} AS access_level,
        count_if(rows > 1 AND reason IS NULL) AS duplicates,
        min(CASE WHEN rows > 1 AND reason IS NULL THEN first_row END) AS first_duplicate,
        CAST(bit_xor(fingerprint) AS STRING) AS fingerprint
 FROM (SELECT scenario_name, min(split) AS split, reason, count(*) AS rows,
-             min(source_row) AS first_row,
+             min(source_row) AS first_row, max({strictness_sql("access_level")}) AS strictness,
              bit_xor(xxhash64(source_key, content_hash, reason, source_row)) AS fingerprint
-      FROM {keys} GROUP BY scenario_name, source_key, reason, CASE WHEN reason IS NULL THEN '' ELSE
-             concat(source_file, source_row) END)
+      FROM {{keys}} GROUP BY scenario_name, source_key, reason,
+             CASE WHEN reason IS NULL THEN '' ELSE concat(source_file, source_row) END)
 GROUP BY scenario_name, split, reason
 """
 
@@ -56,6 +60,7 @@ class Key:
     split: str | None
     source_file: str
     source_row: int
+    access_level: AccessLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,7 @@ class Summary:
     split: str | None
     reason: str | None
     rows: int
+    access_level: AccessLevel
     duplicates: int
     first_duplicate: int | None
     fingerprint: str
@@ -98,16 +104,23 @@ def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator
             split=key.split,
             source_file=key.source_file,
             source_row=key.source_row,
+            access_level=key.access_level,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """A scenario's data version, the size of each of its splits, and what was refused and why."""
+    """A scenario's data version, the size of each of its splits, and what was refused and why.
+
+    `access_level` is the strictest of its rows. `is_unreviewed`: somebody lowered it on record, and
+    nobody else approved: its text stays on local.
+    """
 
     data_version: str
     splits: Mapping[str, int]
     bad: Mapping[str, int] = field(default_factory=dict)
+    access_level: AccessLevel = AccessLevel.PRIVATE
+    is_unreviewed: bool = False
 
     @property
     def counts(self) -> dict[str, int]:
@@ -115,20 +128,47 @@ class Ingested:
         return {**self.splits, **{f"{QUARANTINED}{why}": rows for why, rows in self.bad.items()}}
 
 
-def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
+def ingest(
+    ctx: Context,
+    cards: Sequence[ScenarioCard],
+    *,
+    published: Collection[str] = (),
+    stated_by: Mapping[str, str] | None = None,
+) -> dict[str, Ingested]:
     """Write the cards' data as data versions that the lake does not hold; by scenario name.
 
-    Bad rows are quarantined and counted.
+    Bad rows are quarantined and counted. The strictest cards come first, so that what one of them
+    brings is known when a looser one brings it too.
+
+    Args:
+        ctx: the lake.
+        cards: what to read, with the level that was stated.
+        published: the names of those whose bytes are pinned by a card that ships: they are what
+            everybody has, and keep their level.
+        stated_by: who stated the level of each, by scenario name, where not its card.
 
     Raises:
         DataError: a source as a whole is bad, holds no usable record, or repeats an id.
     """
-    if not cards:
-        return {}
-    ctx = ctx.within(INGEST)
+    found: dict[str, Ingested] = {}
+    for level in sorted(AccessLevel, key=lambda level: -level.strictness):
+        alike = [card for card in cards if card.access_level is level]
+        if alike:
+            found |= _ingest(ctx.within(INGEST), alike, published, stated_by or {})
+    return found
+
+
+def _ingest(
+    ctx: Context,
+    cards: Sequence[ScenarioCard],
+    published: Collection[str],
+    stated_by: Mapping[str, str],
+) -> dict[str, Ingested]:
     located_cards = {card.name: pinned(ctx, located(card)) for card in cards}
     before = {name: stamps(card) for name, card in located_cards.items()}
     expect_rows(ctx.lake.spark, sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
+    given = {name: card for name, card in located_cards.items() if name not in published}
+    located_cards |= raised_cards(ctx, given)
     sizes = _first_pass(ctx, located_cards)
     names = {size.data_version: name for name, size in sizes.items()}
 
@@ -139,7 +179,7 @@ def ingest(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
         _write(ctx, fresh, new, write_id)
         refuse_changed(fresh, before)
         _refuse_moved(ctx, fresh, new)
-        rows = [_version(card, new[name]) for name, card in fresh.items()]
+        rows = [_version(card, new[name], stated_by.get(name)) for name, card in fresh.items()]
         ctx.lake.append_rows("scenarios", rows, write_id)
         return Written(counts={size.data_version: size.counts for size in new.values()})
 
@@ -162,6 +202,7 @@ def _ingested(card: ScenarioCard, summaries: Sequence[Summary]) -> Ingested:
     prints = sorted(row.fingerprint for row in own)
     return Ingested(
         data_version=INGEST.fingerprint(card.name, card.access_level, prints),
+        access_level=strictest([card.access_level, *(row.access_level for row in own)]),
         splits={row.split: row.rows for row in own if row.split and row.reason is None},
         bad={row.reason: row.rows for row in own if row.reason is not None},
     )
@@ -205,17 +246,19 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
     """
     known = {card.source.data_version: card.name for card in cards if card.source.data_version}
     hashes = {card.name: parse_hash(card) for card in cards if not card.source.data_version}
-    if hashes:
-        known |= {
-            row.data_version: row.scenario_name
-            for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
-            if hashes.get(row.scenario_name) == row.card_hash
-        }
+    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion) if cards else []
+    known |= {
+        row.data_version: row.scenario_name
+        for row in rows
+        if hashes.get(row.scenario_name) == row.card_hash
+    }
+    levels = {row.data_version: row.access_level for row in rows}
     finished = sorted(ctx.finished(INGEST, known).values(), key=lambda record: record.finished_at)
     return {
         known[record.unit_id]: Ingested(
             data_version=record.unit_id,
             splits={k: n for k, n in record.counts.items() if not k.startswith(QUARANTINED)},
+            access_level=levels.get(record.unit_id, AccessLevel.PRIVATE),
         )
         for record in finished
     }
@@ -255,12 +298,12 @@ def _named(card: ScenarioCard) -> str:
     return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)
 
 
-def _version(card: ScenarioCard, found: Ingested) -> ScenarioVersion:
+def _version(card: ScenarioCard, found: Ingested, stated_by: str | None) -> ScenarioVersion:
     return ScenarioVersion(
         scenario_name=card.name,
         data_version=found.data_version,
         card_hash=parse_hash(card),
-        access_level=card.access_level,
+        access_level=found.access_level,
         display_name=card.display_name,
         category=card.category,
         subcategory=card.subcategory,
@@ -270,6 +313,7 @@ def _version(card: ScenarioCard, found: Ingested) -> ScenarioVersion:
         num_instances=_size(found),
         num_quarantined=sum(found.bad.values()),
         source=card.source.table or card.source.dataset or card.source.format,
+        level_stated_by=stated_by,
     )
 
 

@@ -24,13 +24,13 @@ from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.adaptation.sampling import select_train
 from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
-from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
+from medhelm_spark.governance.levels import strictest_sql
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.draws import DRAWN, Draw, draws_of, refuse_empty
@@ -56,12 +56,13 @@ PLANNED = f"""
 SELECT d.run_spec_id, i.instance_id, i.perturbation, d.train_trial_index, d.trial_index,
        CASE WHEN d.by_instance THEN md5(concat(prompt_id, '|', call_id, '|', i.instance_id))
             ELSE {REQUEST_ID_SQL} END AS request_id,
-       k.prompt_id, d.model_deployment, d.decoding, d.access_level,
+       k.prompt_id, d.model_deployment, d.decoding,
+       {strictest_sql("k.access_level", "i.access_level")} AS access_level,
        {ESTIMATED_TOKENS_SQL} AS estimated_tokens,
        '{Purpose.EVALUATE}' AS purpose, '' AS annotator, '' AS judge, '' AS judged_request_id,
        CAST(NULL AS BIGINT) AS rubric_item
 FROM (SELECT DISTINCT render_id, subject_id, perturbation, train_trial_index, prompt_id,
-             num_characters
+             num_characters, access_level
       FROM {{known}}) k
 JOIN {{instances_now}} i ON i.instance_id = k.subject_id AND i.perturbation = k.perturbation
 JOIN {{calls}} d ON k.render_id = d.render_id AND k.train_trial_index = d.train_trial_index
@@ -85,7 +86,6 @@ class Call(Draw):
     call_id: str
     model_deployment: str
     decoding: Decoding
-    access_level: AccessLevel
     by_instance: bool
 
 
@@ -232,7 +232,6 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
             call_id=call_id(run.deployment, decoding),
             model_deployment=spec.model_deployment,
             decoding=decoding,
-            access_level=spec.access_level,
             by_instance=run.deployment.engine == IMPORTED,
         )
 

@@ -13,11 +13,11 @@ from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
 from medhelm_spark.domain.scenario import Verified
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, PolicyError
 from medhelm_spark.helm import export_script as medhelm_export
 from medhelm_spark.helm.expand import expand
 from medhelm_spark.helm.export_file import FORM, FORM_VERSION, PACKAGE, VERSION, read_export
-from medhelm_spark.helm.imported import Import, import_of
+from medhelm_spark.helm.imported import Import, import_of, imported_level
 from medhelm_spark.helm.run_entries import parse_flags
 from tests.exports import ADAPTER, JUDGED, JURY, header, instance, kept
 from tests.unit.runs import SMALL
@@ -25,11 +25,9 @@ from tests.unit.runs import SMALL
 INSTANCES = [instance(place) for place in range(3)]
 
 
-def imported(
-    registry: Registry, called: str | None = None, level: AccessLevel | None = None, **told: Any
-) -> Import:
+def imported(registry: Registry, called: str | None = None, **told: Any) -> Import:
     export = read_export(json.dumps(header(INSTANCES, **told)), "e.jsonl")
-    return import_of(export, "e.jsonl", registry.cards, name=called, access_level=level)
+    return import_of(export, "e.jsonl", registry.cards, name=called)
 
 
 def row(registry: Registry, **told: Any) -> ImportedScenario:
@@ -90,7 +88,25 @@ def test_another_scenario_is_private_and_its_metrics_are_translated(registry: Re
     assert made.card.access_level is AccessLevel.PRIVATE
     assert made.card.metrics == (MetricSpec(name="exact_match"),)
     assert (made.card.main_metric, made.left_out) == ("exact_match", ())
-    assert imported(registry, level=AccessLevel.GATED).card.access_level is AccessLevel.GATED
+    stated = imported_level(made, AccessLevel.GATED, registry.policy, is_own=True)
+    assert stated is AccessLevel.GATED
+
+
+@pytest.mark.attack("levels", "import-scenario --file whose header names a public scenario")
+def test_a_file_under_a_public_card_says_nothing_of_who_may_hold_it(registry: Registry) -> None:
+    made = imported(registry, name="pubmed_qa", run_name="pubmed_qa")
+    assert made.card.access_level is AccessLevel.PUBLIC
+    with pytest.raises(PolicyError, match=r"add --access-level public\|gated\|private"):
+        imported_level(made, None, registry.policy, is_own=True)
+    for level in AccessLevel:
+        assert imported_level(made, level, registry.policy, is_own=True) is level
+    assert imported_level(made, None, registry.policy, is_own=False) is AccessLevel.PUBLIC
+
+
+def test_an_import_is_not_said_to_be_looser_than_our_card(registry: Registry) -> None:
+    made = imported(registry, name="mimic_bhc", run_name="mimic_bhc")
+    with pytest.raises(PolicyError, match="medhelm-spark level lower"):
+        imported_level(made, AccessLevel.PUBLIC, registry.policy, is_own=True)
 
 
 def test_a_pattern_goes_to_the_metric_that_looks_answers_up(registry: Registry) -> None:

@@ -1,0 +1,133 @@
+"""The level follows the data: what is private stays private by whatever way it comes again."""
+
+import pytest
+
+from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.cli import main
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.level_change import Approval
+from medhelm_spark.stages.ingest.lowering import lowered
+from medhelm_spark.stages.ingest.stage import Ingested
+from tests.spark.conftest import PUBLIC, Site, calls, questions
+from tests.spark.notes import NOTES, card, ingest
+
+REFUSED = 1
+PRIVATE = {"private"}
+
+
+def levels(site: Site, table: str, **where: str) -> set[str]:
+    rows = site.rows(table)
+    return {
+        row["access_level"]
+        for row in rows
+        if all(row[key] == value for key, value in where.items())
+    }
+
+
+def command(site: Site, *arguments: str) -> int:
+    flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    return main([*arguments, *flags])
+
+
+@pytest.mark.attack("levels", "a benchmark.yaml edited from private to public after ingest")
+@pytest.mark.attack("levels", "private rows among others, in another order, under another name")
+@pytest.mark.attack("levels", "the lake's own table of instances as the data of a public card")
+def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_record(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sent = site.folder / "sent.log"
+    outside = site.deploy("acme/outside", locality="external", text="yes", log_file=str(sent))
+    inside = site.deploy("acme/inside", text="yes")
+    rows = questions(4)
+    private = site.benchmark("ward", rows, access_level="private")
+    assert site.run("-r", f"{private},model={inside}", command="plan") == 0
+    held = {row["data_version"] for row in site.rows("scenarios")}
+
+    edited = site.benchmark("ward", rows, access_level="public")
+    assert site.run("-r", f"{edited},model={outside}") == REFUSED
+    said = capsys.readouterr().err
+    assert "ward is said to be public, but the lake holds the text of 4 of its records" in said
+    assert {row["data_version"] for row in site.rows("scenarios")} == held
+
+    more = [{"id": "new", "question": "More?", "correct_answer": "no"}, *rows[::-1]]
+    other = site.benchmark("other", more, access_level="public")
+    assert site.run("-r", f"{other},model={outside}") == REFUSED
+    assert levels(site, "instances") == PRIVATE
+
+    own = {**NOTES["fields"], "id": "source_id", "context": "input", "question": "input"}
+    card(site, fields={**own, "reference": "scenario_name"})
+    assert ingest(site, f"table:delta.`{site.lake_path / 'instances'}`") == 0
+    assert levels(site, "instances", scenario_name="notes") == PRIVATE
+    assert levels(site, "scenarios") == PRIVATE
+
+    lower = ["level", "lower", "--scenario", "ward", "--to", "public", "--reason", "made up"]
+    assert command(site, *lower) == 0
+    assert "unreviewed" in capsys.readouterr().err
+    (change,) = site.rows("level_changes")
+    assert (change["from_level"], change["to_level"], change["reason"]) == (
+        "private",
+        "public",
+        "made up",
+    )
+    assert change["changed_by"] and not change["reviewed"] and change["approved_by"] is None
+    assert {change["data_version"]} == held
+    assert site.run("-r", f"{edited},model={outside}") == REFUSED
+    assert site.run("-r", f"{edited},model={inside}", command="plan") == 0
+    assert levels(site, "requests") == PRIVATE
+    assert not calls(sent)
+
+    (version,) = held
+    base = Ingested(data_version=version, splits={"test": 4}, access_level=AccessLevel.PRIVATE)
+    ctx = Workspace(str(site.lake_path), None, spark=site.spark).context("s")
+    by_self = _approval(version, change["changed_by"])
+    assert lowered(ctx, {"ward": base}, [by_self])["ward"].is_unreviewed
+    done = lowered(ctx, {"ward": base}, [_approval(version, "the privacy officer")])["ward"]
+    assert (done.access_level, done.is_unreviewed) == (AccessLevel.PUBLIC, False)
+    assert levels(site, "instances", data_version=done.data_version) == {"public"}
+    assert levels(site, "instances", data_version=version) == PRIVATE
+
+
+def _approval(version: str, by: str) -> Approval:
+    return Approval(
+        scenario_name="ward",
+        data_version=version,
+        to_level=AccessLevel.PUBLIC,
+        approved_by=by,
+    )
+
+
+@pytest.mark.attack("levels", "a table whose rows are private, as few-shot examples of public ones")
+@pytest.mark.attack(
+    "levels", "requests and prompts rewritten to public where instances are private"
+)
+def test_what_is_derived_takes_the_strictest_level_of_what_it_is_made_of(site: Site) -> None:
+    model = site.deploy("acme/inside", text="yes")
+    fields = {**NOTES["fields"], "split": "split"}
+    adapter = {"method": "generation", "max_train_instances": 1}
+    card(site, fields=fields, adapter_spec=adapter)
+    site.spark.sql("CREATE SCHEMA ward")
+    try:
+        site.spark.sql(
+            "CREATE TABLE ward.notes USING delta AS SELECT * FROM VALUES "
+            "('a', 'A note.', 'What?', 'yes', 'train', 'private'), "
+            "('b', 'Another.', 'What?', 'yes', 'test', 'public') "
+            "AS t(case, note, question, answer, split, access_level)"
+        )
+        arguments = ["-r", f"notes:model={model}", "--source", "table:ward.notes", *PUBLIC]
+        assert site.run(*arguments, command="plan") == 0
+        assert levels(site, "instances", split="train") == PRIVATE
+        assert levels(site, "instances", split="test") == {"public"}
+        assert levels(site, "prompts") == levels(site, "requests") == PRIVATE
+        assert levels(site, "policy_decisions") == PRIVATE
+        (spec,) = (row["run_spec"] for row in site.rows("run_specs"))
+        assert spec["access_level"] == "private"
+        (version,) = site.rows("scenarios")
+        assert (version["access_level"], bool(version["level_stated_by"])) == ("private", True)
+        for table, split in (("requests", ""), ("prompts", ""), ("instances", "private")):
+            level = split or "public"
+            path = site.lake_path / table
+            site.spark.sql(f"UPDATE delta.`{path}` SET access_level = '{level}'")
+        assert site.run(*arguments) == 0
+        assert levels(site, "request_results") == PRIVATE
+    finally:
+        site.spark.sql("DROP SCHEMA ward CASCADE")
