@@ -22,7 +22,7 @@ def rows() -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def tests_in(path: str) -> set[str]:
+def functions_of(path: str) -> set[str]:
     return {
         node.name for node in ast.walk(syntax(ROOT / path)) if isinstance(node, ast.FunctionDef)
     }
@@ -40,7 +40,7 @@ def test_every_test_that_a_page_names_is_there(page: str) -> None:
     lacking = [
         f"{path}::{test}"
         for path, test in named
-        if not (ROOT / path).is_file() or test not in tests_in(path)
+        if not (ROOT / path).is_file() or test not in functions_of(path)
     ]
     assert not lacking
 
