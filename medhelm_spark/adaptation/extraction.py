@@ -2,17 +2,17 @@
 
 The text is without thinking under every method (`domain.thinking`). `strict` leaves it as it is,
 which is MedHELM's rule; the other methods give the option, word or value that the text holds, or
-None where it cannot be read. No method guesses. The rules are in `docs/answer-extraction.md`.
+None where it cannot be read, and where a pattern had to be stopped. No method guesses. The rules
+are in `docs/answer-extraction.md`.
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from medhelm_spark.adaptation.choice import read_choice, read_value
 from medhelm_spark.adaptation.json_fields import field
 from medhelm_spark.adaptation.options import Options, options_among, options_of, shown_in
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
+from medhelm_spark.patterns import SlowPatternError, last_match
 
 EXTRACTION_VERSION = "3"
 """Part of every fingerprint of scores and judgements, so that stored answers are read again.
@@ -89,14 +89,9 @@ def _as_option(value: str | None, output_mapping: Mapping[str, str], question: s
     return read_value(value, options_of(output_mapping), question)
 
 
-@lru_cache(maxsize=64)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def _matched(text: str, pattern: str) -> str | None:
-    """The last match: its last group that matched, else all of it."""
-    last = None
-    for match in _compiled(pattern).finditer(text):
-        last = match
-    return None if last is None else last.group(last.lastindex or 0)
+    """The last match: its last group that matched, else all of it; None where it was stopped."""
+    try:
+        return last_match(pattern, text)
+    except SlowPatternError:
+        return None

@@ -1,10 +1,10 @@
 """`answer_extraction` of a card, benchmark file or run entry: its short form and its mistakes."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from medhelm_spark import patterns
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec
 from medhelm_spark.domain.stats import UNREADABLE_STAT
 from medhelm_spark.errors import ConfigError
@@ -36,11 +36,9 @@ def check_extraction(how: AnswerExtraction, metrics: Iterable[MetricSpec], where
             owner = next(method for method, key in _ARGUMENT.items() if key == name)
             raise ConfigError(f"{where}: {KEY}.{name} belongs to {owner}, not to {how.method}.")
     try:
-        re.compile(how.pattern)
-    except re.error as error:
-        raise ConfigError(
-            f"{where}: {KEY}.pattern is {how.pattern!r}, which is no regular expression: {error}."
-        ) from None
+        patterns.check(how.pattern)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {KEY}.pattern is {how.pattern!r}, which is {error}.") from None
     if how.method is not ExtractionMethod.STRICT:
         for metric in metrics:
             if "output_mapping_pattern" in metric.args:

@@ -226,7 +226,7 @@ EHR_SQL = Metric(
     fn=_score,
     needs=frozenset({"references", "extra_data", "completions"}),
     emits=(*_IN_BOTH, *_OURS_ALONE, *map(_as_medhelm, _IN_BOTH)),
-    version="1",
+    version="2",
     preflight=_preflight,
 )
 _NAMES = tuple(info.name for info in EHR_SQL.emits)

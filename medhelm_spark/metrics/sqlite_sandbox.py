@@ -5,8 +5,9 @@ advises for untrusted SQL): the file is opened read-only and immutable; an autho
 SELECT, reading columns, recursion and the functions listed here, so that ATTACH, PRAGMA, VACUUM
 INTO, extensions and every write are refused when the statement is prepared; values, statements and
 patterns have a maximum length; a progress handler ends a query after `max_steps` steps of SQLite's
-virtual machine (the same number on every host) or `max_seconds`. A single function call is not
-interrupted; the maximum lengths keep each listed function to seconds. SQLite's heap is limited for
+virtual machine (the same number on every host), and a clock after `max_seconds`, also between two
+calls of the handler. A single function call is not interrupted; the maximum lengths keep each
+listed function to a second. SQLite's heap is limited for
 the whole process, the only heap limit that SQLite has, and temporary tables are kept in memory.
 """
 
@@ -18,7 +19,7 @@ from enum import StrEnum
 from functools import partial
 from itertools import count
 from pathlib import Path
-from time import monotonic
+from threading import Timer
 
 from medhelm_spark.errors import SetupError
 
@@ -70,7 +71,7 @@ class Limits:
     """What one query may cost; more than `max_rows` rows is over a limit, not cut."""
 
     max_steps: int = 500_000_000
-    max_seconds: float = 60.0
+    max_seconds: float = 5.0
     max_rows: int = 10_000
 
 
@@ -128,14 +129,29 @@ def _authorize(action: int, first: str | None, second: str | None, *_: str | Non
 
 
 def _stop_at(limits: Limits) -> Callable[[], bool]:
-    ticks, deadline = count(1), monotonic() + limits.max_seconds
-    return lambda: next(ticks) * _STEPS_PER_TICK > limits.max_steps or monotonic() > deadline
+    ticks = count(1)
+    return lambda: next(ticks) * _STEPS_PER_TICK > limits.max_steps
+
+
+@contextmanager
+def _interrupted(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """Ends what runs on a connection after this time; nothing that runs later."""
+    clock = Timer(seconds, connection.interrupt)
+    clock.start()
+    try:
+        yield
+    finally:
+        clock.cancel()
+        clock.join()
 
 
 def _run(connection: sqlite3.Connection, limits: Limits, sql: str) -> QueryResult:
     connection.set_progress_handler(_stop_at(limits), _STEPS_PER_TICK)
     try:
-        with closing(connection.execute(sql)) as cursor:
+        with (
+            _interrupted(connection, limits.max_seconds),
+            closing(connection.execute(sql)) as cursor,
+        ):
             return _fetch(cursor, limits.max_rows)
     except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as error:
         return QueryResult(outcome=_why(error))

@@ -6,18 +6,19 @@ best over the references tagged correct. An empty prediction is an answer, and w
 
 `output_mapping_pattern` (a regular expression, in params) takes the letter out of the answer before
 the look-up: its last group that matched, else the whole match. (MedHELM looks up the whole match
-where there are groups and the whole answer where there are none.)
+where there are groups and the whole answer where there are none.) Where it had to be stopped, the
+answer is unreadable: no value.
 
 With `read_as: medhelm-0.8` the text scored is the one that MedHELM's own request would have
 returned (`RequestState.medhelm`), and the stats have the suffix `@medhelm-0.8`; they have no value
 where that text is not known.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
+from medhelm_spark import patterns
 from medhelm_spark.domain.request import Completion, RequestState
 from medhelm_spark.domain.run import MEDHELM_08
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
@@ -33,6 +34,7 @@ from medhelm_spark.metrics.metric import (
     unscored,
 )
 from medhelm_spark.metrics.text import normalise
+from medhelm_spark.patterns import SlowPatternError, first_match
 
 EXACT = "exact_match"
 
@@ -63,15 +65,12 @@ def _f1(gold: str, prediction: str, normal: Normalise) -> Values:
     return (2 * len(wanted & given) / (len(wanted) + len(given)) if wanted and given else 0.0,)
 
 
-def _predicted(
-    state: RequestState, completions: Sequence[Completion], pattern: re.Pattern[str] | None
-) -> str:
+def _predicted(state: RequestState, completions: Sequence[Completion], pattern: str | None) -> str:
     text = likeliest_text(completions)
     if not state.output_mapping:
         return text
     if pattern:
-        match = pattern.search(text)
-        text = match.group(match.lastindex or 0) if match else ""
+        text = first_match(pattern, text) or ""
     return state.output_mapping.get(text, "")
 
 
@@ -83,12 +82,12 @@ def _score(
     compare: Compare,
     keep_articles: bool = False,
 ) -> list[ScoreRow]:
-    pattern = re.compile(given) if (given := params.get("output_mapping_pattern")) else None
+    pattern = params.get("output_mapping_pattern")
     normal = cache(partial(normalise, keep_articles=keep_articles))
     is_medhelm = READ_AS in params
     if is_medhelm:
         names = tuple(name + MEDHELM for name in names)
-    no_answer, no_reference, unknown = (unscored(names, status) for status in _WITHOUT)
+    no_answer, no_reference, unknown, unreadable = (unscored(names, status) for status in _WITHOUT)
     rows: dict[Values, ScoreRow] = {}
 
     def row(state: RequestState) -> ScoreRow:
@@ -100,7 +99,11 @@ def _score(
         if not golds:
             return no_reference
         values: Values = (0.0,) * len(names)
-        if prediction := _predicted(state, completions, pattern):
+        try:
+            prediction = _predicted(state, completions, pattern)
+        except SlowPatternError:
+            return unreadable
+        if prediction:
             prediction = prediction.strip()
             values = compare(golds[0], prediction, normal)
             for gold in golds[1:]:
@@ -110,7 +113,12 @@ def _score(
     return [row(state) for state in states]
 
 
-_WITHOUT = (ScoreStatus.NO_ANSWER, ScoreStatus.NO_REFERENCE, ScoreStatus.NOT_APPLICABLE)
+_WITHOUT = (
+    ScoreStatus.NO_ANSWER,
+    ScoreStatus.NO_REFERENCE,
+    ScoreStatus.NOT_APPLICABLE,
+    ScoreStatus.UNREADABLE,
+)
 
 
 def _check(params: Params) -> None:
@@ -118,11 +126,9 @@ def _check(params: Params) -> None:
         raise ConfigError(f"{READ_AS} is {params[READ_AS]!r}; allowed: {MEDHELM_08}.")
     pattern = params.get("output_mapping_pattern", "")
     try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ConfigError(
-            f"output_mapping_pattern {pattern!r} is not a regular expression: {error}."
-        ) from error
+        patterns.check(pattern)
+    except ValueError as error:
+        raise ConfigError(f"output_mapping_pattern is {pattern!r}, which is {error}.") from None
 
 
 def _metric(compare: Compare, *emits: MetricInfo, keep_articles: bool = False) -> Metric:

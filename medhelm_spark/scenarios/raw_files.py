@@ -3,8 +3,10 @@
 With the check that a table has the columns its card names.
 """
 
+import bz2
 import gzip
 import io
+import lzma
 import re
 import tarfile
 import zipfile
@@ -21,9 +23,34 @@ from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.sources import OpenFile, open_source
+from medhelm_spark.scenarios.unpacking import (
+    MAX_TOTAL_BYTES,
+    Allowance,
+    Unpacked,
+    allowance_of,
+    check_members,
+    size_of,
+)
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
-BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
+BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+)
+
+
+def _gunzip(stream: BinaryIO) -> gzip.GzipFile:
+    return gzip.GzipFile(fileobj=stream)
+
+
+DECOMPRESS: Mapping[bytes, Callable[[BinaryIO], Any]] = MappingProxyType(
+    {b"\x1f\x8b": _gunzip, b"BZh": bz2.BZ2File, b"\xfd7zXZ": lzma.LZMAFile}
+)
+"""What a tar may be compressed by, by its first bytes."""
 CheckColumns = Callable[[Sequence[str]], None]
 UNREAD: Mapping[str, Any] = MappingProxyType({})
 """A row of another partition, left unread."""
@@ -92,10 +119,11 @@ def shown(file: SourceFile) -> str:
 
 @contextmanager
 def open_data(file: SourceFile, open_file: OpenFile = open_source) -> Iterator[BinaryIO]:
-    """The file's own bytes.
+    """The file's own bytes, of a compressed one as many as it may unpack to.
 
     Raises:
-        DataError: the archive is cut off or damaged, or holds no such member.
+        DataError: the archive is cut off or damaged, holds no such member, or unpacks to more than
+            `unpacking` allows, which is said where those bytes are read.
     """
     with ExitStack() as stack:
         stream = stack.enter_context(open_file(file.path))
@@ -109,17 +137,46 @@ def open_data(file: SourceFile, open_file: OpenFile = open_source) -> Iterator[B
 
 
 def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
-    if file.member is not None and file.path.lower().endswith(".zip"):
+    is_gzip = file.path.lower().endswith(".gz")
+    if file.member is None:
+        return _unpacked(file, stream, _gunzip, stack) if is_gzip else stream
+    if file.path.lower().endswith(".zip"):
         zipped = stack.enter_context(zipfile.ZipFile(stream))
+        check_members(file.path, (info.file_size for info in zipped.infolist()))
         name = _member(file, [info.filename for info in zipped.infolist() if not info.is_dir()])
-        return stack.enter_context(_zip_member(file, zipped, name))
-    if file.member is not None:
-        tarred = stack.enter_context(tarfile.TarFile.open(fileobj=stream, mode="r:*"))
-        name = _member(file, [info.name for info in tarred.getmembers() if info.isfile()])
-        return stack.enter_context(cast(BinaryIO, tarred.extractfile(name)))
-    if file.path.lower().endswith(".gz"):
-        return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
-    return stream
+        allowance = allowance_of(shown(file), zipped.getinfo(name), size_of(stream))
+        return _counted(_zip_member(file, zipped, name), allowance, stack)
+    return _tar_member(file, stream, stack)
+
+
+def _tar_member(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
+    """A member of a tar, which is read from its beginning to find it."""
+    size, head = size_of(stream), stream.read(8)
+    stream.seek(0)
+    unpack = next((each for magic, each in DECOMPRESS.items() if head.startswith(magic)), None)
+    tar = _unpacked(file, stream, unpack, stack, most=MAX_TOTAL_BYTES) if unpack else stream
+    tarred = stack.enter_context(tarfile.TarFile.open(fileobj=tar, mode="r:"))
+    check_members(file.path, (info.size for info in tarred))
+    members = tarred.getmembers()
+    name = _member(file, [info.name for info in members if info.isfile()])
+    # A sparse member of a few bytes may state terabytes, and reads as zeros.
+    allowance = Allowance(path=shown(file), compressed=size)
+    return _counted(cast(BinaryIO, tarred.extractfile(name)), allowance, stack)
+
+
+def _unpacked(
+    file: SourceFile,
+    stream: BinaryIO,
+    unpack: Callable[[BinaryIO], Any],
+    stack: ExitStack,
+    **most: int,
+) -> BinaryIO:
+    allowance = Allowance(path=shown(file), compressed=size_of(stream), **most)
+    return _counted(stack.enter_context(unpack(stream)), allowance, stack)
+
+
+def _counted(stream: BinaryIO, allowance: Allowance, stack: ExitStack) -> BinaryIO:
+    return cast(BinaryIO, stack.enter_context(Unpacked(stream, allowance)))
 
 
 def _zip_member(file: SourceFile, zipped: zipfile.ZipFile, name: str) -> BinaryIO:

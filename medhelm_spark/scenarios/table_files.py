@@ -14,6 +14,7 @@ from typing import Any
 from medhelm_spark.errors import DataError, SetupError
 from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, seekable
 from medhelm_spark.scenarios.records import BadReason, column_of
+from medhelm_spark.scenarios.unpacking import check_parts, size_of
 
 BATCH_ROWS = 1024
 BATCH_BYTES = 16 << 20
@@ -139,7 +140,11 @@ def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] 
     """
     openpyxl = _openpyxl(file)
     with _readable_workbook(file):
-        book = openpyxl.load_workbook(seekable(file.stream), read_only=True, data_only=True)
+        stream = seekable(file.stream)
+        with zipfile.ZipFile(stream) as document:
+            check_parts(file.path, document, size_of(stream))
+        stream.seek(0)
+        book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
         with closing(book):
             rows = book.worksheets[0].iter_rows(values_only=True)
             header = _header(file, next(rows, ()))

@@ -12,6 +12,7 @@ from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, seekable
 from medhelm_spark.scenarios.records import BadReason
 from medhelm_spark.scenarios.text_files import stem
+from medhelm_spark.scenarios.unpacking import check_parts, size_of
 
 BAD_PATH = (SyntaxError, TypeError, KeyError)
 """What ElementTree raises for paths it cannot read, by its version."""
@@ -119,7 +120,9 @@ def _record(question: str, lines: list[str], is_red: bool) -> dict[str, str]:
 
 def _paragraphs(file: RawFile) -> Iterator[ET.Element]:
     try:
-        with zipfile.ZipFile(seekable(file.stream)) as document:
+        stream = seekable(file.stream)
+        with zipfile.ZipFile(stream) as document:
+            check_parts(file.path, document, size_of(stream))
             root = ET.fromstring(document.read(BODY))
     except (zipfile.BadZipFile, KeyError, ET.ParseError) as error:
         kind = type(error).__name__

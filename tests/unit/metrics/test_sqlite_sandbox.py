@@ -2,6 +2,7 @@
 
 import sqlite3
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -135,6 +136,20 @@ def test_steps_seconds_and_rows_are_limited_each(database):
     assert run(database, four, max_rows=3).outcome is Outcome.OVER_LIMIT
     assert run(database, endless, max_steps=20_000).outcome is Outcome.OVER_LIMIT
     assert run(database, endless, max_seconds=0.05).outcome is Outcome.OVER_LIMIT
+
+
+@pytest.mark.attack("inputs", "SQL of a model that spends its time inside functions, for minutes")
+def test_time_is_limited_between_two_counts_of_steps(database):
+    wide = f"SELECT replace(hex(hex(hex('{'a' * 4_000}'))), '61', 'aa') AS x"
+    calls = "SELECT sum(instr(x, substr(x, 1, 15000) || i)) FROM wide, n"
+    sql = f"{NUMBERS}, wide AS ({wide}) {calls}"
+    began = monotonic()
+    with sandbox(str(database), Limits(max_seconds=0.2)) as query:
+        assert query(sql).outcome is Outcome.OVER_LIMIT
+        # What is left of the clock must not end the next query.
+        assert query("SELECT count(*) FROM patient").rows == ((3,),)
+    assert monotonic() - began < 30
+    assert Limits().max_seconds == 5
 
 
 def test_memory_is_limited_and_the_next_query_runs(database):

@@ -116,7 +116,7 @@ def test_output_mapping_pattern_is_not_for_free_text():
 
 
 def test_broken_pattern_is_refused_before_any_call():
-    with pytest.raises(ConfigError, match=r"'\(\[A-C\]' is not a regular expression"):
+    with pytest.raises(ConfigError, match=r"'\(\[A-C\]', which is no regular expression"):
         FAMILY.preflight({"output_mapping_pattern": "([A-C]"})
 
 
