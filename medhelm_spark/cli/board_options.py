@@ -50,3 +50,10 @@ def serving(parser: ArgumentParser) -> None:
         metavar="ADDRESS",
         help="the address to listen on (default: %(default)s, this machine only)",
     )
+    add(
+        "--allowed-hosts",
+        nargs="+",
+        default=(),
+        metavar="NAME",
+        help="names that browsers call the server by beside its own, such as a proxy's",
+    )
