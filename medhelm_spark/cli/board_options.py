@@ -13,6 +13,13 @@ def which(parser: ArgumentParser) -> None:
     one.add_argument("--release", metavar="NAME", help="a release")
 
 
+def verifying(parser: ArgumentParser) -> None:
+    """What to do with which release."""
+    add = parser.add_argument
+    add("action", choices=("verify",), help="hash every row behind it again, and compare")
+    add("--release", required=True, metavar="NAME", help="the release")
+
+
 def board(parser: ArgumentParser) -> None:
     """In which form to show a board."""
     add = parser.add_argument

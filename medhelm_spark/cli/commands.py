@@ -149,6 +149,13 @@ def summarize(args: Namespace) -> int:
     return 0
 
 
+def release(args: Namespace) -> int:
+    """`release verify --release R`: hash every row behind a release again."""
+    manifest = evaluation(args).verify(args.release)
+    write_out(f"release {args.release}: as published, manifest {manifest}")
+    return 0
+
+
 def leaderboard(args: Namespace) -> int:
     """`leaderboard`: the board of a suite or release, or its robustness, printed or written."""
     site = evaluation(args)

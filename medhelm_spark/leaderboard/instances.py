@@ -13,9 +13,10 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
+from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
-from medhelm_spark.leaderboard.queries import literal, stat_column
+from medhelm_spark.leaderboard.queries import stat_column
 from medhelm_spark.leaderboard.viewers import Viewer, refuse
 
 Row = TypeVar("Row")
