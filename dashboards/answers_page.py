@@ -20,6 +20,7 @@ from medhelm_spark.leaderboard import (
     InstancePage,
     InstanceScore,
     Order,
+    Viewer,
     instance_detail,
     instances_of,
 )
@@ -33,8 +34,8 @@ ORDERS = {
 SEPARATOR = "~"
 
 
-def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun]) -> None:
-    """Pickers, the list of answers, and one answer."""
+def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun], viewer: Viewer) -> None:
+    """Pickers, the list of answers, and one answer, if the viewer may see its text."""
     st.html(note(LOCAL_VIEW))
     scored = [run for run in runs if run.cell]
     if not scored:
@@ -49,7 +50,7 @@ def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun]) -> None:
         chosen = _pick_answer(reader, run, order)
     with right:
         if chosen:
-            detail = instance_detail(reader, run.run_spec, chosen.key)
+            detail = instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
             if detail:
                 _show_detail(run, chosen, detail)
 

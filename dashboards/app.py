@@ -23,10 +23,12 @@ from medhelm_spark.leaderboard import (
     BoardRun,
     BoardSource,
     Kind,
+    Viewer,
     choose,
     list_releases,
     list_suites,
     load_runs,
+    viewer_of,
 )
 from medhelm_spark.plugins import activate
 
@@ -35,18 +37,24 @@ REFRESH_SECONDS = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a page shows: the runs of one suite or release; `coverage_floor` is the policy's."""
+    """What a page shows: the runs of one suite or release, to whoever looks.
+
+    `coverage_floor` is the policy's.
+    """
 
     reader: Reader
     source: BoardSource
     runs: tuple[BoardRun, ...]
     coverage_floor: float
+    viewer: Viewer
 
 
 PAGES: Mapping[str, Callable[[Shown], None]] = {
     "Board": lambda shown: board_page.show(shown.source, shown.runs, shown.coverage_floor),
     "Robustness": lambda shown: robustness_page.show(shown.runs),
-    "Answers": lambda shown: answers_page.show(shown.reader, shown.source, shown.runs),
+    "Answers": lambda shown: answers_page.show(
+        shown.reader, shown.source, shown.runs, shown.viewer
+    ),
 }
 """By the name in the picker and in the address; the first is shown where none is named."""
 
@@ -113,6 +121,11 @@ def address_follows() -> None:
     st.query_params[source.kind.value] = source.name
 
 
+def viewer() -> Viewer:
+    """Who looks, by where the server listens now and by what the browser sent."""
+    return viewer_of(st.get_option("server.address"), st.context.headers.to_dict())
+
+
 def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     """The picker of suites and releases."""
     sources, selected = sources_of(reader.location), source_of(reader, args)
@@ -143,7 +156,14 @@ def page() -> None:
     title.html(heading(source_text(source)))
     st.html(note(NOT_APPROVED, "warning"))
     runs = runs_of(reader.location, source.kind.value, source.name)
-    PAGES[view](Shown(reader=reader, source=source, runs=runs, coverage_floor=args.coverage_floor))
+    shown = Shown(
+        reader=reader,
+        source=source,
+        runs=runs,
+        coverage_floor=args.coverage_floor,
+        viewer=viewer(),
+    )
+    PAGES[view](shown)
 
 
 HERE = Path(__file__).parent

@@ -9,8 +9,8 @@ NOT_APPROVED = (
     "a model for patient care by them."
 )
 LOCAL_VIEW = (
-    "Local single-user view: whoever can open this page can read every text of this lake, gated "
-    "and private rows included."
+    "Local single-user view: whoever can open this page at this machine can read every text of "
+    "this lake, gated and private rows included; from elsewhere only public text is shown."
 )
 
 

@@ -45,6 +45,10 @@ class LakeError(MedhelmSparkError):
     """A Delta table is missing, of a newer schema, or held by another driver."""
 
 
+class IntegrityError(MedhelmSparkError):
+    """A value that a release pinned was changed since; names tables and runs, never values."""
+
+
 class SetupError(MedhelmSparkError):
     """Java, Spark, Delta, an engine, a model file, a key or an extra package is missing."""
 

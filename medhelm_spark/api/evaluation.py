@@ -45,6 +45,7 @@ from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
     Order,
+    choose,
     instances_of,
     paired,
     robustness_of,
@@ -58,6 +59,7 @@ from medhelm_spark.stages.ingest.stage import Ingested, ingest
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import preload
 
@@ -328,6 +330,15 @@ class Evaluation:
         board = self.board(release=release)
         self._track(ctx, board.leaderboard, release)
         return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
+
+    def verify(self, release: str) -> str:
+        """Hash every row behind a release again; returns the manifest hash, writes nothing.
+
+        Raises:
+            IntegrityError: a value was changed since it was published; names tables and runs.
+        """
+        choose(self._workspace.reader, release=release)
+        return verify(self._workspace.context(""), release)
 
     def _summarized(self, suites: str | Sequence[str]) -> list[Context]:
         names = [suites] if isinstance(suites, str) else suites

@@ -13,7 +13,13 @@ from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, InstancePage, instance_detail
+from medhelm_spark.leaderboard import (
+    InstanceDetail,
+    InstanceKey,
+    InstancePage,
+    Viewer,
+    instance_detail,
+)
 from medhelm_spark.render.board import render
 from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.render.table import html_table
@@ -148,7 +154,8 @@ class Instances:
 
     def detail(self, key: InstanceKey) -> InstanceDetail | None:
         """Prompt, answer, references, scores and verdicts of one answer; None if there is none."""
-        return instance_detail(self.reader, self.run_spec, key)
+        # Who runs Python here reads the lake itself: no page stands between.
+        return instance_detail(self.reader, self.run_spec, key, viewer=Viewer.THIS_MACHINE)
 
     def details(self) -> Iterator[InstanceDetail]:
         """The same for every answer of the page."""

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 
 from medhelm_spark import plugins
-from medhelm_spark.cli.exit_codes import FAILED, INTERRUPTED, OUTAGE, again
+from medhelm_spark.cli.exit_codes import CHANGED, FAILED, INTERRUPTED, OUTAGE, again
 from medhelm_spark.cli.parser import parse
-from medhelm_spark.errors import MedhelmSparkError, OutageError
+from medhelm_spark.errors import IntegrityError, MedhelmSparkError, OutageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,6 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OutageError as error:
         sys.stderr.write(f"medhelm-spark: {error} When it answers again: {again(typed)}\n")
         return OUTAGE
+    except IntegrityError as error:
+        sys.stderr.write(f"medhelm-spark: {error}\n")
+        return CHANGED
     except MedhelmSparkError as error:
         sys.stderr.write(f"medhelm-spark: {error}\n")
         return FAILED

@@ -13,6 +13,13 @@ def which(parser: ArgumentParser) -> None:
     source.add_argument("--release", metavar="NAME", help="a release")
 
 
+def verifying(parser: ArgumentParser) -> None:
+    """What to do with which release."""
+    add = parser.add_argument
+    add("action", choices=("verify",), help="hash every row behind it again, and compare")
+    add("--release", required=True, metavar="NAME", help="the release")
+
+
 def board(parser: ArgumentParser) -> None:
     """In which form to show a board."""
     add = parser.add_argument
@@ -49,4 +56,11 @@ def serving(parser: ArgumentParser) -> None:
         default=DEFAULT_HOST,
         metavar="ADDRESS",
         help="the address to listen on (default: %(default)s, this machine only)",
+    )
+    add(
+        "--allowed-hosts",
+        nargs="+",
+        default=(),
+        metavar="NAME",
+        help="names that browsers call the server by beside its own, such as a proxy's",
     )

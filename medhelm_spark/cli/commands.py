@@ -180,6 +180,13 @@ def summarize(args: Namespace) -> int:
     return 0
 
 
+def release(args: Namespace) -> int:
+    """`release verify --release R`: hash every row behind a release again."""
+    manifest = evaluation(args).verify(args.release)
+    write_out(f"release {args.release}: as published, manifest {manifest}")
+    return 0
+
+
 def leaderboard(args: Namespace) -> int:
     """`leaderboard`: the board of a suite or release, or its robustness, printed or written."""
     site = evaluation(args)
@@ -195,7 +202,9 @@ def serve(args: Namespace) -> int:
 
     place = (args.output_path, args.suite, args.release, args.port, args.host)
     floor = policy_of(args.local_path).comparison.coverage_floor
-    return open_dashboard(*place, coverage_floor=floor, plugins=args.plugins)
+    return open_dashboard(
+        *place, coverage_floor=floor, plugins=args.plugins, allowed=args.allowed_hosts
+    )
 
 
 def explain_config(args: Namespace) -> int:

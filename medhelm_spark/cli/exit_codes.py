@@ -16,6 +16,9 @@ INCOMPLETE = 3
 OUTAGE = 4
 """A model or judge gave no answers, so asking stopped; what was answered is kept."""
 
+CHANGED = 5
+"""A value that a release pinned was changed since."""
+
 INTERRUPTED = 130
 
 MEANINGS = f"""\
@@ -25,6 +28,7 @@ exit codes:
   2    a wrong command line
   {INCOMPLETE}    done, but fewer answers have a score than the policy's coverage_floor
   {OUTAGE}    stopped: a model or judge gave no answers; the same command goes on
+  {CHANGED}    stopped: a release is not what was published
   {INTERRUPTED}  interrupted; the same command goes on"""
 
 _ENTRIES = ("-r", "--run-entries")

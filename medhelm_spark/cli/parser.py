@@ -127,6 +127,12 @@ COMMANDS: Mapping[str, Command] = {
         options=_SUMMARIES,
         examples=("publish --suites first second --release 2026-q1",),
     ),
+    "release": Command(
+        function=commands.release,
+        about="Check that every value behind a release is what was published.",
+        options=(*_PLACES, board_options.verifying),
+        examples=("release verify --release 2026-q1",),
+    ),
     "leaderboard": Command(
         function=commands.leaderboard,
         about="Print or write the board of a suite or release.",

@@ -1,7 +1,7 @@
 """`medhelm-spark serve`: the dashboard in this process, bound to this machine by default."""
 
-import ipaddress
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -10,7 +10,7 @@ from medhelm_spark.config.resources import resource
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import PolicyError, SetupError
 from medhelm_spark.lake.reader import Reader, open_reader
-from medhelm_spark.leaderboard import choose, text_levels
+from medhelm_spark.leaderboard import choose, is_loopback, text_levels
 
 
 def serve(
@@ -22,11 +22,12 @@ def serve(
     *,
     coverage_floor: float,
     plugins: Sequence[str] = (),
+    allowed: Sequence[str] = (),
 ) -> int:
     """Become the dashboard's server; what is wrong with the lake or the names is said before.
 
     The page ranks by the policy's `coverage_floor`. It loads `plugins` to know the directions of
-    their metrics; tables do not hold them.
+    their metrics; tables do not hold them. `allowed` are names of the server beside its own.
 
     Raises:
         SetupError: Streamlit is missing, or the lake cannot be read from here.
@@ -38,7 +39,7 @@ def serve(
     reader = open_reader(output_path)
     check_host(reader, host)
     source = choose(reader, suite, release)
-    words = [*command(output_path, port, host), "--coverage-floor", str(coverage_floor)]
+    words = [*command(output_path, port, host, allowed), "--coverage-floor", str(coverage_floor)]
     words += ["--plugins", *plugins] if plugins else []
     words += [f"--{source.kind.value}", source.name] if suite or release else []
     sys.stderr.write(f"dashboard of {output_path}: http://{host}:{port}\n")
@@ -58,23 +59,37 @@ def check_host(reader: Reader, host: str) -> None:
         )
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server bound to `host`.
+def allowed_hosts(host: str, more: Sequence[str] = ()) -> list[str]:
+    """The names that a browser may call the server by; a site whose name was rebound is none.
 
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("gpu1")
-    (True, True, False, False)
+    >>> allowed_hosts("127.0.0.1")
+    ['localhost', '127.0.0.1', '::1']
     """
+    names = ["localhost", "127.0.0.1", "::1", host.strip("[]")]
+    if not is_loopback(host):
+        own = socket.gethostname()
+        names += [own, socket.getfqdn(), *_addresses(own)]
+    wildcards = ("0.0.0.0", "::")
+    return [name for name in dict.fromkeys([*names, *more]) if name and name not in wildcards]
+
+
+def _addresses(name: str) -> list[str]:
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return sorted({str(found[4][0]) for found in socket.getaddrinfo(name, None)})
+    except OSError:
+        return []
 
 
-def command(output_path: str, port: int, host: str) -> list[str]:
-    """The words that start the server; the dashboard's own configuration file says the rest."""
+def command(output_path: str, port: int, host: str, allowed: Sequence[str] = ()) -> list[str]:
+    """The words that start the server; the dashboard's own configuration file says the rest.
+
+    `allowed` are names that browsers may call it by, beside its own.
+    """
     options = {
         "server.address": host,
         "server.port": port,
+        "server.enableCORS": "true",
+        "server.enableXsrfProtection": "true",
         "server.headless": "true",
         "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
@@ -82,6 +97,7 @@ def command(output_path: str, port: int, host: str) -> list[str]:
         "client.toolbarMode": "minimal",
     }
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    flags += [f"--server.allowedHosts={name}" for name in allowed_hosts(host, allowed)]
     app = str(resource("dashboards", "app.py"))
     words = [sys.executable, "-m", "streamlit", "run", app, *flags, "--"]
     return [*words, "--output-path", output_path]

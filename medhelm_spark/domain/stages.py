@@ -117,9 +117,21 @@ SUMMARIZE = Stage(
 )
 PUBLISH = Stage(
     name="publish",
-    version="1",
-    about="Pin the stats of some suites as a release.",
-    reads=("run_specs", "runs", "releases"),
+    version="2",
+    about="Pin the stats of some suites, and the values behind them, as a release.",
+    reads=(
+        "run_specs",
+        "runs",
+        "releases",
+        "scenarios",
+        "instances",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "per_instance_stats",
+        "stats",
+    ),
     writes=("releases",),
 )
 

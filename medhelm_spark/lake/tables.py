@@ -43,7 +43,12 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseMember:
-    """Row of `releases`: one run of a release and the write that holds its stats."""
+    """Row of `releases`: one run of a release and the write that holds its stats.
+
+    `writes` names by table the writes that hold the run's rows, parted by spaces; `value_hashes` is
+    by table the hash of the values of those rows (`lake.value_hash`). `manifest_hash` covers all
+    that the release's rows say.
+    """
 
     release: str
     status: str
@@ -53,6 +58,8 @@ class ReleaseMember:
     stats_write_id: str
     created_at: datetime
     manifest_hash: str
+    writes: Mapping[str, str] | None = None
+    value_hashes: Mapping[str, str] | None = None
 
 
 SCHEMA_VERSION = 1

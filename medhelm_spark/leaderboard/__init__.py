@@ -23,6 +23,7 @@ from medhelm_spark.leaderboard.sources import (
     list_suites,
     text_levels,
 )
+from medhelm_spark.leaderboard.viewers import Viewer, is_loopback, viewer_of
 
 __all__ = [
     "BoardRun",
@@ -33,10 +34,12 @@ __all__ = [
     "InstanceScore",
     "Kind",
     "Order",
+    "Viewer",
     "board_of",
     "choose",
     "instance_detail",
     "instances_of",
+    "is_loopback",
     "list_releases",
     "list_suites",
     "load_board",
@@ -44,4 +47,5 @@ __all__ = [
     "paired",
     "robustness_of",
     "text_levels",
+    "viewer_of",
 ]

@@ -13,9 +13,11 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
+from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
-from medhelm_spark.leaderboard.queries import literal, stat_column
+from medhelm_spark.leaderboard.queries import stat_column
+from medhelm_spark.leaderboard.viewers import Viewer, refuse
 
 Row = TypeVar("Row")
 
@@ -141,19 +143,30 @@ def _score(row: Mapping[str, Any]) -> InstanceScore:
     )
 
 
-def instance_detail(reader: Reader, spec: RunSpec, key: InstanceKey) -> InstanceDetail | None:
-    """Request, answer, references, scores and verdicts of one answer; None if the run lacks it."""
+def instance_detail(
+    reader: Reader, spec: RunSpec, key: InstanceKey, *, viewer: Viewer
+) -> InstanceDetail | None:
+    """Request, answer, references, scores and verdicts of one answer; None if the run lacks it.
+
+    Raises:
+        PolicyError: The viewer may not see text of the level of the run, or of a row that was read.
+    """
+    refuse(viewer, [spec.access_level])
     columns = {"run_spec_id": spec.run_spec_id, **_columns(key)}
     request = _first(reader, _where(output_of("requests", PLAN), columns), PlannedRequest)
     stats = _first(reader, _where(_SCORES, columns), PerInstanceStats)
     if request is None and stats is None:
         return None
     verdicts = reader.rows(_where(output_of("annotations", ANNOTATE), columns), Annotation)
+    instance = _first(reader, _where(_INSTANCES, _of_data(spec, key)), Instance)
+    prompt, result = _prompt(reader, request), _result(reader, request)
+    rows = [row for row in (instance, prompt, request, result, *verdicts) if row]
+    refuse(viewer, [row.access_level for row in rows])
     return InstanceDetail(
-        instance=_first(reader, _where(_INSTANCES, _of_data(spec, key)), Instance),
-        prompt=_prompt(reader, request),
+        instance=instance,
+        prompt=prompt,
         request=request,
-        result=_result(reader, request),
+        result=result,
         stats=stats,
         annotations=tuple(sorted(verdicts, key=_verdict_order)),
     )

@@ -8,9 +8,10 @@ import pyarrow.compute as pc
 
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import UNBOUNDED
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
-from medhelm_spark.leaderboard.queries import literals, stat_column
+from medhelm_spark.leaderboard.queries import stat_column
 from medhelm_spark.leaderboard.runs import BoardRun
 from medhelm_spark.statistics.board import BoardPair, build_board
 from medhelm_spark.statistics.cell import BoardCell

@@ -1,6 +1,6 @@
 """The runs of a suite or a release, each with its cell of the board."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,17 +8,22 @@ from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.domain.stats import MetricInfo, Stat
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.tables import ReleaseMember
-from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
+from medhelm_spark.lake.release import (
+    WrittenStat,
+    key_of,
+    members_of,
+    read_release,
+    refuse_changed,
+)
+from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
 from medhelm_spark.leaderboard.cells import Written, cell_of, scale_of
-from medhelm_spark.leaderboard.queries import literals
 from medhelm_spark.leaderboard.sources import BoardSource, Kind
 from medhelm_spark.statistics.cell import BoardCell
 
 _FINISHED = f"SELECT * FROM ({CURRENT_RUNS}) WHERE stage IN ('score', 'summarize')"
 _STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
-_PLANNED = "SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({units})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +47,6 @@ class BoardRun:
     is_current: bool
     changes: tuple[Stat, ...] = ()
     is_superseded: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WrittenStat(Stat):
-    """A Stat and the id of its write."""
-
-    write_id: str
 
 
 class _Ledger:
@@ -84,16 +82,20 @@ class _Ledger:
 
 
 def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
-    """The runs of a suite (superseded ones left out) or of a release, by run name."""
+    """The runs of a suite (superseded ones left out) or of a release, by run name.
+
+    Raises:
+        IntegrityError: A value behind a release's board was changed after it was published.
+    """
     ledger = _Ledger(reader)
     current = reader.rows(CURRENT_RUN_SPECS, SuiteRun)
     newest = {(row.suite, row.name): row.run_spec_id for row in current}
     if source.kind is Kind.RELEASE:
-        planned, pins = _of_release(reader, source.name)
+        planned, pins, stats = _of_release(reader, source.name)
     else:
         planned = [row for row in current if row.suite == source.name]
         pins = ledger.newest
-    stats = _stats(reader, pins, [row.run_spec_id for row in planned])
+        stats = _stats(reader, pins, [row.run_spec_id for row in planned])
     scenarios = _scenarios(reader)
     return tuple(
         BoardRun(
@@ -116,24 +118,22 @@ def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
     )
 
 
-def _of_release(reader: Reader, release: str) -> tuple[list[SuiteRun], dict[str, str]]:
-    members = [m for m in reader.rows(CURRENT_RELEASES, ReleaseMember) if m.release == release]
-    units = literals(member.run_spec_id for member in members)
-    rows = reader.rows(_PLANNED.format(units=units), SuiteRun)
-    newest = {
-        (row.suite, row.name, row.run_spec_id): row
-        for row in sorted(rows, key=lambda row: row.planned_at)
-    }
-    keys = [(member.suite, member.name, member.run_spec_id) for member in members]
-    pins = {member.run_spec_id: member.stats_write_id for member in members}
-    return [newest[key] for key in keys if key in newest], pins
+def _of_release(
+    reader: Reader, release: str
+) -> tuple[list[SuiteRun], dict[str, str], Mapping[str, Sequence[Stat]]]:
+    rows = read_release(reader, members_of(reader, release))
+    refuse_changed(release, rows)
+    planned = [rows.planned[key_of(member)] for member in rows.members]
+    return planned, {row.run_spec_id: row.stats_write_id for row in rows.members}, rows.stats
 
 
-def _stats(reader: Reader, pins: Mapping[str, str], units: Iterable[str]) -> dict[str, list[Stat]]:
+def _stats(
+    reader: Reader, pins: Mapping[str, str], units: Iterable[str]
+) -> Mapping[str, Sequence[Stat]]:
     """Stats by run_spec_id, each from the write that `pins` names for its run."""
     pinned = [unit for unit in units if unit in pins]
     by_run: dict[str, list[Stat]] = {}
-    for stat in reader.rows(_STATS.format(units=literals(pinned)), _WrittenStat):
+    for stat in reader.rows(_STATS.format(units=literals(pinned)), WrittenStat):
         if pins.get(stat.run_spec_id) == stat.write_id:
             by_run.setdefault(stat.run_spec_id, []).append(stat)
     return by_run

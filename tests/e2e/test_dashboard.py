@@ -8,13 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
 import pytest
+import streamlit
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark.cli.serve import command
@@ -54,6 +57,8 @@ def opened(
     monkeypatch: pytest.MonkeyPatch, lake: Path, suite: str = "s1", **address: str | list[str]
 ) -> AppTest:
     monkeypatch.setattr(sys, "argv", ["app.py", "--output-path", str(lake), "--suite", suite])
+    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", HOST)]))
+    monkeypatch.setattr(streamlit, "get_option", {"server.address": HOST}.__getitem__)
     test = AppTest.from_file(str(APP), default_timeout=START_SECONDS)
     for name, value in address.items():
         test.query_params[name] = value
@@ -224,24 +229,33 @@ class TestPage:
 @pytest.fixture(scope="module")
 def address(lake: Path) -> Iterator[str]:
     """The served dashboard."""
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        port = free.getsockname()[1]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    log = (lake / "server.log").open("w", encoding="utf-8")
-    server = subprocess.Popen(
-        [*command(str(lake), port, HOST), "--suite", "s1"], env=env, stdout=log, stderr=log
-    )
-    try:
-        wait_healthy(f"http://{HOST}:{port}/_stcore/health")
+    port = free_port()
+    with served([*command(str(lake), port, HOST), "--suite", "s1"], port, lake / "server.log"):
         yield f"http://{HOST}:{port}/"
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-        log.close()
     said = (lake / "server.log").read_text(encoding="utf-8")
     assert "Traceback" not in said
     assert HOSTILE not in said
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+@contextmanager
+def served(words: list[str], port: int, log: Path, **variables: str) -> Iterator[None]:
+    """A server of its own process, with these environment variables."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    with log.open("w", encoding="utf-8") as file:
+        server = subprocess.Popen(words, env=env, stdout=file, stderr=file)
+        try:
+            wait_healthy(f"http://{HOST}:{port}/_stcore/health")
+            yield
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
 
 
 def wait_healthy(address: str) -> None:
@@ -254,6 +268,81 @@ def wait_healthy(address: str) -> None:
         except OSError:
             time.sleep(0.2)
     pytest.fail(f"the server was not healthy within {START_SECONDS} s")
+
+
+PRIVATE = "view=Answers&suite=s1&run=alpha-discharge_note&instance=discharge_note-i1"
+EVIL = "evil.test"
+WITHHELD = "private text is shown only at the machine that serves this page"
+
+
+def streamlit_run(lake: Path, port: int) -> list[str]:
+    """What a person types who goes round `medhelm-spark serve`."""
+    words = [sys.executable, "-m", "streamlit", "run", str(APP), "--server.port", str(port)]
+    return [*words, "--", "--output-path", str(lake)]
+
+
+@pytest.fixture(scope="module")
+def rebound() -> Iterator[Browser]:
+    """A browser whose look-up of another site's name gives this machine's address."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    assert path, f"a browser is needed to test the page: one of {', '.join(BROWSERS)}"
+    with sync_playwright() as playwright:
+        rules = f"--host-resolver-rules=MAP {EVIL} {HOST}"
+        browser = playwright.chromium.launch(executable_path=path, args=[*SWITCHES, rules])
+        yield browser
+        browser.close()
+
+
+class TestViewers:
+    """Who is shown text, in a browser: only one at this machine, under a name of it."""
+
+    @pytest.mark.attack("dashboard", "DNS rebinding: another site's name for this machine")
+    def test_a_rebound_name_opens_no_page(self, rebound: Browser, lake: Path) -> None:
+        port = free_port()
+        with served(command(str(lake), port, HOST), port, lake / "rebound.log"):
+            page = rebound.new_page()
+            refused: list[str] = []
+            page.on("console", lambda said: refused.append(said.text))
+            page.goto(f"http://{EVIL}:{port}/?{PRIVATE}")
+            page.wait_for_timeout(4000)
+            assert any("WebSocket" in text and "403" in text for text in refused), refused
+            assert "says 1" not in page.content()
+            page.goto(f"http://localhost:{port}/?{PRIVATE}")
+            expect(page.locator(".ms-answer")).to_have_text(
+                f"{ALPHA} says 1 {HOSTILE}", timeout=WAIT_MS
+            )
+            page.close()
+
+    @pytest.mark.attack(
+        "dashboard", "DNS rebinding, the server's list of hosts opened by a variable"
+    )
+    def test_a_rebound_name_is_shown_no_text(self, rebound: Browser, lake: Path) -> None:
+        port = free_port()
+        variables = {"STREAMLIT_SERVER_ALLOWED_HOSTS": "*"}
+        with served(streamlit_run(lake, port), port, lake / "open.log", **variables):
+            page = rebound.new_page()
+            page.goto(f"http://{EVIL}:{port}/?{PRIVATE}")
+            expect(page.locator(".ms-note-error")).to_contain_text(WITHHELD, timeout=WAIT_MS)
+            assert "says 1" not in page.content()
+            page.close()
+
+    @pytest.mark.attack(
+        "dashboard", "STREAMLIT_SERVER_ADDRESS opens `streamlit run`, then private rows arrive"
+    )
+    def test_a_server_opened_to_others_shows_no_text(
+        self, rebound: Browser, tmp_path: Path
+    ) -> None:
+        port = free_port()
+        variables = {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}
+        with served(streamlit_run(tmp_path, port), port, tmp_path / "log.txt", **variables):
+            plant(tmp_path)
+            page = rebound.new_page()
+            page.goto(f"http://{HOST}:{port}/?{PRIVATE}")
+            expect(page.locator(".ms-note-error")).to_contain_text(WITHHELD, timeout=WAIT_MS)
+            assert "says 1" not in page.content()
+            with socket.create_connection(("127.0.0.2", port), timeout=5):
+                pass  # it does listen beyond its own address
+            page.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,11 @@
 import json
 
 import pytest
+from deltalake import DeltaTable
 
 from medhelm_spark import Evaluation
+from medhelm_spark.cli import main
+from medhelm_spark.cli.exit_codes import CHANGED
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from tests.spark.conftest import Site, questions
@@ -77,6 +80,47 @@ def test_what_is_published_is_frozen_while_the_suite_goes_on(site: Site) -> None
     assert release.board.to_pandas()["count"].tolist() == [2]
     assert here.board(release="r1").to_pandas()["count"].tolist() == [2]
     assert here.board("s").to_pandas()["count"].tolist() == [4]
+    # What was added since changes nothing that is pinned, and publishing again changes the release.
+    assert here.verify("r1") == release.manifest_hash
+    again = here.publish("r1", "s")
+    assert again.manifest_hash != release.manifest_hash
+    assert here.publish("r1", "s").manifest_hash == again.manifest_hash
+    assert here.verify("r1") == again.manifest_hash
+
+
+CHANGES = {
+    "stats": {"mean": "0.999D"},
+    "run_specs": {"locality": "'external'"},
+    "scenarios": {"display_name": "'Another'"},
+    "per_instance_stats": {"split": "'valid'"},
+    "request_results": {"prompt_tokens": "7"},
+    "requests": {"estimated_tokens": "7"},
+    "prompts": {"num_characters": "7"},
+    "instances": {"source_index": "7"},
+}
+
+
+@pytest.mark.attack("integrity", "a value of each table behind a release, changed after publishing")
+def test_every_changed_value_behind_a_release_is_named(
+    site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bench = site.benchmark("bench", questions(4))
+    here = evaluation(site)
+    here.run(f"{bench},model=team/yes", suite="s")
+    here.publish("r1", "s")
+    flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    command = ["release", "verify", "--release", "r1", *flags]
+    assert main(command) == 0
+    for table, values in CHANGES.items():
+        path = f"{site.lake_path}/{table}"
+        version = DeltaTable(path).version()
+        DeltaTable(path).update(updates=values)
+        capfd.readouterr()
+        assert main(command) == CHANGED, table
+        said = capfd.readouterr().err
+        assert f"changed since: {table} of bench:" in said, table
+        DeltaTable(path).restore(version)
+        assert main(command) == 0, f"{table}, restored"
 
 
 def test_names_that_are_not_there_are_refused(site: Site) -> None:

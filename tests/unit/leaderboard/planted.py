@@ -14,6 +14,7 @@ stats of beta's T with mean 0.99 that no record of `runs` finished; suite `s0` w
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -52,7 +53,10 @@ from medhelm_spark.domain.scenario import (
 )
 from medhelm_spark.domain.stats import SHARE, PerInstanceStats, Score, ScoreStatus, Stat
 from medhelm_spark.lake.columnar import encode_batch
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.lake.release import read_release
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, ReleaseMember, properties
+from medhelm_spark.lake.value_hash import manifest_hash
 from medhelm_spark.statistics.summary import summarize
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -223,11 +227,14 @@ def _plant_traps(lake: Path) -> None:
         run_spec_id=unit(ALPHA, "triage_choice"),
         stats_write_id="w-first",
         created_at=START,
-        manifest_hash="m",
+        manifest_hash="",
+        writes={"scenarios": "triage_choice-w"},
     )
     write_stats(lake, member.run_spec_id, "triage_choice", (1, 0), "w-first")
     finish(lake, "summarize", member.run_spec_id, "w-first", -5)
-    append(lake, "releases", [member], "r")
+    rows = read_release(open_reader(str(lake)), [member])
+    member = replace(member, value_hashes=rows.hashes(member))
+    append(lake, "releases", [replace(member, manifest_hash=manifest_hash([member]))], "r")
 
 
 def _plant_scenario(lake: Path, scenario: str) -> None:

@@ -1,21 +1,27 @@
 """The answers behind a number."""
 
-import pytest
+from dataclasses import replace
+from pathlib import Path
 
+import pytest
+from deltalake import DeltaTable
+
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import FailureKind, VerdictStatus
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import ScoreStatus
-from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.reader import Reader
+from medhelm_spark.errors import LakeError, PolicyError
+from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (
     InstanceKey,
     Order,
+    Viewer,
     choose,
     instance_detail,
     instances_of,
     load_runs,
 )
-from tests.unit.leaderboard.planted import ALPHA, HOSTILE, unit
+from tests.unit.leaderboard.planted import ALPHA, HOSTILE, plant, unit
 
 
 def spec_of(reader: Reader, scenario: str) -> RunSpec:
@@ -56,7 +62,9 @@ def test_an_unscored_answer_says_why(reader: Reader) -> None:
 
 def test_an_instance_shows_request_answer_references_and_scores(reader: Reader) -> None:
     key = InstanceKey(instance_id="triage_choice-i1")
-    detail = instance_detail(reader, spec_of(reader, "triage_choice"), key)
+    detail = instance_detail(
+        reader, spec_of(reader, "triage_choice"), key, viewer=Viewer.THIS_MACHINE
+    )
     assert detail and detail.instance and detail.prompt and detail.result and detail.stats
     assert detail.prompt.text == f"Case 1: {HOSTILE}\nAnswer:"
     assert detail.result.completions[0].text == f"{ALPHA} says 1 {HOSTILE}"
@@ -70,7 +78,9 @@ def test_an_instance_shows_request_answer_references_and_scores(reader: Reader) 
 
 def test_an_instance_shows_every_judges_verdict(reader: Reader) -> None:
     key = InstanceKey(instance_id="discharge_note-i1")
-    detail = instance_detail(reader, spec_of(reader, "discharge_note"), key)
+    detail = instance_detail(
+        reader, spec_of(reader, "discharge_note"), key, viewer=Viewer.THIS_MACHINE
+    )
     assert detail and detail.prompt
     assert [message.role for message in detail.prompt.messages] == ["system", "user"]
     first, second = detail.annotations
@@ -80,17 +90,57 @@ def test_an_instance_shows_every_judges_verdict(reader: Reader) -> None:
 
 def test_a_failed_request_has_a_kind_and_no_text(reader: Reader) -> None:
     key = InstanceKey(instance_id="medcalc_bench-i2")
-    detail = instance_detail(reader, spec_of(reader, "medcalc_bench"), key)
+    detail = instance_detail(
+        reader, spec_of(reader, "medcalc_bench"), key, viewer=Viewer.THIS_MACHINE
+    )
     assert detail and detail.result
     assert (detail.result.failure, detail.result.completions) == (FailureKind.TIMEOUT, ())
 
 
 def test_an_instance_of_another_run_is_not_there(reader: Reader) -> None:
     key = InstanceKey(instance_id="triage_choice-i1")
-    assert instance_detail(reader, spec_of(reader, "medcalc_bench"), key) is None
+    assert (
+        instance_detail(reader, spec_of(reader, "medcalc_bench"), key, viewer=Viewer.THIS_MACHINE)
+        is None
+    )
 
 
 @pytest.mark.parametrize("name", ["x' OR '1'='1", "a\\", "{runs}", "a b"])
 def test_an_address_cannot_speak_sql(reader: Reader, name: str) -> None:
     with pytest.raises(LakeError, match="cannot be looked up"):
-        instance_detail(reader, spec_of(reader, "triage_choice"), InstanceKey(instance_id=name))
+        instance_detail(
+            reader,
+            spec_of(reader, "triage_choice"),
+            InstanceKey(instance_id=name),
+            viewer=Viewer.THIS_MACHINE,
+        )
+
+
+@pytest.mark.attack("dashboard", "gated and private answers, read by a viewer elsewhere")
+@pytest.mark.parametrize("scenario", ["medcalc_bench", "discharge_note"])
+def test_text_is_withheld_from_a_viewer_elsewhere(reader: Reader, scenario: str) -> None:
+    key = InstanceKey(instance_id=f"{scenario}-i1")
+    with pytest.raises(PolicyError, match="shown only at the machine") as caught:
+        instance_detail(reader, spec_of(reader, scenario), key, viewer=Viewer.ANYONE)
+    assert HOSTILE not in str(caught.value)
+
+
+def test_public_text_is_shown_to_anyone(reader: Reader) -> None:
+    key = InstanceKey(instance_id="triage_choice-i1")
+    assert instance_detail(reader, spec_of(reader, "triage_choice"), key, viewer=Viewer.ANYONE)
+
+
+@pytest.mark.attack("dashboard", "a row of a public run that became private after the start")
+@pytest.mark.parametrize(
+    "table", ["instances", "prompts", "requests", "request_results", "annotations"]
+)
+def test_the_strictest_row_that_is_read_decides(tmp_path: Path, table: str) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    scenario = "discharge_note" if table == "annotations" else "triage_choice"
+    spec = replace(spec_of(reader, scenario), access_level=AccessLevel.PUBLIC)
+    key = InstanceKey(instance_id=f"{scenario}-i1")
+    for name in ("instances", "prompts", "requests", "request_results", "annotations"):
+        level = "private" if name == table else "public"
+        DeltaTable(str(tmp_path / name)).update({"access_level": f"'{level}'"})
+    with pytest.raises(PolicyError, match="private text is shown only"):
+        instance_detail(reader, spec, key, viewer=Viewer.ANYONE)

@@ -1,15 +1,17 @@
 """What `serve` refuses and what it starts; the running page is tested end to end."""
 
+import socket
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from medhelm_spark.cli import serve as serve_module
-from medhelm_spark.cli.serve import check_host, command, is_loopback, serve
+from medhelm_spark.cli.serve import allowed_hosts, check_host, command, serve
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import LakeError, PolicyError
 from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.leaderboard import is_loopback
 from tests.unit.leaderboard.planted import append, prompt_of
 
 
@@ -44,6 +46,21 @@ def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
     assert (options["--server.address"], options["--server.port"]) == ("127.0.0.1", "8000")
     assert options["--browser.gatherUsageStats"] == "false"
     assert words[-3:] == ["--", "--output-path", "my lake"]
+    assert "--server.allowedHosts=localhost" in words
+    assert "--server.allowedHosts=*" not in words
+
+
+def test_the_names_that_a_server_answers_to() -> None:
+    assert allowed_hosts("127.0.0.1") == ["localhost", "127.0.0.1", "::1"]
+    assert allowed_hosts("localhost", ["board.test"]) == [
+        "localhost",
+        "127.0.0.1",
+        "::1",
+        "board.test",
+    ]
+    elsewhere = allowed_hosts("0.0.0.0")
+    assert socket.gethostname() in elsewhere
+    assert not {"0.0.0.0", "*", ""} & set(elsewhere)
 
 
 @pytest.mark.parametrize(

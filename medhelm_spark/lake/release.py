@@ -1,0 +1,155 @@
+"""Whether a release still is what was published: the values behind its board, hashed again.
+
+The rows that are shown are the rows that are hashed, at every read. The tables that a board is not
+made of are hashed by `medhelm-spark release verify`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from medhelm_spark.domain.counting import first_of
+from medhelm_spark.domain.run import SuiteRun
+from medhelm_spark.domain.scenario import ScenarioVersion
+from medhelm_spark.domain.stats import Stat
+from medhelm_spark.errors import IntegrityError
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.tables import ReleaseMember
+from medhelm_spark.lake.value_hash import manifest_hash, values_hash
+from medhelm_spark.lake.views import CURRENT_RELEASES
+
+Row = TypeVar("Row")
+
+_PLANNED = "SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({units})"
+_STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
+_SCENARIOS = "SELECT * FROM {{scenarios}} WHERE data_version IN ({units})"
+
+
+class Rows(Protocol):
+    """What answers SQL over a lake's small tables: its Reader, or the Lake itself."""
+
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """The answer as rows of a dataclass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is no longer as it was published: rows of a table, of one run or (no name) of all."""
+
+    table: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.table} of {self.name}" if self.name else self.table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenStat(Stat):
+    """A Stat and the id of its write."""
+
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenScenario(ScenarioVersion):
+    """A ScenarioVersion and the id of its write."""
+
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRows:
+    """The rows that a release's board is made of; `planned` and `stats` by run_spec_id."""
+
+    members: tuple[ReleaseMember, ...]
+    planned: Mapping[tuple[str, str, str], SuiteRun]
+    stats: Mapping[str, Sequence[Stat]]
+    scenarios: Mapping[tuple[str, str], ScenarioVersion]
+
+    def changes(self) -> Iterator[Change]:
+        """What is no longer as it was published; nothing where all is."""
+        for written in sorted({member.manifest_hash for member in self.members}):
+            if written != manifest_hash(self.members):
+                yield Change(table="releases")
+        for member in self.members:
+            held = member.value_hashes or {}
+            for table, now in self.hashes(member).items():
+                if held.get(table) != now:
+                    yield Change(table=table, name=member.name)
+
+    def hashes(self, member: ReleaseMember) -> dict[str, str]:
+        """The hashes of a member's values as they are, by table."""
+        return {table: values_hash(rows) for table, rows in self._rows(member).items()}
+
+    def _rows(self, member: ReleaseMember) -> Mapping[str, Iterable[object]]:
+        planned = self.planned.get(key_of(member))
+        versions = (planned.run_spec.data_version,) if planned else ()
+        writes = (member.writes or {}).get("scenarios", "").split()
+        places = [(version, write) for version in versions for write in writes]
+        return {
+            "run_specs": [planned] if planned else [],
+            "scenarios": [self.scenarios[place] for place in places if place in self.scenarios],
+            "stats": self.stats.get(member.run_spec_id, ()),
+        }
+
+
+def key_of(row: ReleaseMember | SuiteRun) -> tuple[str, str, str]:
+    """What a member and its row of `run_specs` have in common."""
+    return row.suite, row.name, row.run_spec_id
+
+
+def members_of(source: Rows, release: str) -> tuple[ReleaseMember, ...]:
+    """The newest rows of a release."""
+    rows = source.rows(CURRENT_RELEASES, ReleaseMember)
+    return tuple(member for member in rows if member.release == release)
+
+
+def read_release(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseRows:
+    """The rows that a release's board is made of."""
+    units = literals(member.run_spec_id for member in members)
+    planned = _newest_planned(source.rows(_PLANNED.format(units=units), SuiteRun), members)
+    pins = {member.run_spec_id: member.stats_write_id for member in members}
+    stats: dict[str, list[Stat]] = {}
+    for stat in source.rows(_STATS.format(units=units), WrittenStat):
+        if pins[stat.run_spec_id] == stat.write_id:
+            stats.setdefault(stat.run_spec_id, []).append(stat)
+    versions = literals(row.run_spec.data_version for row in planned.values())
+    scenarios = source.rows(_SCENARIOS.format(units=versions), _WrittenScenario)
+    return ReleaseRows(
+        members=tuple(members),
+        planned=planned,
+        stats=stats,
+        scenarios={(row.data_version, row.write_id): row for row in scenarios},
+    )
+
+
+def _newest_planned(
+    rows: Iterable[SuiteRun], members: Sequence[ReleaseMember]
+) -> dict[tuple[str, str, str], SuiteRun]:
+    """The plan of each member that was the newest when the release was made."""
+    made = {key_of(member): member.created_at for member in members}
+    in_order = sorted(rows, key=lambda row: row.planned_at)
+    return {
+        key_of(row): row
+        for row in in_order
+        if key_of(row) in made and row.planned_at <= made[key_of(row)]
+    }
+
+
+def refuse_changed(release: str, rows: ReleaseRows, further: Iterable[Change] = ()) -> None:
+    """Raise IntegrityError where a value behind a release's board was changed, and name where.
+
+    `further` are changes of tables that a board is not made of.
+    """
+    changed = [str(change) for change in (*rows.changes(), *further)]
+    if not changed:
+        return
+    if not all(member.value_hashes for member in rows.members):
+        raise IntegrityError(
+            f"release {release!r} holds no hashes of its values, so nothing tells whether they "
+            "were changed; publish it again."
+        )
+    raise IntegrityError(
+        f"release {release!r} is not what was published; changed since: {first_of(changed, 8)}. "
+        "No number of it is shown; restore the lake, or publish the release again."
+    )
