@@ -13,6 +13,7 @@ from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
@@ -43,7 +44,8 @@ PATIENT_DATA = """\
 This run reads {level} text: {names}.
 It stays in the lake {place} with its access level on every row. Who may read that
 place is your file system's, catalog's or bucket's business: check it before going on. Models
-and judges see it only where conf/policy.yaml (or your own) lists their locality.
+and judges see it only where this policy lists their locality:
+{policy}.
 ------------------------------------------------------------------------------------------"""
 
 
@@ -152,7 +154,7 @@ def prepare(
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
     decisions = decide(ctx, runs, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
-    _warn(ctx, cards.values())
+    _warn(ctx, cards.values(), workspace.registry.policy)
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
     data = ingested(ctx, kept)
     missing = [card for name, card in cards.items() if name not in data]
@@ -171,7 +173,7 @@ def prepare(
     )
 
 
-def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
+def _warn(ctx: Context, cards: Iterable[ScenarioCard], policy: Policy) -> None:
     """Before the first gated or private run of a lake, say what that means."""
     held = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
     if not held:
@@ -180,7 +182,8 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     if all(version.access_level == AccessLevel.PUBLIC for version in seen):
         level = max((card.access_level for card in held), key=lambda version: version.strictness)
         names = ", ".join(sorted(card.name for card in held))
-        ctx.say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.location))
+        place = ctx.lake.location
+        ctx.say(PATIENT_DATA.format(level=level, names=names, place=place, policy=policy.label))
 
 
 def evaluate(

@@ -20,7 +20,8 @@ def print_dry_run(runs: Runs) -> int:
     Raises:
         PolicyError: As `decide` would, in the same words.
     """
-    policy = replace(runs.policy, origin=Path(runs.policy.origin).name)
+    names = (Path(runs.policy.origin).name, Path(runs.policy.restricted_by).name)
+    policy = replace(runs.policy, origin=names[0], restricted_by=names[1])
     for run in runs.runs:
         decisions = list(decisions_of(runs.suite, [run], policy))
         sys.stdout.write("\t".join(_cells(run, decisions)) + "\n")
