@@ -56,7 +56,7 @@ from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 from medhelm_spark.statistics.board import Leaderboard
-from medhelm_spark.tracking import preload
+from medhelm_spark.tracking import preload, without_login
 
 DEFAULT_LAKE = "benchmark_output"
 DEFAULT_SITE = "prod_env"
@@ -365,8 +365,9 @@ class Evaluation:
 
     @property
     def tracking_uri(self) -> str | None:
-        """MLflow's address; None for MLflow's own choice."""
-        return uri_of(self._workspace, self._given_uri)
+        """MLflow's address, without a login that it may hold; None for MLflow's own choice."""
+        uri = uri_of(self._workspace, self._given_uri)
+        return uri and without_login(uri)
 
     @property
     def _given_uri(self) -> str | None:

@@ -6,7 +6,7 @@ it (`config.standing`). Every other one is advisory: it restricts what the polic
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.config.loader import load_yaml

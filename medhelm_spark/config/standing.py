@@ -19,9 +19,8 @@ def why_ours(path: Path) -> str | None:
         return "this system has no effective user"
     if os.geteuid() == ROOT:
         return "this process runs as root"
-    path = Path(os.path.abspath(path))
-    if os.path.realpath(path) != str(path):
-        return f"{path} is reached by a symbolic link"
+    if path.resolve() != path:
+        return f"{path} is reached by a symbolic link or by .."
     for place in (path, *path.parents):
         state = place.stat()
         if state.st_uid != ROOT:
