@@ -31,11 +31,13 @@ from medhelm_spark.api.results import (
 from medhelm_spark.api.schema import load_board, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema, load_schema
 from medhelm_spark.lake.location import Location
@@ -89,8 +91,9 @@ class Evaluation:
         deployments: Iterable[Deployment] = (),
         say: Callable[[str], None] = say,
     ) -> None:
-        if plugins:  # none given leaves those that are active
-            activate(plugins)
+        named = (*load_settings(Path(site) if site else None).plugins, *plugins)
+        if named:  # none named leaves those that are active
+            activate(named)
         self._workspace = Workspace(
             str(lake),
             Path(site) if site else None,
@@ -153,6 +156,7 @@ class Evaluation:
         workspace = self._workspace
         runs = workspace.resolve(entries_of(entries, options).load(workspace.site))
         check(runs)
+        check_plugins(workspace.registry.policy, (run.card.access_level for run in runs))
         return Runs(suite=suite, runs=runs, policy=workspace.registry.policy)
 
     def estimate(
@@ -178,6 +182,7 @@ class Evaluation:
             raise UnknownNameError("scenario", scenario, cards, where="--scenario")
         card = bind(replaced(cards[scenario], own_data(source, columns)))
         check_card(card)
+        check_plugins(self._workspace.registry.policy, [card.access_level])
         return ingest(self._workspace.context(""), [card])[scenario]
 
     def import_scenario(
@@ -259,6 +264,7 @@ class Evaluation:
         contexts = [self._workspace.context(suite) for suite in names]
         for ctx in contexts:
             specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
+            check_plugins(self._workspace.registry.policy, (spec.access_level for spec in specs))
             score(ctx, specs)
             summarize(ctx, specs)
         return contexts

@@ -14,6 +14,7 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest, export_scenario
 from medhelm_spark.helm.export_file import METHODS, Export, read_export
 from medhelm_spark.helm.imported import Import, held_card, import_of
@@ -96,6 +97,7 @@ def import_from_file(
     imported = import_of(
         export, path, workspace.registry.cards, name=name, access_level=access_level
     )
+    check_plugins(workspace.registry.policy, [imported.card.access_level])
     _check(imported, export)
     ingested = into_lake(
         workspace.context(""), bind(imported.card), partial(_row, imported, export)

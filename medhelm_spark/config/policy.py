@@ -20,7 +20,7 @@ from medhelm_spark.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PolicyFile:
-    allowed: Mapping[AccessLevel, tuple[Locality, ...]]
+    allowed: Mapping[AccessLevel, tuple[Locality, ...]] | None = None
     comparison: Comparison | None = None
     plugins: tuple[ListedPlugin, ...] = ()
 
@@ -28,20 +28,23 @@ class _PolicyFile:
 SHA256 = re.compile("[0-9a-f]{64}")
 
 
-def load_policy(path: Path) -> Policy:
-    """Reads the policy; a level that the file leaves out is denied everywhere.
+def load_policy(path: Path, above: Policy | None = None) -> Policy:
+    """Reads the policy; a level that its `allowed` leaves out is denied everywhere.
+
+    A file without `allowed` allows what the policy `above` it does.
 
     Raises:
         ConfigError: If it names a level or a locality that does not exist, or a share that is none.
     """
     file = load_yaml(path, _PolicyFile)
+    given = file.allowed if file.allowed is not None else dict(above.allowed) if above else None
+    if given is None:
+        raise ConfigError(f"{path}: allowed is missing; allowed: levels with their localities.")
     comparison = file.comparison or Comparison()
     floor = comparison.coverage_floor
     if not 0 <= floor <= 1:
         raise ConfigError(f"{path}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
-    allowed = tuple(
-        (level, _ordered(file.allowed[level])) for level in AccessLevel if level in file.allowed
-    )
+    allowed = tuple((level, _ordered(given[level])) for level in AccessLevel if level in given)
     return Policy(
         allowed=allowed,
         version=content_id(allowed, comparison),
@@ -63,14 +66,14 @@ def policy_in_force(shipped: Path, named: Path | None, site: Path | None) -> Pol
     """
     policy = load_policy(shipped)
     if named and (reason := why_ours(named)):
-        policy = replace(_restricted(policy, load_policy(named)), reason=reason)
+        policy = replace(_restricted(policy, load_policy(named, policy)), reason=reason)
     elif named:
         policy = _stamped(replace(load_policy(named), standing=Standing.BINDING))
     if site is None:
         return policy
     if policy.is_binding:
         _refuse_decided(site, policy)
-    return _restricted(policy, load_policy(site))
+    return _restricted(policy, load_policy(site, policy))
 
 
 def _refuse_decided(site: Path, binding: Policy) -> None:

@@ -8,6 +8,7 @@ from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import PolicyError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.governance.policy import decide as ask
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context, now
@@ -20,8 +21,10 @@ def decide(ctx: Context, runs: Sequence[ResolvedRun], policy: Policy) -> list[Po
     be good.
 
     Raises:
-        PolicyError: names the first refusal and their number; nothing was rendered or sent.
+        PolicyError: names the first refusal and their number; nothing was rendered or sent. So does
+            a plug-in that the policy does not list beside such text.
     """
+    check_plugins(policy, (run.card.access_level for run in runs))
     decisions = list(decisions_of(ctx.suite, runs, policy))
     if not all(decision.allowed for decision in decisions):
         record(ctx, decisions)
