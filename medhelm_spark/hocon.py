@@ -65,7 +65,8 @@ def _parser() -> ModuleType:
     parser.urlopen = parser.find_package_dirs = _no_address
     parser.ConfigFactory.parse_URL = parser.ConfigParser.resolve_package_path = _no_address
     parser.ConfigFactory.parse_file = parse_own
-    return parser
+    own: ModuleType = parser
+    return own
 
 
 def parse_hocon(text: str, path: Path) -> dict[str, Any]:

@@ -234,7 +234,7 @@ def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
         _SURFACE.update(_surface())
     _Finder.tops.add(top)
     if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder)
     try:
         module = import_module(name)
     except Exception as error:  # whatever its code does on import

@@ -152,7 +152,8 @@ def prepare(
     for run in runs:
         check_order(run, sources.get(run.card.name))
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
-    decisions = decide(ctx, runs, workspace.registry.policy)
+    recipients = unasked(runs) if is_imported else runs
+    decisions = decide(ctx, recipients, workspace.registry.policy)
     cards = {run.card.name: run.card for run in runs}
     _warn(ctx, cards.values(), workspace.registry.policy)
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]

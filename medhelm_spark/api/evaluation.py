@@ -21,6 +21,7 @@ from medhelm_spark.api.own_data import Source, Sources, own_data, replaced
 from medhelm_spark.api.results import (
     Board,
     Comparison,
+    Disclosures,
     Evaluated,
     Instances,
     Release,
@@ -34,7 +35,7 @@ from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.governance.plugins import check_plugins
@@ -49,6 +50,7 @@ from medhelm_spark.leaderboard import (
     paired,
     robustness_of,
 )
+from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.plugins import activate
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
@@ -214,6 +216,7 @@ class Evaluation:
         fields: Mapping[str, str] | None = None,
         source: Source = (),
         columns: Mapping[str, str] | None = None,
+        attest_locality: Locality | str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -225,11 +228,15 @@ class Evaluation:
             fields: what the file calls them, by our names.
             source: as for `run`.
             columns: as for `run`.
+            attest_locality: where a model that no file registers was when it answered: `local`,
+                `tenant`, `baa` or `external`. Without it that is unknown, and gated and private
+                text is refused. What is stated is recorded in `policy_decisions`.
             options: fields of Entries.
         """
         path = Path(file)
         loaded = entries_of(entries, options).load(self._workspace.site)
-        workspace = with_unknown_models(self._workspace, loaded, file_id(path))
+        attested = Locality(attest_locality) if attest_locality else None
+        workspace = with_unknown_models(self._workspace, loaded, file_id(path), attested)
         prepared = prepare(workspace, loaded, suite, source, columns, is_imported=True)
         files = {spec.scenario_name: path for spec in prepared.specs}
         import_responses(prepared.ctx, prepared.specs, files, fields or {})
@@ -293,6 +300,10 @@ class Evaluation:
     ) -> Robustness:
         """What perturbed copies, other prompts and repeats do to the numbers of a board."""
         return Robustness(robustness_of(self._runs(suite, release, schema)))
+
+    def disclosures(self) -> Disclosures:
+        """What text of this lake was sent where, counted from what was really asked."""
+        return Disclosures(tuple(disclosures_of(self._workspace.reader)))
 
     def compare(
         self,

@@ -102,6 +102,7 @@ def import_responses(args: Namespace) -> int:
         fields=parse_fields(args.fields),
         source=args.source,
         columns=parse_columns(args.columns),
+        attest_locality=args.attest_locality,
     )
     return finished(done, args)
 
@@ -158,6 +159,12 @@ def leaderboard(args: Namespace) -> int:
     read = site.robustness if args.show == "robustness" else site.board
     shown = read(args.suite, release=args.release, schema=args.schema)
     write_out(shown.render(args.format), args.output_file)
+    return 0
+
+
+def disclosures(args: Namespace) -> int:
+    """`disclosures`: what text was sent where, printed or written."""
+    write_out(evaluation(args).disclosures().render(args.format), args.output_file)
     return 0
 
 

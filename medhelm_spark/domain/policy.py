@@ -102,7 +102,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyDecision:
-    """Row of `policy_decisions`: a decision as taken; `role` is model, judge or metric."""
+    """Row of `policy_decisions`: a decision as taken; `role` is model, imported, judge or metric.
+
+    `locality` is `unknown` of imported answers where nobody stated one. A metric is one that loads
+    a model: `subject` is that model, `model_deployment` the metric. A request that was held back
+    just before it was sent has its own row, whose rule says so.
+    """
 
     suite: str
     run_name: str

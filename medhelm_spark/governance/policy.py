@@ -42,7 +42,7 @@ class Gate:
     """
 
     policy: Policy
-    localities: Mapping[str, Locality]
+    localities: Mapping[str, Locality | None]
     _decisions: dict[tuple[str, AccessLevel], Decision] = field(default_factory=dict)
 
     def __call__(self, request: Request) -> Decision:
