@@ -1,23 +1,32 @@
 """Plug-ins: what a site's own modules add to the package's registries, on driver and executors.
 
 A plug-in is an importable module that holds literal mappings under the registries' own names, such
-as `METRICS = {"tone": TONE}`. It is named by `--plugins`, or by an entry point of the group
-`medhelm_spark` of an installed distribution. `lake.rows.map_rows` carries the loaded plug-ins to
-every executor, which refuses one that is not the driver's to the byte.
+as `METRICS = {"tone": TONE}`. It is named by `--plugins` or by the settings' `plugins`; what is
+installed is not loaded for that alone. Its files are hashed before any of its code runs, and it
+runs from them, not from what Python compiled before. `lake.rows.map_rows` carries the loaded
+plug-ins to every executor, which refuses one that is not the driver's to the byte.
+
+Code in the same process can do anything. That nothing of the package was replaced (`check_intact`)
+catches mistakes and the obvious; what defends gated and private text is the policy's list of
+hashes.
 """
 
 import dataclasses
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from importlib import import_module, metadata, resources
+from importlib import import_module, metadata
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.resources.abc import Traversable
-from typing import Any, TypeVar
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, ClassVar, TypeVar
 
-from medhelm_spark.domain.ids import content_id
-from medhelm_spark.errors import ConfigError, SetupError
+from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.errors import ConfigError, PolicyError, SetupError
 
-GROUP = "medhelm_spark"
+PACKAGE = "medhelm_spark"
 KINDS = ("ANNOTATORS", "ENGINES", "METRICS", "PARSERS", "PERTURBATIONS", "RUN_METRICS")
 """The registries that a plug-in may add to."""
 
@@ -30,13 +39,14 @@ T = TypeVar("T")
 class Plugin:
     """A loaded module. `version` is the hash of every file of its top-level package or module.
 
-    `distribution` is the name and version of what was installed, empty for a module found on the
-    path alone.
+    `sha256` is the same for a policy to list. `distribution` is the name and version of what was
+    installed, empty for a module found on the path alone.
     """
 
     module: str
     version: str
     distribution: str
+    sha256: str
 
     def __str__(self) -> str:
         known = f"{self.distribution}, " if self.distribution else ""
@@ -44,6 +54,8 @@ class Plugin:
 
 
 _ACTIVE: dict[str, Plugin] = {}
+_SURFACE: dict[tuple[str, ...], object] = {}
+"""The package's modules, functions and classes by place, as they were before any plug-in."""
 
 
 class Registry(Mapping[str, T]):
@@ -106,14 +118,15 @@ class Registry(Mapping[str, T]):
 
 
 def activate(modules: Iterable[str] = ()) -> tuple[Plugin, ...]:
-    """Load these modules and those that installed distributions announce, and no others.
+    """Load these modules, and no others.
 
     Raises:
         SetupError: a module cannot be imported.
         ConfigError: a module adds nothing.
+        PolicyError: a module replaces something of the package.
     """
-    announced = (entry.module for entry in metadata.entry_points(group=GROUP))
-    loaded = [_load(name) for name in dict.fromkeys([*announced, *modules])]
+    _SURFACE.clear()
+    loaded = [_load(name) for name in dict.fromkeys(modules)]
     _ACTIVE.clear()
     _ACTIVE.update({plugin.module: plugin for plugin in loaded})
     return active()
@@ -135,19 +148,93 @@ def ensure(plugins: Iterable[Plugin]) -> None:
 
     Raises:
         SetupError: a plug-in is absent here, or not the driver's.
+        PolicyError: something of the package was replaced.
     """
     for plugin in plugins:
         if _ACTIVE.get(plugin.module) != plugin:
-            loaded = _load(plugin.module)
-            if loaded.version != plugin.version:
-                raise SetupError(
-                    f"plug-in {plugin} of the driver is {loaded} on an executor; install the same "
-                    "on every machine, and restart the executors."
-                )
+            _load(plugin.module, of_driver=plugin)
             _ACTIVE[plugin.module] = plugin
+    check_intact()
 
 
-def _load(name: str) -> Plugin:
+def check_intact() -> None:
+    """Refuse to go on where something of the package is not what it was before plug-ins came.
+
+    Raises:
+        PolicyError: names what was replaced.
+    """
+    for place, thing in _SURFACE.items():
+        if _at(place) is not thing:
+            raise PolicyError(
+                f"plug-ins {', '.join(_ACTIVE) or 'that were loading'}: {'.'.join(place)} of the "
+                "package was replaced; a plug-in may only add to it."
+            )
+
+
+def _surface() -> Iterator[tuple[tuple[str, ...], object]]:
+    """Every module of the package that is loaded, its functions and classes, and their code."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] != PACKAGE:
+            continue
+        yield (name,), module
+        for key, value in list(vars(module).items()):
+            if isinstance(value, type | FunctionType):
+                yield (name, key), value
+            if isinstance(value, FunctionType) and value.__module__ == name:
+                yield (name, key, "__code__"), value.__code__
+            if isinstance(value, type) and value.__module__ == name:
+                for member, thing in list(vars(value).items()):
+                    if isinstance(thing, FunctionType | property | staticmethod | classmethod):
+                        yield (name, key, member), thing
+
+
+def _at(place: tuple[str, ...]) -> object:
+    """What stands at a place of the surface now."""
+    thing: object = sys.modules.get(place[0])
+    for name in place[1:]:
+        own = vars(thing) if isinstance(thing, ModuleType | type) else {}
+        thing = own.get(name) if own else getattr(thing, name, None)
+    return thing
+
+
+class _FromSource(SourceFileLoader):
+    """Compiles a file each time: what lies compiled beside it may be of another text."""
+
+    def path_stats(self, path: Any) -> Any:
+        raise OSError("compiled files are not used")
+
+
+class _Finder:
+    """Finds the modules of plug-ins, to be loaded from the files that were hashed."""
+
+    tops: ClassVar[set[str]] = set()
+
+    @classmethod
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module's spec, where it is a plug-in's."""
+        if name.partition(".")[0] not in cls.tops:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec and type(spec.loader) is SourceFileLoader:
+            spec.loader = _FromSource(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
+    top = name.partition(".")[0]
+    plugin = _hashed(name, top)
+    if of_driver and plugin.version != of_driver.version:
+        raise SetupError(
+            f"plug-in {of_driver} of the driver is {plugin} on an executor; install the same "
+            "on every machine, and restart the executors."
+        )
+    if not _SURFACE:
+        _SURFACE.update(_surface())
+    _Finder.tops.add(top)
+    if _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
     try:
         module = import_module(name)
     except Exception as error:  # whatever its code does on import
@@ -155,10 +242,10 @@ def _load(name: str) -> Plugin:
             f"plug-in {name!r} cannot be imported ({type(error).__name__}); install it, on "
             "every executor too, or put its folder on PYTHONPATH."
         ) from error
+    check_intact()
     if not any(hasattr(module, kind) for kind in KINDS):
         raise ConfigError(f"plug-in {name!r} adds nothing; it may hold {', '.join(KINDS)}.")
-    top = name.partition(".")[0]
-    return Plugin(module=name, version=_hash(top), distribution=_distribution(top))
+    return plugin
 
 
 def _distribution(top: str) -> str:
@@ -166,19 +253,46 @@ def _distribution(top: str) -> str:
     return " ".join((names[0], metadata.version(names[0]))) if names else ""
 
 
-def _hash(top: str) -> str:
-    module = import_module(top)
-    if not hasattr(module, "__path__"):
-        source = module.__spec__.loader.get_data(module.__spec__.origin)  # type: ignore[union-attr]
-        return content_id([(top, sha256(source).hexdigest())])
-    return content_id(sorted(_files(resources.files(top), "")))
+def _hashed(name: str, top: str) -> Plugin:
+    """The plug-in by the files that would be loaded; runs none of its code."""
+    try:
+        listing = _listing(top)
+    except Exception as error:  # a broken archive, a folder that cannot be read
+        raise SetupError(
+            f"plug-in {name!r} cannot be read ({type(error).__name__}); install it again."
+        ) from None
+    if listing is None:
+        raise SetupError(
+            f"plug-in {name!r} cannot be imported (ModuleNotFoundError); install it, on every "
+            "executor too, or put its folder on PYTHONPATH."
+        )
+    return Plugin(
+        module=name,
+        version=content_id(listing),
+        distribution=_distribution(top),
+        sha256=sha256(canonical_json(listing).encode()).hexdigest(),
+    )
+
+
+def _listing(top: str) -> list[tuple[str, str]] | None:
+    """Place and hash of every file of a package, or of the one file of a module."""
+    spec = find_spec(top)
+    if spec is None:
+        return None
+    loader: Any = spec.loader
+    if spec.submodule_search_locations is None:
+        return [(top, sha256(loader.get_data(spec.origin)).hexdigest())]
+    if hasattr(loader, "get_resource_reader") and spec.origin:
+        return sorted(_files(loader.get_resource_reader(top).files(), ""))
+    folders = [Path(folder) for folder in spec.submodule_search_locations]
+    return sorted(entry for folder in folders for entry in _files(folder, ""))
 
 
 def _files(folder: Traversable, place: str) -> Iterator[tuple[str, str]]:
-    """Each file's place and hash; what Python compiled from them is left out."""
+    """Each file's place and hash; what Python compiled from them is left out, and not loaded."""
     for entry in folder.iterdir():
         if entry.is_dir():
             if entry.name != "__pycache__":
                 yield from _files(entry, f"{place}{entry.name}/")
-        elif not entry.name.endswith(".pyc"):
+        else:
             yield f"{place}{entry.name}", sha256(entry.read_bytes()).hexdigest()

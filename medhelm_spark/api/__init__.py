@@ -12,6 +12,7 @@ from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
     Board,
     Comparison,
+    Disclosures,
     Evaluated,
     Instances,
     Release,
@@ -22,6 +23,7 @@ from medhelm_spark.api.results import (
 __all__ = [
     "Board",
     "Comparison",
+    "Disclosures",
     "Entries",
     "Estimate",
     "Estimates",

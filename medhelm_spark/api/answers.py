@@ -11,12 +11,23 @@ from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.run_entries import MODEL_KEYS
 
+ATTESTED = "--attest-locality"
 
-def with_unknown_models(workspace: Workspace, entries: LoadedEntries, revision: str) -> Workspace:
+
+def with_unknown_models(
+    workspace: Workspace,
+    entries: LoadedEntries,
+    revision: str,
+    attested: Locality | None = None,
+) -> Workspace:
     """The workspace with a deployment for each named model that it does not know.
 
     `revision` is the hash of the file with the answers: another file is another run, which
-    supersedes the one before.
+    supersedes the one before. `attested` is where the answers were made, as a person states it;
+    else that is unknown.
+
+    Raises:
+        ConfigError: a place is attested and every model is registered with its own.
     """
     named = {
         str(entry.args[key]) for entry in entries.entries for key in MODEL_KEYS if key in entry.args
@@ -25,15 +36,21 @@ def with_unknown_models(workspace: Workspace, entries: LoadedEntries, revision: 
     served = {deployment.model for deployment in known.values()}
     unknown = (named | set(entries.options.models_to_run)) - known.keys() - served
     if not unknown:
+        if attested:
+            raise ConfigError(
+                f"--attest-locality {attested}: the model is registered, and its locality stands "
+                "in model_deployments.yaml; leave the flag out."
+            )
         return workspace
+    origin = "import-responses" + (f" {ATTESTED} {attested}" if attested else "")
     return workspace.with_deployments(
         Deployment(
             name=name,
             model=name,
             engine=IMPORTED,
-            locality=Locality.LOCAL,
+            locality=attested,
             args={"revision": revision},
-            origin="import-responses",
+            origin=origin,
         )
         for name in sorted(unknown)
     )

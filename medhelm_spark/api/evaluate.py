@@ -14,6 +14,7 @@ from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
@@ -45,7 +46,8 @@ PATIENT_DATA = """\
 This run reads {level} text: {names}.
 It stays in the lake {place} with its access level on every row. Who may read that
 place is your file system's, catalog's or bucket's business: check it before going on. Models
-and judges see it only where conf/policy.yaml (or your own) lists their locality.
+and judges see it only where this policy lists their locality:
+{policy}.
 ------------------------------------------------------------------------------------------"""
 
 
@@ -160,18 +162,18 @@ def prepare(
     given = given_data(named, sources, access_level, registry)
     cards = given.cards
     runs = with_levels(runs, {name: card.access_level for name, card in cards.items()})
-    decide(ctx, runs, registry.policy)
-    _warn(ctx, cards.values())
+    decide(ctx, unasked(runs) if is_imported else runs, registry.policy)
+    _warn(ctx, cards.values(), registry.policy)
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
     data = ingested(ctx, kept)
     missing = [card for name, card in cards.items() if name not in data]
     data |= ingest(ctx, missing, published=given.published, stated_by=given.stated_by)
     check_splits(runs, {name: held.splits for name, held in data.items()})
-    data = lowered(ctx, data, registry.policy.approvals)
+    data = lowered(ctx, data, registry.policy.binding_approvals)
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
-    decisions = decide(ctx, runs, registry.policy, unreviewed)
-    record(ctx, decisions)
+    recipients = unasked(runs) if is_imported else runs
+    record(ctx, decide(ctx, recipients, registry.policy, unreviewed))
     expect_rows(ctx.lake.spark, sum(sum(held.splits.values()) for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
     return Prepared(
@@ -185,7 +187,7 @@ def prepare(
     )
 
 
-def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
+def _warn(ctx: Context, cards: Iterable[ScenarioCard], policy: Policy) -> None:
     """Before the first gated or private run of a lake, say what that means."""
     held = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
     if not held:
@@ -194,7 +196,8 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard]) -> None:
     if all(version.access_level == AccessLevel.PUBLIC for version in seen):
         level = max((card.access_level for card in held), key=lambda version: version.strictness)
         names = ", ".join(sorted(card.name for card in held))
-        ctx.say(PATIENT_DATA.format(level=level, names=names, place=ctx.lake.location))
+        place = ctx.lake.location
+        ctx.say(PATIENT_DATA.format(level=level, names=names, place=place, policy=policy.label))
 
 
 def evaluate(

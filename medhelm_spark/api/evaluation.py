@@ -22,6 +22,7 @@ from medhelm_spark.api.own_data import Source, Sources, by_scenario, own_data, r
 from medhelm_spark.api.results import (
     Board,
     Comparison,
+    Disclosures,
     Evaluated,
     Instances,
     Release,
@@ -32,12 +33,14 @@ from medhelm_spark.api.results import (
 from medhelm_spark.api.schema import load_board, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema, load_schema
 from medhelm_spark.lake.location import Location
@@ -50,6 +53,7 @@ from medhelm_spark.leaderboard import (
     paired,
     robustness_of,
 )
+from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.plugins import activate
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
@@ -61,7 +65,7 @@ from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
-from medhelm_spark.tracking import preload
+from medhelm_spark.tracking import preload, without_login
 
 DEFAULT_LAKE = "benchmark_output"
 DEFAULT_SITE = "prod_env"
@@ -94,8 +98,9 @@ class Evaluation:
         deployments: Iterable[Deployment] = (),
         say: Callable[[str], None] = say,
     ) -> None:
-        if plugins:  # none given leaves those that are active
-            activate(plugins)
+        named = (*load_settings(Path(site) if site else None).plugins, *plugins)
+        if named:  # none named leaves those that are active
+            activate(named)
         self._workspace = Workspace(
             str(lake),
             Path(site) if site else None,
@@ -173,6 +178,7 @@ class Evaluation:
         cards = {run.card.name: run.card for run in runs}
         given = given_data(cards, sources, access_level, workspace.registry)
         runs = with_levels(runs, {name: card.access_level for name, card in given.cards.items()})
+        check_plugins(workspace.registry.policy, (run.card.access_level for run in runs))
         return Runs(suite=suite, runs=runs, policy=workspace.registry.policy)
 
     def estimate(
@@ -220,9 +226,11 @@ class Evaluation:
             access_level,
             self._workspace.registry,
         )
+        card = given.cards[scenario]
+        check_plugins(self._workspace.registry.policy, [card.access_level])
         return ingest(
             self._workspace.context(""),
-            [given.cards[scenario]],
+            [card],
             published=given.published,
             stated_by=given.stated_by,
         )[scenario]
@@ -239,13 +247,14 @@ class Evaluation:
             reason: why, for whoever reads the record.
         """
         workspace = self._workspace
+        policy = workspace.registry.policy
         return lower_level(
             workspace.context(""),
             scenario,
             AccessLevel(to),
             reason,
             changed_by=this_user(),
-            approvals=workspace.registry.policy.approvals,
+            approvals=policy.binding_approvals,
         )
 
     def import_scenario(
@@ -279,6 +288,7 @@ class Evaluation:
         source: Source = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
+        attest_locality: Locality | str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -291,11 +301,15 @@ class Evaluation:
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
+            attest_locality: where a model that no file registers was when it answered: `local`,
+                `tenant`, `baa` or `external`. Without it that is unknown, and gated and private
+                text is refused. What is stated is recorded in `policy_decisions`.
             options: fields of Entries.
         """
         path = Path(file)
         loaded = entries_of(entries, options).load(self._workspace.site)
-        workspace = with_unknown_models(self._workspace, loaded, file_id(path))
+        attested = Locality(attest_locality) if attest_locality else None
+        workspace = with_unknown_models(self._workspace, loaded, file_id(path), attested)
         prepared = prepare(
             workspace,
             loaded,
@@ -347,6 +361,7 @@ class Evaluation:
         contexts = [self._workspace.context(suite) for suite in names]
         for ctx in contexts:
             specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
+            check_plugins(self._workspace.registry.policy, (spec.access_level for spec in specs))
             score(ctx, specs)
             summarize(ctx, specs)
         return contexts
@@ -375,6 +390,10 @@ class Evaluation:
     ) -> Robustness:
         """What perturbed copies, other prompts and repeats do to the numbers of a board."""
         return Robustness(robustness_of(self._runs(suite, release, schema)))
+
+    def disclosures(self) -> Disclosures:
+        """What text of this lake was sent where, counted from what was really asked."""
+        return Disclosures(tuple(disclosures_of(self._workspace.reader)))
 
     def compare(
         self,
@@ -453,8 +472,9 @@ class Evaluation:
 
     @property
     def tracking_uri(self) -> str | None:
-        """MLflow's address; None for MLflow's own choice."""
-        return uri_of(self._workspace, self._given_uri)
+        """MLflow's address, without a login that it may hold; None for MLflow's own choice."""
+        uri = uri_of(self._workspace, self._given_uri)
+        return uri and without_login(uri)
 
     @property
     def _given_uri(self) -> str | None:

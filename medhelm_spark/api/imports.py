@@ -15,6 +15,7 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest, export_scenario
 from medhelm_spark.helm.export_file import METHODS, Export, read_export
 from medhelm_spark.helm.imported import Import, held_card, import_of, imported_level, names_a_path
@@ -109,6 +110,7 @@ def import_from_file(
     imported = import_of(export, path, registry.cards, name=name)
     level = imported_level(imported, access_level, registry.policy, is_own=is_own)
     imported = replace(imported, card=replace(imported.card, access_level=level))
+    check_plugins(registry.policy, [level])
     _check(imported, export)
     ingested = into_lake(
         workspace.context(""),

@@ -20,7 +20,9 @@ from medhelm_spark.leaderboard import (
     Viewer,
     instance_detail,
 )
+from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.board import render
+from medhelm_spark.render.disclosures import render_disclosures
 from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.render.table import html_table
 from medhelm_spark.stages.decide import decisions_of
@@ -72,6 +74,27 @@ class Robustness:
     def to_pandas(self) -> "pd.DataFrame":
         """One row per model, scenario and change."""
         return _frame(list(map(asdict, self.rows)), list(RobustnessRow.__dataclass_fields__))
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosures:
+    """What text was sent where: by level, deployment, destination, locality and day."""
+
+    disclosed: tuple[Disclosure, ...]
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_disclosures(self.disclosed, form)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per level, deployment, destination, locality and day."""
+        return _frame(list(map(asdict, self.disclosed)), list(Disclosure.__dataclass_fields__))
 
     def __str__(self) -> str:
         return self.render()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from medhelm_spark import plugins
 from medhelm_spark.cli.exit_codes import CHANGED, FAILED, INTERRUPTED, OUTAGE, again
 from medhelm_spark.cli.parser import parse
+from medhelm_spark.config.settings import load_settings
 from medhelm_spark.errors import IntegrityError, MedhelmSparkError, OutageError
 
 
@@ -17,6 +18,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parse(typed)
     args.typed = tuple(typed)
     try:
+        if hasattr(args, "plugins"):  # those of the settings first, for every command alike
+            args.plugins = [*load_settings(args.local_path).plugins, *args.plugins]
         for plugin in plugins.activate(getattr(args, "plugins", ())):
             sys.stderr.write(f"plug-in {plugin}\n")
         return int(args.command(args) or 0)

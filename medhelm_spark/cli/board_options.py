@@ -31,11 +31,17 @@ def board(parser: ArgumentParser) -> None:
         help="the board, or what perturbed copies and other prompts do to its numbers "
         "(default: %(default)s)",
     )
+    form(parser)
+
+
+def form(parser: ArgumentParser) -> None:
+    """As what, and where to."""
+    add = parser.add_argument
     add(
         "--format",
         choices=("table", "json", "csv", "md"),
         default="table",
-        help="the form of the board (default: %(default)s)",
+        help="the form of what is shown (default: %(default)s)",
     )
     add("--output-file", type=Path, metavar="FILE", help="write it there instead of printing it")
 

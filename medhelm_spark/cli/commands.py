@@ -19,10 +19,13 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.run_entries import parse_value
 from medhelm_spark.helm.schema_file import load_schema
 from medhelm_spark.helm.site import load_site
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard import text_levels
 from medhelm_spark.stages.import_responses import parse_fields
 
 RUN = "run"
@@ -131,6 +134,7 @@ def import_responses(args: Namespace) -> int:
         source=args.source,
         columns=parse_columns(args.columns),
         access_level=level_of(args),
+        attest_locality=args.attest_locality,
     )
     return finished(done, args)
 
@@ -196,12 +200,20 @@ def leaderboard(args: Namespace) -> int:
     return 0
 
 
+def disclosures(args: Namespace) -> int:
+    """`disclosures`: what text was sent where, printed or written."""
+    write_out(evaluation(args).disclosures().render(args.format), args.output_file)
+    return 0
+
+
 def serve(args: Namespace) -> int:
     """`serve`: the dashboard on this machine."""
     from medhelm_spark.cli.serve import serve as open_dashboard
 
     place = (args.output_path, args.suite, args.release, args.port, args.host)
-    floor = policy_of(args.local_path).comparison.coverage_floor
+    policy = policy_of(args.local_path)
+    check_plugins(policy, text_levels(open_reader(args.output_path)) if args.plugins else ())
+    floor = policy.comparison.coverage_floor
     return open_dashboard(
         *place, coverage_floor=floor, plugins=args.plugins, allowed=args.allowed_hosts
     )

@@ -11,7 +11,10 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.sampling import SamplingOrder
-from medhelm_spark.stages.decide import decisions_of, refuse
+from medhelm_spark.engines import IMPORTED
+from medhelm_spark.stages.decide import JUDGE, MODEL, decisions_of, refuse
+
+ROLES = (MODEL, IMPORTED, JUDGE)
 
 
 def print_dry_run(runs: Runs) -> int:
@@ -20,7 +23,8 @@ def print_dry_run(runs: Runs) -> int:
     Raises:
         PolicyError: As `decide` would, in the same words.
     """
-    policy = replace(runs.policy, origin=Path(runs.policy.origin).name)
+    names = (Path(runs.policy.origin).name, Path(runs.policy.restricted_by).name)
+    policy = replace(runs.policy, origin=names[0], restricted_by=names[1])
     for run in runs.runs:
         decisions = list(decisions_of(runs.suite, [run], policy))
         sys.stdout.write("\t".join(_cells(run, decisions)) + "\n")
@@ -32,9 +36,9 @@ def print_dry_run(runs: Runs) -> int:
 
 def _cells(run: ResolvedRun, decisions: Sequence[PolicyDecision]) -> tuple[str, ...]:
     """Name, model, access level, size, judges, and the rules that allow or refuse."""
-    imported = f"{run.deployment.name} (imported, not asked)"
-    models = [_answer(decision) for decision in decisions if decision.role == "model"] or [imported]
-    judges = [_answer(decision) for decision in decisions if decision.role == "judge"] or ["none"]
+    by_role = {role: [_answer(one) for one in decisions if one.role == role] for role in ROLES}
+    models = by_role[MODEL] + [f"{answer}, imported, not asked" for answer in by_role[IMPORTED]]
+    judges = by_role[JUDGE] or ["none"]
     return (
         run.name,
         ", ".join(models),

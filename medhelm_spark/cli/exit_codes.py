@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from medhelm_spark.helm.run_entries import without_model
+from medhelm_spark.tracking import without_login
 
 PROG = "medhelm-spark"
 
@@ -44,8 +45,10 @@ def again(typed: Sequence[str], *flags: str) -> str:
 
     >>> again(["run", "-r", "a:b=c d", "--skip-completed-runs"], "--retry-failed")
     "medhelm-spark run -r 'a:b=c d' --retry-failed"
+    >>> again(["run", "--tracking-uri", "https://me:secret@host"])
+    "medhelm-spark run --tracking-uri 'https://***@host'"
     """
-    kept = [word for word in typed if word not in _SKIPPING]
+    kept = [without_login(word) for word in typed if word not in _SKIPPING]
     return shlex.join([PROG, *kept, *(flag for flag in flags if flag not in kept)])
 
 
@@ -55,7 +58,8 @@ def for_models(typed: Sequence[str], models: Iterable[str]) -> str:
     >>> for_models(["run", "-r", "a:model=x,b=c", "--suite", "s"], ["y", "z"])
     'medhelm-spark run -r a:b=c --suite s --models-to-run y z'
     """
-    return shlex.join([PROG, *_without_models(typed), _MODELS, *models])
+    words = map(without_login, _without_models(typed))
+    return shlex.join([PROG, *words, _MODELS, *models])
 
 
 def _without_models(typed: Sequence[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Locality
 
 
 def scenario(parser: ArgumentParser) -> None:
@@ -70,4 +71,10 @@ def responses(parser: ArgumentParser) -> None:
         "--fields",
         metavar="NAMES",
         help="what the file calls them, as source_id='Row Number',completion='LLM Answer'",
+    )
+    add(
+        "--attest-locality",
+        choices=tuple(map(str, Locality)),
+        help="where a model that no file registers was when it answered; needed for gated and "
+        "private text, and recorded",
     )

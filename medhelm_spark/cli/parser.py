@@ -143,6 +143,12 @@ COMMANDS: Mapping[str, Command] = {
             "leaderboard --release 2026-q1 --format csv --output-file board.csv",
         ),
     ),
+    "disclosures": Command(
+        function=commands.disclosures,
+        about="Say what text was sent where, by level, destination, locality and day.",
+        options=(*_PLACES, board_options.form),
+        examples=("disclosures -o lake", "disclosures --format csv --output-file sent.csv"),
+    ),
     "serve": Command(
         function=commands.serve,
         about="Open the dashboard.",

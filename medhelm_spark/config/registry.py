@@ -13,10 +13,10 @@ from medhelm_spark.config.deployments import Engines, Refusal, Translate, load_d
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
 from medhelm_spark.config.layers import LayeredFiles, Load, Origin
 from medhelm_spark.config.models import load_models
-from medhelm_spark.config.policy import load_policy
+from medhelm_spark.config.policy import policy_in_force
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
-from medhelm_spark.config.settings import Settings
+from medhelm_spark.config.settings import Settings, named_policy
 from medhelm_spark.config.word_lists import word_list_files
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment, Jury, Model
@@ -208,10 +208,12 @@ def policy_of(local_path: Path | None) -> Policy:
 
 
 def _policy(layers: LayeredFiles) -> Policy:
-    paths = layers.files("policy.yaml")
-    for path in paths:
-        layers.note("policy", "policy", path)
-    return load_policy(paths[-1])
+    shipped, *site = layers.files("policy.yaml")
+    named = named_policy()
+    policy = policy_in_force(shipped, named, site[0] if site else None)
+    for path in (shipped, *([named] if named else []), *site):
+        layers.note("policy", f"policy ({policy.standing})", path)
+    return policy
 
 
 def explain(registry: Registry, settings: Settings | None = None) -> tuple[Origin, ...]:

@@ -1,7 +1,8 @@
 """Settings of the platform: local machine, Databricks or EMR.
 
-Precedence: `MEDHELM_SPARK_*` > the site folder's `settings.yaml` > `conf/settings/<platform>.yaml`;
-the command line sits above all of them.
+Precedence: `MEDHELM_SPARK_*` > the site folder's `settings.yaml` > the platform's `PLATFORM_FILE`,
+which whoever runs the machines writes > `conf/settings/<platform>.yaml`; the command line sits
+above all of them. Where the binding policy stands is the platform's to say: `named_policy`.
 """
 
 import os
@@ -17,6 +18,8 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 
 PREFIX = "MEDHELM_SPARK_"
 EMR_FOLDER = Path("/usr/share/aws/emr")
+PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
+"""Settings of a machine. A fixed place: one that a run names could be the run's own."""
 
 
 class Platform(StrEnum):
@@ -34,6 +37,7 @@ class Settings:
     `spark` are defaults, set only where the session has none. `wave_minutes` is the estimated work
     of one commit. `slots` is the number of engines at once (None: found from the cluster),
     `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
+    `plugins` are modules that every command loads.
     """
 
     platform: Platform
@@ -43,6 +47,7 @@ class Settings:
     tracking_uri: str | None
     jars: str | None
     origins: tuple[str, ...]
+    plugins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,8 @@ class _SettingsFile:
     slots: int | None = None
     tracking_uri: str | None = None
     jars: str | None = None
+    plugins: tuple[str, ...] | None = None
+    policy: str | None = None
 
 
 def load_settings(
@@ -65,13 +72,43 @@ def load_settings(
     environ = os.environ if environ is None else environ
     platform = detect_platform(environ)
     paths = [conf_path("settings", f"{platform}.yaml")]
+    paths += [PLATFORM_FILE] if PLATFORM_FILE.is_file() else []
     site = local_path / "settings.yaml" if local_path else None
     paths += [site] if site and site.is_file() else []
     merged = _SettingsFile()
     for path in paths:
-        merged = _over(merged, load_yaml(path, _SettingsFile))
+        file = load_yaml(path, _SettingsFile)
+        if file.policy and path != PLATFORM_FILE:
+            raise ConfigError(
+                f"{path}: policy is for the platform to name, in {PLATFORM_FILE} or "
+                f"{PREFIX}POLICY; allowed here: a policy.yaml beside this file, which is advisory."
+            )
+        merged = _over(merged, file)
     merged = _over(merged, _from_environ(environ))
     return _settings(platform, merged, tuple(map(str, paths)))
+
+
+def named_policy(environ: Mapping[str, str] | None = None) -> Path | None:
+    """The policy file that the platform names: in PLATFORM_FILE, else in MEDHELM_SPARK_POLICY.
+
+    Whether it is binding is not for its name to say, but for the place where it stands.
+
+    Raises:
+        ConfigError: It is no absolute path of a file, or the two name different ones.
+    """
+    environ = os.environ if environ is None else environ
+    file = load_yaml(PLATFORM_FILE, _SettingsFile) if PLATFORM_FILE.is_file() else _SettingsFile()
+    variable = PREFIX + "POLICY"
+    given = {str(PLATFORM_FILE): file.policy, variable: environ.get(variable)}
+    named = {where: path for where, path in given.items() if path}
+    if len(set(named.values())) > 1:
+        raise ConfigError(f"{variable} is {named[variable]!r}; {PLATFORM_FILE} names another one.")
+    for where, text in named.items():
+        path = Path(text)
+        if not path.is_absolute() or not path.is_file():
+            raise ConfigError(f"{where}: policy is {text!r}; allowed: the absolute path of a file.")
+        return path
+    return None
 
 
 def detect_platform(environ: Mapping[str, str]) -> Platform:
@@ -130,4 +167,5 @@ def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...])
         tracking_uri=file.tracking_uri,
         jars=file.jars,
         origins=origins,
+        plugins=file.plugins or (),
     )

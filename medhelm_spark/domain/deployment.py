@@ -48,6 +48,10 @@ class Locality(StrEnum):
     EXTERNAL = "external"
 
 
+UNKNOWN = "unknown"
+"""How tables show the locality of answers from a file where nobody stated one; none is listed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
     """A model's metadata, HELM's `model_metadata.yaml`."""
@@ -74,6 +78,7 @@ class Prices:
 class Deployment:
     """One way to reach a model. `engine` names an entry of `engines.ENGINES`, `args` configure it.
 
+    `locality` is None where nobody said it, of answers from a file: no policy can list that.
     `args` never hold a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`).
     `serving` names those that the engine declares as being of where and how fast, not of what is
     answered: a moved server asks nothing again.
@@ -86,7 +91,7 @@ class Deployment:
     name: str
     model: str
     engine: str
-    locality: Locality
+    locality: Locality | None
     args: Mapping[str, Any] = field(default_factory=dict)
     serving: frozenset[str] = frozenset()
     tokenizer_name: str | None = None

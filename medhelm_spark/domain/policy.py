@@ -31,19 +31,73 @@ class Comparison:
     incomplete_jury: IncompleteJury = IncompleteJury.UNSCORED
 
 
+class Standing(StrEnum):
+    """How much a policy's file can be relied on.
+
+    SHIPPED: the package's own. ADVISORY: whoever runs the job could have written it, so it can only
+    restrict. BINDING: the site's, at a place that the job's user cannot write.
+    """
+
+    SHIPPED = "shipped"
+    ADVISORY = "advisory"
+    BINDING = "binding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPlugin:
+    """A plug-in that may be loaded where gated or private text is: its module and hash."""
+
+    module: str
+    sha256: str
+
+
+Allowed = tuple[tuple[AccessLevel, tuple[Locality, ...]], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Which localities may see text of which access level, and which means may be compared.
 
-    A level or locality that is not listed is denied. `approvals` are a second person's, of levels
-    that somebody lowered.
+    A level or locality that is not listed is denied. `withheld` are those that an advisory file
+    lists and that the policy above it does not: they are not `allowed`. `standing` is that of the
+    file `origin`; `restricted_by` is an advisory file that allows less, where there are both.
+    `reason` says why a file that the platform names is not binding. `approvals` are a second
+    person's, of levels that somebody lowered.
     """
 
-    allowed: tuple[tuple[AccessLevel, tuple[Locality, ...]], ...]
+    allowed: Allowed
     version: str
     origin: str = ""
     comparison: Comparison = field(default_factory=Comparison)
     approvals: tuple[Approval, ...] = ()
+    standing: Standing = Standing.SHIPPED
+    withheld: Allowed = ()
+    plugins: tuple[ListedPlugin, ...] = ()
+    restricted_by: str = ""
+    reason: str = ""
+
+    @property
+    def is_binding(self) -> bool:
+        """Whether it stands where the job's user could not have written it."""
+        return self.standing is Standing.BINDING
+
+    @property
+    def binding_approvals(self) -> tuple[Approval, ...]:
+        """The approvals that count: whoever lowers a level could write any other file."""
+        return self.approvals if self.is_binding else ()
+
+    @property
+    def label(self) -> str:
+        """Its file, as rules and messages name it, with its standing where a site wrote it."""
+        name = self.origin or "policy"
+        if self.standing is not Standing.SHIPPED:
+            name += f" ({self.standing}{f': {self.reason}' if self.reason else ''})"
+        advisory = f" with {self.restricted_by} ({Standing.ADVISORY})"
+        return name + advisory if self.restricted_by else name
+
+    def lists(self, module: str, sha256: str) -> bool:
+        """Whether the plug-in of this hash may be loaded beside gated and private text."""
+        return ListedPlugin(module=module, sha256=sha256) in self.plugins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +110,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyDecision:
-    """Row of `policy_decisions`: a decision as taken; `role` is model, judge or metric."""
+    """Row of `policy_decisions`: a decision as taken; `role` is model, imported, judge or metric.
+
+    `locality` is `unknown` of imported answers where nobody stated one. A metric is one that loads
+    a model: `subject` is that model, `model_deployment` the metric. A request that was held back
+    just before it was sent has its own row, whose rule says so.
+    """
 
     suite: str
     run_name: str

@@ -177,7 +177,9 @@ class RequestResult:
     counts the request's tries so far in the invocation that asked. `request_time` is in seconds.
     `cached_tokens` are those of the prompt that the engine had from its prefix cache. `executor`
     names the process group that asked; `engine_start` stands on the first result of an engine that
-    was started for it: the seconds that the start took.
+    was started for it: the seconds that the start took. `destination` is the host and port that
+    the text was sent to, or `this job`, and `locality` what the deployment said of it then; both
+    are None where nothing was sent: of a denied request, and of an answer from a file.
     """
 
     request_id: str
@@ -194,6 +196,8 @@ class RequestResult:
     cached_tokens: int | None = None
     executor: str | None = None
     engine_start: float | None = None
+    destination: str | None = None
+    locality: str | None = None
 
     @property
     def is_answer(self) -> bool:

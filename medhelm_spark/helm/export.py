@@ -5,19 +5,19 @@ other source, where the tasks run.
 """
 
 import json
-import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.children import FETCHING, child_environment
 from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
 from medhelm_spark.helm.export_script import PACKAGE, REFUSED, VERSION
 
 SCRIPT = Path(__file__).with_name("export_script.py")
-OURS = ("PYTHONPATH", "PYTHONHOME")
-"""Variables that would lead MedHELM's Python to this one's packages."""
+FOLDERS = ("HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_HUB_OFFLINE", "JAVA_HOME")
+"""Variables of MedHELM's own that hold no key; a token is read from the folder HF_HOME."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def export_scenario(request: ExportRequest, path: Path) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={name: value for name, value in os.environ.items() if name not in OURS},
+            env=child_environment((*FETCHING, *FOLDERS)),
         )
     except OSError as error:
         raise SetupError(

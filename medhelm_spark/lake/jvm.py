@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from medhelm_spark.cache import cache_folder, locked
+from medhelm_spark.children import child_environment
 from medhelm_spark.errors import SetupError
 
 MINIMUM_JAVA = 17
@@ -61,7 +62,10 @@ def check_java() -> str:
     if not java or not Path(java).exists():
         place = f"under JAVA_HOME={home!r}" if home else "on the PATH"
         raise SetupError(f"Spark needs Java {MINIMUM_JAVA} or newer and none was found {place}.")
-    output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    command = [java, "-version"]
+    output = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=child_environment()
+    ).stderr
     match = re.search(r'version "(?:1\.)?((\d+)[\w.+-]*)', output)
     if not match or int(match[2]) < MINIMUM_JAVA:
         version = match[2] if match else "of unknown version"

@@ -171,4 +171,5 @@ BERTSCORE = Metric(
     extra="summarization",
     renamed=_infos,
     preflight=preflight,
+    loads=_model_name,
 )

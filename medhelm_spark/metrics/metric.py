@@ -31,6 +31,10 @@ def _accept(params: Params) -> None:
     """Accept any params."""
 
 
+def _no_model(params: Params) -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
     """One entry of `METRICS`.
@@ -41,7 +45,8 @@ class Metric:
     packages it imports. `renamed` gives the stats where params change their names, and `aliases`
     lists such names that are known beforehand. `preflight` raises a ConfigError or SetupError for
     params or an environment that cannot work; it runs before any model is asked. `takes_readings`:
-    the metric has the param READ_AS.
+    the metric has the param READ_AS. `loads` names the model that it reads answers with, in the
+    process that scores; the policy is asked about it as about a judge.
     """
 
     fn: MetricFn
@@ -53,6 +58,7 @@ class Metric:
     aliases: tuple[MetricInfo, ...] = ()
     preflight: Callable[[Params], None] = _accept
     takes_readings: bool = False
+    loads: Callable[[Params], str | None] = _no_model
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""

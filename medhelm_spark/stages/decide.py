@@ -1,17 +1,23 @@
 """decide: ask the policy for every model and judge of a plan, record the answers, refuse."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import UNKNOWN, Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.policy import Decision, Policy, PolicyDecision
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.governance.levels import without_review
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.governance.policy import decide as ask
 from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.metrics import metrics_for
 from medhelm_spark.stages.context import Context, now
+
+MODEL, JUDGE, METRIC = "model", "judge", "metric"
 
 
 def decide(
@@ -26,8 +32,10 @@ def decide(
     be good. `unreviewed` are the scenarios whose level somebody lowered without a second person.
 
     Raises:
-        PolicyError: names the first refusal and their number; nothing was rendered or sent.
+        PolicyError: names the first refusal and their number; nothing was rendered or sent. So does
+            a plug-in that the policy does not list beside such text.
     """
+    check_plugins(policy, (run.card.access_level for run in runs))
     decisions = list(decisions_of(ctx.suite, runs, policy, unreviewed))
     if not all(decision.allowed for decision in decisions):
         record(ctx, decisions)
@@ -53,7 +61,7 @@ def decisions_of(
     """What the policy says of every model and judge that these runs would ask."""
     for run in runs:
         for role, deployment in _asked(run):
-            answer = ask(policy, run.card.access_level, deployment.locality)
+            answer = _ask(policy, run.card.access_level, role, deployment)
             if run.card.name in unreviewed:
                 answer = without_review(answer, deployment.locality)
             yield PolicyDecision(
@@ -62,13 +70,41 @@ def decisions_of(
                 role=role,
                 subject=deployment.model,
                 model_deployment=deployment.name,
-                locality=deployment.locality.value,
+                locality=deployment.locality or UNKNOWN,
                 access_level=run.card.access_level,
                 allowed=answer.allowed,
                 rule=answer.rule,
                 policy_version=policy.version,
                 decided_at=now(),
             )
+        for metric, params in metrics_for(run.metrics):
+            if model := metric.loads(params):
+                answer = ask(policy, run.card.access_level, Locality.LOCAL)
+                yield PolicyDecision(
+                    suite=suite,
+                    run_name=run.name,
+                    role=METRIC,
+                    subject=model,
+                    model_deployment=metric.emitted(params)[0].name,
+                    locality=Locality.LOCAL,
+                    access_level=run.card.access_level,
+                    allowed=answer.allowed,
+                    rule=f"{answer.rule} (in this job's processes, from a folder)",
+                    policy_version=policy.version,
+                    decided_at=now(),
+                )
+
+
+def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) -> Decision:
+    """What the policy says of a deployment; of imported answers nothing is sent any more."""
+    answer = ask(policy, level, deployment.locality)
+    if role != IMPORTED:
+        return answer
+    if deployment.locality is None and level is AccessLevel.PUBLIC:
+        return Decision(allowed=True, rule="public answers from a file; nothing is sent")
+    if deployment.locality is None:
+        return replace(answer, rule=f"{answer.rule}; --attest-locality states where it answered")
+    return replace(answer, rule=f"{answer.rule} (by {deployment.origin})")
 
 
 def refuse(decisions: Iterable[PolicyDecision], others: str) -> None:
@@ -88,11 +124,10 @@ def refuse(decisions: Iterable[PolicyDecision], others: str) -> None:
 
 
 def _asked(run: ResolvedRun) -> Iterator[tuple[str, Deployment]]:
-    if run.deployment.engine != IMPORTED:
-        yield "model", run.deployment
+    yield IMPORTED if run.deployment.engine == IMPORTED else MODEL, run.deployment
     for annotator in run.annotators:
         for deployment in annotator.deployments:
-            yield "judge", deployment
+            yield JUDGE, deployment
 
 
 def _identity(row: PolicyDecision) -> tuple[object, ...]:

@@ -21,7 +21,7 @@ from medhelm_spark.tracking.records import (
     params_of,
     work_metrics,
 )
-from medhelm_spark.tracking.store import PARENT, TAG, Target, client_class, opened
+from medhelm_spark.tracking.store import PARENT, TAG, Target, client_class, opened, without_login
 
 __all__ = [
     "TrackedRun",
@@ -30,6 +30,7 @@ __all__ = [
     "preload",
     "track_release",
     "track_suite",
+    "without_login",
 ]
 
 EXPERIMENT = "medhelm-spark"

@@ -168,12 +168,12 @@ class Store:
 
 
 def without_login(text: str) -> str:
-    """A text without the user names and passwords of its URIs.
+    """A text without the user names and passwords of its URIs, and without the values after a `?`.
 
-    >>> without_login("cannot reach https://me:secret@mlflow.example.org/x")
-    'cannot reach https://***@mlflow.example.org/x'
+    >>> without_login("cannot reach https://me:secret@mlflow.example.org/x?token=t")
+    'cannot reach https://***@mlflow.example.org/x?token=***'
     """
-    return re.sub(r"//[^/\s]*@", "//***@", text)
+    return re.sub(r"([?&][\w.-]+=)[^\s&]+", r"\1***", re.sub(r"//\S*@", "//***@", text))
 
 
 def client_class() -> "type[MlflowClient]":
@@ -204,11 +204,14 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
         client = client_type(tracking_uri)
         yield Store(client=client, experiment_id=_experiment_id(client, experiment))
     except Exception as error:
-        if not _is_refusal(error):
+        # A broken address, or one whose driver is not installed, is none of our code's either.
+        of_uri = isinstance(error, ValueError | ImportError) and tracking_uri
+        if not (_is_refusal(error) or of_uri):
             raise
         place = tracking_uri or "its default tracking server"
         reason = str(error).strip().splitlines()[0]
-        raise SetupError(without_login(f"MLflow at {place} refused: {reason}")) from error
+        # Nothing is chained: a traceback would show the address as it was given.
+        raise SetupError(without_login(f"MLflow at {place} refused: {reason}")) from None
 
 
 def _is_refusal(error: Exception) -> bool:

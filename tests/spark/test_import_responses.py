@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli import main
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import PUBLIC, Site, questions
 
 RIGHT, ALL = 216, 1047
@@ -73,6 +75,27 @@ def test_what_a_file_lacks_stays_unscored_and_a_new_file_supersedes(site: Site) 
     assert site.run(*arguments, command="import-responses") == 0
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (0.0, 4)
+
+
+def test_answers_to_private_text_need_an_attested_place(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = site.benchmark("bench", questions(2), access_level="private")
+    rows = [{"source_id": f"q{i}", "completion": "yes"} for i in range(2)]
+    file = responses(site.folder / "answers.jsonl", rows)
+    arguments = ["-r", f"{bench},model=team/model", "--file", file]
+    assert site.run(*arguments, command="import-responses") == 1
+    assert "the imported 'team/model' (unknown) may not see private" in capsys.readouterr().err
+    assert not site.rows("request_results")
+    attested = [*arguments, "--attest-locality", "local"]
+    assert site.run(*attested, command="import-responses") == 0
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"]) == (1.0, 2)
+    noted = [
+        (row["role"], row["locality"], row["allowed"]) for row in site.rows("policy_decisions")
+    ]
+    assert sorted(noted) == [("imported", "local", True), ("imported", "unknown", False)]
+    assert not disclosures_of(open_reader(str(site.lake_path))), "nothing was sent"
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ def shipped(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> No
 def written(site: Site, shipped: None) -> Site:
     """The page's other files in a site, and models that are always there."""
     names = write_files(PAGE, site.folder)
-    assert names == [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl", ENGINE, MODELS]
+    own = [PACKAGE, CARD, "prod_env/rubrics/plain.md", "letters.jsonl"]
+    assert names == [*own, "prod_env/policy.yaml", ENGINE, MODELS]
     declared = yaml.safe_load((site.folder / MODELS).read_text(encoding="utf-8"))
     site.deployments += declared["model_deployments"]
     replies = {"knee is fine": "Your knee is well. Regards"}

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli.exit_codes import INCOMPLETE
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.stages.decide import decide
 from tests.spark.conftest import Site, calls, questions
 
@@ -49,6 +51,7 @@ def test_a_judge_outside_may_not_see_private_text(
     assert [row["role"] for row in refused] == ["judge"]
 
 
+@pytest.mark.attack("policy", "a plan that was let through by mistake sends gated text")
 def test_the_engine_asks_again_just_before_sending(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +63,13 @@ def test_the_engine_asks_again_just_before_sending(
     assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
     assert not calls(log)
     assert {row["failure"] for row in site.rows("request_results")} == {"denied"}
+    (held,) = site.rows("policy_decisions")
+    assert (held["role"], held["model_deployment"], held["allowed"]) == ("model", model, False)
+    assert held["rule"].startswith("held back before it was sent; ")
+    assert held["rule"].endswith("gated allows local, not external")
+    assert held["access_level"] == "gated"
+    assert held["run_name"] in {row["name"] for row in site.rows("run_specs")}
+    assert not disclosures_of(open_reader(str(site.lake_path)))
     assert not [row for row in site.rows("request_results") if row["completions"]]
     (cell,) = site.board()
     assert (cell["count"], cell["num_unscored"]) == (0, 3)
@@ -83,5 +93,12 @@ def test_every_row_of_text_carries_its_level_and_the_first_private_run_warns(
     assert "This run reads private text" in capsys.readouterr().err
     for table in ("instances", "prompts", "request_results", "annotations"):
         assert {row["access_level"] for row in site.rows(table)} == {"private"}, table
+    sent = disclosures_of(open_reader(str(site.lake_path)))
+    places = {(row.access_level, row.destination, row.locality) for row in sent}
+    assert places == {("private", "this job", "local")}
+    assert {row.model_deployment: (row.texts, row.times, row.answered) for row in sent} == {
+        "acme/judge": (2, 2, 2),
+        "acme/yes": (2, 2, 2),
+    }
     site.run("-r", f"{entry},model={model}")
     assert "This run reads" not in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """Plug-ins: what they may add, what is refused, and a hash that follows their files."""
 
 import itertools
+import os
+import py_compile
 import subprocess
 import sys
 import zipfile
@@ -13,7 +15,10 @@ import pytest
 from medhelm_spark import plugins
 from medhelm_spark.adaptation.perturbations import perturbation
 from medhelm_spark.annotators.kinds import ANNOTATORS
-from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.policy import ListedPlugin, Policy
+from medhelm_spark.errors import ConfigError, PolicyError, SetupError, UnknownNameError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.metrics import METRICS, metric_for
 from medhelm_spark.scenarios import PARSERS
 
@@ -134,13 +139,16 @@ def test_a_single_file_is_a_plug_in_too(write: Write, tmp_path: Path) -> None:
     assert str(plugin) == f"one_file_plugin ({plugin.version[:8]})"
 
 
-def test_a_distribution_announces_its_module(write: Write, tmp_path: Path) -> None:
+@pytest.mark.attack("plug-ins", "an installed distribution that announces itself is loaded")
+def test_what_is_installed_is_not_loaded_for_that(write: Write, tmp_path: Path) -> None:
     name = write(GOOD)
     info = tmp_path / f"{name}-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
     (info / "top_level.txt").write_text(name)
     (info / "entry_points.txt").write_text(f"[medhelm_spark]\nmine = {name}\n")
+    assert plugins.activate() == ()
+    assert name not in sys.modules
     (plugin,) = plugins.activate([name])
     assert (plugin.module, plugin.distribution) == (name, f"{name} 1.2")
     assert "tone" in METRICS
@@ -186,3 +194,123 @@ def test_an_executor_loads_the_drivers_plug_ins_or_refuses(write: Write) -> None
     plugins.activate()
     with pytest.raises(SetupError, match="on an executor; install the same"):
         plugins.ensure([replace(plugin, version="0" * 32)])
+
+
+NO_LEVEL = Policy(allowed=(), version="v", origin="policy.yaml")
+
+
+@pytest.mark.attack("plug-ins", "a plug-in that the policy does not list, beside private text")
+def test_private_text_needs_the_hash_in_the_policy(write: Write, tmp_path: Path) -> None:
+    name = write(GOOD)
+    (plugin,) = plugins.activate([name])
+    check_plugins(NO_LEVEL, [AccessLevel.PUBLIC])
+    with pytest.raises(PolicyError) as caught:
+        check_plugins(NO_LEVEL, [AccessLevel.PUBLIC, AccessLevel.PRIVATE])
+    line = f"{{module: {name}, sha256: {plugin.sha256}}}"
+    assert str(caught.value).endswith(f"adds to the policy's plugins: {line}.")
+    assert "beside private text: policy.yaml does not list it" in str(caught.value)
+    listed = replace(NO_LEVEL, plugins=(ListedPlugin(module=name, sha256=plugin.sha256),))
+    check_plugins(listed, [AccessLevel.PRIVATE])
+    (tmp_path / name / "words.txt").write_text("please")
+    plugins.activate([name])
+    with pytest.raises(PolicyError, match="does not list it"):
+        check_plugins(listed, [AccessLevel.GATED])
+
+
+OPENS = """
+from medhelm_spark.governance import policy
+from medhelm_spark.domain.policy import Decision
+CODE = (lambda *args: Decision(allowed=True, rule="open")).__code__
+{how}
+METRICS = {{}}
+"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "policy.decide = lambda *args: Decision(allowed=True, rule='open')",
+        "policy.decide.__code__ = CODE",
+        "policy.Gate.__call__ = lambda *args: Decision(allowed=True, rule='open')",
+        "import sys; sys.modules['medhelm_spark.governance.policy'] = object()",
+        "import medhelm_spark.stages.infer.stage as s; s.gate_for = lambda *_: (lambda _: CODE)",
+    ],
+)
+@pytest.mark.attack("plug-ins", "a plug-in replaces the policy's gate when it is imported")
+def test_a_plug_in_cannot_open_the_gate_by_its_import(
+    write: Write, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    from medhelm_spark.governance import policy
+    from medhelm_spark.stages.infer import stage
+
+    code = policy.decide.__code__
+    for owner, name in (
+        (policy, "decide"),
+        (policy.Gate, "__call__"),
+        (stage, "gate_for"),
+    ):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setitem(sys.modules, "medhelm_spark.governance.policy", policy)
+    try:
+        with pytest.raises(PolicyError, match="was replaced; a plug-in may only add to it"):
+            plugins.activate([write(OPENS.format(how=how))])
+    finally:
+        policy.decide.__code__ = code
+
+
+LATER = """
+def opened():
+    from medhelm_spark.governance import policy
+    policy.decide = None
+METRICS = {}
+"""
+
+
+@pytest.mark.attack("plug-ins", "a plug-in replaces the policy's gate while a stage runs")
+def test_a_later_replacement_is_seen_by_the_next_partition(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from medhelm_spark.governance import policy
+
+    monkeypatch.setattr(policy, "decide", policy.decide)
+    name = write(LATER)
+    (plugin,) = plugins.activate([name])
+    plugins.ensure([plugin])
+    sys.modules[name].opened()
+    with pytest.raises(PolicyError, match=r"governance\.policy\.decide of the package was"):
+        plugins.ensure([plugin])
+
+
+@pytest.mark.attack("plug-ins", "compiled code of another text beside a plug-in's hashed file")
+def test_what_lies_compiled_beside_it_is_not_run(write: Write, tmp_path: Path) -> None:
+    name = write(GOOD)
+    source = tmp_path / name / "__init__.py"
+    stated = source.stat()
+    source.write_text("planted = True\n" + GOOD)
+    compiled = Path(py_compile.compile(str(source)))
+    raw = bytearray(compiled.read_bytes())
+    source.write_text(GOOD)
+    os.utime(source, ns=(stated.st_atime_ns, stated.st_mtime_ns))
+    raw[8:12] = int(stated.st_mtime).to_bytes(4, "little")
+    raw[12:16] = stated.st_size.to_bytes(4, "little")
+    compiled.write_bytes(raw)
+    plugins.activate([name])
+    assert not hasattr(sys.modules[name], "planted")
+
+
+def test_a_compiled_module_without_its_source_is_hashed(write: Write, tmp_path: Path) -> None:
+    name = write(GOOD)
+    (first,) = plugins.activate([name])
+    (tmp_path / name / "more.pyc").write_bytes(b"compiled")
+    (second,) = plugins.activate([name])
+    assert second.sha256 != first.sha256
+
+
+@pytest.mark.attack("plug-ins", "a plug-in's code runs on an executor that holds other files")
+def test_an_executor_runs_nothing_of_another_plug_in(write: Write, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    name = write(f"open({str(ran)!r}, 'w').close()\n" + GOOD)
+    other = plugins.Plugin(module=name, version="0" * 32, distribution="", sha256="0" * 64)
+    with pytest.raises(SetupError, match="on an executor; install the same"):
+        plugins.ensure([other])
+    assert not ran.exists()

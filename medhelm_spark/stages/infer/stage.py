@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
@@ -30,6 +30,7 @@ from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
@@ -113,7 +114,16 @@ class AskEngines:
         for name, group in groupby(requests, key=attrgetter("model_deployment")):
             deployment = self.deployments[name]
             results = engine_for(deployment).answer(_once(group), gate)
-            yield from until_outage(results, deployment.failures_in_a_row)
+            for result in until_outage(results, deployment.failures_in_a_row):
+                yield _with_destination(result, deployment)
+
+
+def _with_destination(result: RequestResult, deployment: Deployment) -> RequestResult:
+    """The result with where its text went; of a denied request it went nowhere."""
+    if result.failure is FailureKind.DENIED:
+        return result
+    place = factory_of(deployment).destination(deployment)
+    return replace(result, destination=place, locality=deployment.locality)
 
 
 def _once(requests: Iterable[Request]) -> Iterator[Request]:
@@ -259,7 +269,9 @@ def _ask(
     started_at = now()
     with _deaths_told(recipients.label, deployments.values()):
         ctx.lake.append("request_results", results, write_id, txn=(name, 1))
-    return record_wave(ctx, write_id, started_at, name, slots)
+    outcomes = record_wave(ctx, write_id, started_at, name, slots)
+    record_denied(ctx, write_id, outcomes, deployments, recipients.policy)
+    return outcomes
 
 
 @contextmanager

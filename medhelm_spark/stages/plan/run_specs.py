@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from medhelm_spark.adaptation.variants import adapter_of
+from medhelm_spark.domain.deployment import UNKNOWN
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import (
@@ -115,7 +116,7 @@ def _row(
         name=spec.name,
         run_spec_id=spec.run_spec_id,
         planned_at=at,
-        locality=run.deployment.locality.value,
+        locality=run.deployment.locality or UNKNOWN,
         engine=run.deployment.engine,
         is_jury_validated=_is_validated(run),
         run_spec=spec,

@@ -193,15 +193,15 @@ def test_further_refusals_are_counted_and_public_text_may_go_anywhere(
 def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Path) -> None:
     (tmp_path / "prod_env" / "policy.yaml").write_text("allowed: {gated: [local, baa]}\n")
     entry = _benchmark(tmp_path / "closed", "closed", "gated")
-    code, (line,), _ = typed("-r", f"{entry},model=vendor/d")
-    assert (code, line[1], line[5]) == (
-        0,
-        "vendor/d (baa) allowed",
-        "policy.yaml: gated allows local, baa",
-    )
+    code, (line,), _ = typed("-r", f"{entry},model=acme/a")
+    rule = "policy.yaml (advisory): gated allows local"
+    assert (code, line[1], line[5]) == (0, "acme/a (local) allowed", rule)
+    code, (line,), said = typed("-r", f"{entry},model=vendor/d")
+    assert (code, line[1]) == (1, "vendor/d (baa) refused")
+    assert "prod_env/policy.yaml (advisory): gated allows local, not baa (listed there" in said
     code, (line,), said = typed("-r", "pubmed_qa:model=acme/a")
     assert (code, line[1]) == (1, "acme/a (local) refused")
-    assert said.endswith("prod_env/policy.yaml: public allows nothing.\n")
+    assert said.endswith("prod_env/policy.yaml (advisory): public allows nothing.\n")
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_a_sites_jury_and_policy_replace_the_shipped_ones(write) -> None:
     assert registry.policy.origin == str(policy)
     rows = {(row.kind, row.name): row for row in explain(registry)}
     assert rows["jury", "default"].file == str(judges)
-    assert rows["policy", "policy"].file == str(policy)
-    assert len(rows["policy", "policy"].overridden) == 1
+    assert rows["policy", "policy (advisory)"].file == str(policy)
+    assert len(rows["policy", "policy (advisory)"].overridden) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ include "more.conf"
 openaiApiKey: "sk-planted-old"
 openaiApiKey: "sk-planted-openai" // the last one counts
 vllmApiKey = sk-planted-vllm
-fromEnvironment: ${MY_KEY}
 copied: ${openaiApiKey}
 old { vllmApiKey: "sk-planted-elsewhere" }
 deployments: { "x/azure/gpt-4o": no,
@@ -40,13 +39,11 @@ def test_a_key_of_a_secret_scope_by_its_variable(monkeypatch):
         ("vllmApiKey", "sk-planted-vllm"),
         ("deployments:azure/gpt-4o", "sk-planted-azure"),
         ("deployments:azure/o3:free", "two words, one # key"),
-        ("fromEnvironment", KEY),
         ("copied", "sk-planted-openai"),
         ("included", "sk-planted-included"),
     ],
 )
-def test_a_key_of_medhelms_credentials_file(tmp_path, monkeypatch, key, expected):
-    monkeypatch.setenv("MY_KEY", KEY)
+def test_a_key_of_medhelms_credentials_file(tmp_path, key, expected):
     (tmp_path / "more.conf").write_text('included: "sk-planted-included"')
     file = tmp_path / "credentials.conf"
     file.write_text(CREDENTIALS)

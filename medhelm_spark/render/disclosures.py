@@ -1,0 +1,43 @@
+"""What text was sent where, as a report."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+
+from medhelm_spark.leaderboard.disclosures import Disclosure
+from medhelm_spark.render.report import Report, formatted
+from medhelm_spark.render.table import Table
+
+HEADER = ("Level", "Locality", "Destination", "Deployment", "Day", "Texts", "Times", "Answered")
+NOTES = (
+    "Counted from the results of requests, written by who asked. A text that a server did not "
+    "answer counts: part of it may have arrived. What a driver sent in a wave that it did not live "
+    "to commit is not in the lake and not here.",
+    "Answers from a file and requests that the policy held back were not sent and are not here.",
+)
+EMPTY = "No text of this lake was sent anywhere."
+
+
+def render_disclosures(rows: Sequence[Disclosure], output_format: str) -> str:
+    """The rows in one of `report.FORMATS`, with a newline at its end."""
+    records = [asdict(row) for row in rows]
+    report = Report(
+        tables=[Table(header=HEADER, rows=[_cells(row) for row in rows], notes=NOTES)],
+        content={"rows": records, "notes": list(NOTES)},
+        fields=[field.name for field in fields(Disclosure)],
+        records=records,
+        if_empty="" if rows else EMPTY,
+    )
+    return formatted(report, output_format)
+
+
+def _cells(row: Disclosure) -> tuple[str, ...]:
+    return (
+        row.access_level.value,
+        row.locality,
+        row.destination,
+        row.model_deployment,
+        row.sent_on,
+        f"{row.texts:,}",
+        f"{row.times:,}",
+        f"{row.answered:,}",
+    )

@@ -1,0 +1,80 @@
+"""What the gate held back just before it was sent, noted beside the decisions of the plan."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import UNKNOWN, Deployment
+from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.request import FailureKind, Purpose
+from medhelm_spark.domain.stages import INFER
+from medhelm_spark.governance.policy import decide
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.infer.waves import Outcome
+
+DENIALS = replace(
+    INFER,
+    name=f"{INFER.name}/denied",
+    reads=("requests", "request_results", "run_specs"),
+    writes=("policy_decisions",),
+)
+"""Done only after a wave in which something was denied; no plan that was asked comes to that."""
+
+# The runs whose requests a write holds as denied.
+DENIED = f"""
+SELECT DISTINCT s.suite, s.name AS run_name, r.purpose, q.model_deployment, q.access_level
+FROM {{request_results}} q
+JOIN {{requests}} r ON r.request_id = q.request_id AND r.model_deployment = q.model_deployment
+JOIN {{run_specs}} s ON s.run_spec_id = r.run_spec_id
+WHERE q.write_id = 'WRITE_ID' AND q.failure = '{FailureKind.DENIED}'
+"""
+ROLES: Mapping[Purpose, str] = {Purpose.EVALUATE: "model", Purpose.JUDGE: "judge"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """A deployment that was not sent a run's text of a level."""
+
+    suite: str
+    run_name: str
+    purpose: Purpose
+    model_deployment: str
+    access_level: AccessLevel
+
+
+def record_denied(
+    ctx: Context,
+    write_id: str,
+    outcomes: Sequence[Outcome],
+    deployments: Mapping[str, Deployment],
+    policy: Policy,
+) -> None:
+    """Add a row to `policy_decisions` for each run and deployment that a wave held back."""
+    if not any(outcome.failure == FailureKind.DENIED for outcome in outcomes):
+        return
+    ctx = ctx.within(DENIALS)
+    denied = ctx.lake.rows(DENIED.replace("WRITE_ID", write_id), Denied)
+    rows = [
+        _decision(ctx.suite, row, deployments[row.model_deployment], policy)
+        for row in denied
+        if row.suite == ctx.suite
+    ]
+    ctx.lake.append_rows("policy_decisions", rows, new_write_id())
+
+
+def _decision(suite: str, row: Denied, deployment: Deployment, policy: Policy) -> PolicyDecision:
+    asked = decide(policy, row.access_level, deployment.locality)
+    return PolicyDecision(
+        suite=suite,
+        run_name=row.run_name,
+        role=ROLES[row.purpose],
+        subject=deployment.model,
+        model_deployment=deployment.name,
+        locality=deployment.locality or UNKNOWN,
+        access_level=row.access_level,
+        allowed=False,
+        rule=f"held back before it was sent; {asked.rule}",
+        policy_version=policy.version,
+        decided_at=now(),
+    )

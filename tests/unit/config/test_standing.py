@@ -1,0 +1,210 @@
+"""Where a policy stands decides what it may allow: advisory files only restrict."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.config import settings
+from medhelm_spark.config.policy import load_policy, policy_in_force
+from medhelm_spark.config.registry import explain, policy_of
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.config.settings import load_settings, named_policy
+from medhelm_spark.config.standing import why_ours
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.policy import Policy, Standing
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.governance.policy import decide
+from medhelm_spark.helm.site import load_site
+from tests.unprivileged import NOBODY, unprivileged
+
+SHIPPED = conf_path("policy.yaml")
+WIDE = "allowed: {public: [local], gated: [local, baa], private: [local, tenant]}"
+ROOTS = Path("/etc/passwd")
+"""A file of root's on every machine, in folders of root's."""
+
+
+def allows(policy: Policy, level: str, place: str) -> bool:
+    return decide(policy, level, place).allowed
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder of the tests' user that every user may enter; pytest's own are closed."""
+    folder = Path(tempfile.mkdtemp(prefix="medhelm-spark-test-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.attack("policy", "a policy.yaml in --local-path that lets private text leave")
+def test_a_policy_of_the_site_folder_only_restricts(write) -> None:
+    site = write("site/policy.yaml", WIDE)
+    policy = policy_of(site.parent)
+    assert policy.standing is Standing.ADVISORY
+    assert not policy.is_binding
+    assert dict(policy.allowed) == {
+        AccessLevel.PUBLIC: (Locality.LOCAL,),
+        AccessLevel.GATED: (Locality.LOCAL,),
+        AccessLevel.PRIVATE: (Locality.LOCAL,),
+    }
+    denied = decide(policy, AccessLevel.PRIVATE, Locality.TENANT)
+    assert not denied.allowed
+    assert denied.rule.startswith(f"{site} (advisory): private allows local, not tenant (listed")
+    assert not allows(policy, "public", "external")
+    assert policy.version != policy_of(None).version
+
+
+def test_every_output_names_it_as_advisory(write) -> None:
+    registry = load_site(write("site/policy.yaml", WIDE).parent)
+    (row,) = (row for row in explain(registry) if row.kind == "policy")
+    assert row.name == "policy (advisory)"
+    assert registry.policy.label.endswith("site/policy.yaml (advisory)")
+    (shipped,) = (row for row in explain(load_site()) if row.kind == "policy")
+    assert shipped.name == "policy (shipped)"
+
+
+@pytest.mark.parametrize("name", ["policy.yml", "Policy.yaml", "policy.json"])
+@pytest.mark.attack("policy", "a policy.yml that somebody takes for the policy")
+def test_a_file_that_looks_like_the_policy_is_an_error(write, name: str) -> None:
+    write(f"site/{name}", WIDE)
+    site = write("site/other.yaml", "").parent
+    with pytest.raises(ConfigError, match=f"{name}: is not read; its name must be policy.yaml"):
+        policy_of(site)
+
+
+@pytest.mark.attack("policy", "a binding policy at a place that the job's user can write")
+def test_what_the_user_could_have_written_is_not_binding(open_folder: Path) -> None:
+    own = open_folder / "policy.yaml"
+    own.write_text(WIDE)
+    if os.geteuid() == 0:
+        os.chown(own, NOBODY, NOBODY)
+    policy = unprivileged(policy_in_force, SHIPPED, own, None)
+    assert policy.standing is Standing.ADVISORY
+    assert not allows(policy, "private", "tenant")
+    assert "does not belong to root)" in policy.label
+
+
+@pytest.mark.attack("policy", "a symbolic link to a file of root's as the binding policy")
+def test_a_link_is_not_binding(open_folder: Path) -> None:
+    link = open_folder / "policy.yaml"
+    link.symlink_to(ROOTS)
+    assert "symbolic link" in unprivileged(why_ours, link)
+
+
+@pytest.mark.attack("policy", "a file of root's in a folder that everybody may write")
+def test_an_open_folder_is_not_binding(open_folder: Path) -> None:
+    place = open_folder / "open" / "policy.yaml"
+    place.parent.mkdir()
+    place.write_text(WIDE)
+    place.parent.chmod(0o777)
+    reason = unprivileged(why_ours, place)
+    assert reason is not None
+    assert "can be written" in reason or "does not belong to root" in reason
+
+
+@pytest.mark.attack("policy", "root runs the job and wrote the binding policy itself")
+def test_root_binds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert why_ours(ROOTS) == "this process runs as root"
+
+
+def test_a_file_of_roots_is_binding_for_an_unprivileged_user(open_folder: Path) -> None:
+    assert unprivileged(why_ours, ROOTS) is None
+    if os.geteuid() != 0:  # only root can put a policy of its own there
+        return
+    place = open_folder / "policy.yaml"
+    place.write_text(WIDE)
+    policy = unprivileged(policy_in_force, SHIPPED, place, None)
+    assert policy.is_binding
+    assert policy.label == f"{place} (binding)"
+    assert allows(policy, "private", "tenant")
+    assert allows(policy, "gated", "baa")
+    assert not allows(policy, "public", "external")
+
+
+@pytest.fixture
+def binding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every place is taken for one that the user cannot write."""
+    monkeypatch.setattr("medhelm_spark.config.policy.why_ours", lambda _: None)
+
+
+@pytest.mark.usefixtures("binding")
+def test_beside_a_binding_policy_a_site_only_restricts(write) -> None:
+    named = write("platform/policy.yaml", WIDE)
+    site = write("site/policy.yaml", "allowed: {public: [external, local], private: [local, baa]}")
+    policy = policy_in_force(SHIPPED, named, site)
+    assert policy.is_binding
+    assert dict(policy.allowed) == {
+        AccessLevel.PUBLIC: (Locality.LOCAL,),
+        AccessLevel.PRIVATE: (Locality.LOCAL,),
+    }
+    assert policy.label == f"{named} (binding) with {site} (advisory)"
+
+
+@pytest.mark.usefixtures("binding")
+@pytest.mark.parametrize(
+    "more",
+    [
+        "comparison: {coverage_floor: 0.1}",
+        f"plugins: [{{module: m, sha256: {'0' * 64}}}]",
+    ],
+)
+def test_what_a_binding_policy_decides_is_not_stated_beside_it(write, more: str) -> None:
+    named = write("platform/policy.yaml", WIDE)
+    site = write("site/policy.yaml", f"allowed: {{}}\n{more}")
+    with pytest.raises(ConfigError, match=r"is decided by .* \(binding\); leave it out"):
+        policy_in_force(SHIPPED, named, site)
+
+
+@pytest.mark.attack("policy", "settings.yaml in --local-path that names a policy as binding")
+def test_a_run_cannot_name_the_binding_policy(write) -> None:
+    site = write("site/settings.yaml", "policy: /etc/medhelm-spark/policy.yaml").parent
+    with pytest.raises(ConfigError, match="policy is for the platform to name"):
+        load_settings(site, {"MEDHELM_SPARK_PLATFORM": "local"})
+
+
+@pytest.fixture
+def platform(write, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Writes the settings of the platform."""
+
+    def written(text: str) -> Path:
+        path = write("etc/settings.yaml", text)
+        monkeypatch.setattr(settings, "PLATFORM_FILE", path)
+        return path
+
+    return written
+
+
+def test_the_platform_names_it_in_its_settings_or_a_variable(write, platform) -> None:
+    path = write("etc/policy.yaml", WIDE)
+    assert named_policy({}) is None
+    assert named_policy({"MEDHELM_SPARK_POLICY": str(path)}) == path
+    file = platform(f"policy: {path}\nslots: 3")
+    assert named_policy({}) == path
+    loaded = load_settings(environ={"MEDHELM_SPARK_PLATFORM": "local"})
+    assert (loaded.slots, str(file) in loaded.origins) == (3, True)
+    assert policy_of(None).origin == str(path)
+
+
+@pytest.mark.attack("policy", "MEDHELM_SPARK_POLICY beside the policy that the platform names")
+def test_a_variable_does_not_win_over_the_platform(write, platform) -> None:
+    platform(f"policy: {write('etc/policy.yaml', WIDE)}")
+    with pytest.raises(ConfigError, match="names another one"):
+        named_policy({"MEDHELM_SPARK_POLICY": "/somewhere/policy.yaml"})
+
+
+@pytest.mark.parametrize("text", ["policy.yaml", "/no/such/policy.yaml", "main.governance.policy"])
+def test_a_named_policy_that_is_no_file_is_an_error(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"_POLICY: policy is .* absolute path"):
+        named_policy({"MEDHELM_SPARK_POLICY": text})
+
+
+def test_listed_plug_ins_have_a_whole_hash(write) -> None:
+    path = write("policy.yaml", "allowed: {}\nplugins: [{module: m, sha256: abc}]")
+    with pytest.raises(ConfigError, match=r"plugins\[0\].sha256 is 'abc'; allowed: 64 hexa"):
+        load_policy(path)

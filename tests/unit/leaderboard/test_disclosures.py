@@ -1,0 +1,104 @@
+"""What was sent where is counted from results; a denied or imported request was not sent."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from medhelm_spark.api import Evaluation
+from medhelm_spark.cli import main
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.request import FailureKind, RequestResult
+from medhelm_spark.lake.columnar import encode_batch
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard.disclosures import Disclosure, disclosures_of
+
+
+def result(request_id: str, day: int = 1, **fields: Any) -> RequestResult:
+    given: dict[str, Any] = {
+        "model_deployment": "vendor/model",
+        "access_level": AccessLevel.PUBLIC,
+        "destination": "models.example.org:443",
+        "locality": "external",
+    }
+    return RequestResult(
+        request_id=request_id,
+        completed_at=datetime(2026, 3, day, 12, tzinfo=UTC),
+        engine_fingerprint="{}",
+        **{**given, **fields},
+    )
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> str:
+    rows = [
+        result("a"),
+        result("b", failure=FailureKind.TIMEOUT),
+        result("b"),
+        result("c", failure=FailureKind.UNREACHABLE),
+        result("d", day=2),
+        result("e", failure=FailureKind.DENIED, destination=None, locality=None),
+        result("f", destination=None, locality=None),
+        result(
+            "g",
+            access_level=AccessLevel.PRIVATE,
+            model_deployment="ward/model",
+            destination="this job",
+            locality="local",
+        ),
+    ]
+    return str(write(tmp_path / "lake", rows))
+
+
+def write(lake: Path, rows: Sequence[RequestResult]) -> Path:
+    table = pa.Table.from_batches([encode_batch(RequestResult, list(rows))])
+    table = table.append_column("write_id", pa.array(["w"] * len(rows)))
+    write_deltalake(str(lake / "request_results"), table)
+    return lake
+
+
+def test_what_was_sent_is_counted_by_place_and_day(lake: str) -> None:
+    vendor = {
+        "access_level": AccessLevel.PUBLIC,
+        "model_deployment": "vendor/model",
+        "destination": "models.example.org:443",
+        "locality": "external",
+    }
+    assert disclosures_of(open_reader(lake)) == [
+        Disclosure(
+            access_level=AccessLevel.PRIVATE,
+            model_deployment="ward/model",
+            destination="this job",
+            locality="local",
+            sent_on="2026-03-01",
+            texts=1,
+            times=1,
+            answered=1,
+        ),
+        Disclosure(**vendor, sent_on="2026-03-01", texts=3, times=4, answered=2),
+        Disclosure(**vendor, sent_on="2026-03-02", texts=1, times=1, answered=1),
+    ]
+
+
+def test_the_command_prints_a_table_and_json(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["disclosures", "-o", lake]) == 0
+    shown = capsys.readouterr().out
+    assert "private local this job ward/model 2026-03-01 1 1 1" in " ".join(shown.split())
+    assert "were not sent and are not here" in shown
+    assert main(["disclosures", "-o", lake, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["texts"] for row in rows] == [1, 3, 1]
+    assert Evaluation(lake, site=None).disclosures().to_pandas()["times"].sum() == 6
+
+
+def test_a_lake_that_sent_nothing_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = write(tmp_path / "lake", [result("f", destination=None, locality=None)])
+    assert main(["disclosures", "-o", str(lake)]) == 0
+    assert capsys.readouterr().out == "No text of this lake was sent anywhere.\n"

@@ -1,0 +1,100 @@
+"""Whom the policy is asked about: models, judges, answers from a file, metrics with a model."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.api.answers import unasked, with_unknown_models
+from medhelm_spark.api.entries import Entries
+from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.cli.dry_run import _cells
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.errors import ConfigError, PolicyError
+from medhelm_spark.stages.decide import decisions_of, refuse
+
+POLICY = Policy(
+    allowed=((AccessLevel.PUBLIC, (Locality.EXTERNAL,)), (AccessLevel.PRIVATE, (Locality.LOCAL,))),
+    version="v",
+    origin="policy.yaml",
+)
+KNOWN = "huggingface/smollm2-135m-instruct"
+
+
+def imported(
+    tmp_path: Path, level: AccessLevel, attested: Locality | None = None, model: str = "team/pilot"
+) -> ResolvedRun:
+    workspace = Workspace(str(tmp_path / "lake"), None)
+    entries = Entries(run_entries=[f"pubmed_qa:model={model}"]).load(None)
+    known = with_unknown_models(workspace, entries, "0" * 64, attested)
+    (run,) = unasked(known.resolve(entries))
+    return replace(run, card=replace(run.card, access_level=level))
+
+
+def asked(run: ResolvedRun, policy: Policy = POLICY) -> PolicyDecision:
+    (decision,) = decisions_of("s", [run], policy)
+    return decision
+
+
+@pytest.mark.attack("levels", "answers of an unregistered model to private text, as local ones")
+def test_nobody_knows_where_an_unregistered_model_answered(tmp_path: Path) -> None:
+    decision = asked(imported(tmp_path, AccessLevel.PRIVATE))
+    assert (decision.role, decision.subject, decision.locality) == (
+        "imported",
+        "team/pilot",
+        "unknown",
+    )
+    assert not decision.allowed
+    everything = Policy(
+        allowed=tuple((level, tuple(Locality)) for level in AccessLevel), version="v"
+    )
+    for level in (AccessLevel.PRIVATE, AccessLevel.GATED):
+        assert not asked(imported(tmp_path, level), everything).allowed, "no policy can list it"
+    with pytest.raises(PolicyError) as caught:
+        refuse([decision], "")
+    assert "the imported 'team/pilot' (unknown) may not see private text" in str(caught.value)
+    assert "--attest-locality states where it answered" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "is_allowed"), [(Locality.LOCAL, True), (Locality.EXTERNAL, False)]
+)
+def test_an_attested_place_is_asked_about_and_recorded(
+    tmp_path: Path, place: Locality, is_allowed: bool
+) -> None:
+    decision = asked(imported(tmp_path, AccessLevel.PRIVATE, place))
+    assert (decision.allowed, decision.locality) == (is_allowed, place)
+    assert decision.rule.endswith(f"(by import-responses --attest-locality {place})")
+
+
+def test_public_answers_need_no_place(tmp_path: Path) -> None:
+    run = imported(tmp_path, AccessLevel.PUBLIC)
+    decision = asked(run)
+    assert (decision.allowed, decision.rule) == (
+        True,
+        "public answers from a file; nothing is sent",
+    )
+    assert _cells(run, [decision])[1] == "team/pilot (unknown) allowed, imported, not asked"
+
+
+def test_answers_of_a_registered_model_are_asked_about_by_its_own_place(tmp_path: Path) -> None:
+    run = imported(tmp_path, AccessLevel.PRIVATE, model=KNOWN)
+    decision = asked(run)
+    assert (decision.role, decision.locality, decision.allowed) == ("imported", "local", True)
+    with pytest.raises(ConfigError, match="the model is registered, and its locality stands in"):
+        imported(tmp_path, AccessLevel.PRIVATE, Locality.LOCAL, model=KNOWN)
+
+
+def test_a_metric_that_loads_a_model_is_asked_about_as_a_judge_is(tmp_path: Path) -> None:
+    run = imported(tmp_path, AccessLevel.PRIVATE, Locality.LOCAL)
+    scored = replace(run, metrics=(MetricSpec(name="bertscore"), MetricSpec(name="exact_match")))
+    decision = list(decisions_of("s", [scored], POLICY))[-1]
+    assert (decision.role, decision.subject) == ("metric", "distilbert-base-uncased")
+    assert (decision.locality, decision.allowed) == ("local", True)
+    nowhere = replace(POLICY, allowed=((AccessLevel.PRIVATE, ()),))
+    refused = list(decisions_of("s", [scored], nowhere))[-1]
+    assert (refused.role, refused.allowed) == ("metric", False)

@@ -1,0 +1,64 @@
+"""A child process gets what it needs of the environment, and no key."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.children import FETCHING, child_environment
+from medhelm_spark.engines import model_files
+from medhelm_spark.errors import SetupError
+from medhelm_spark.helm.export import ExportRequest, export_scenario
+
+KEYS = {
+    "OPENAI_API_KEY": "sk-planted",
+    "HF_TOKEN": "hf_planted",
+    "AWS_SECRET_ACCESS_KEY": "planted",
+    "MEDHELM_SPARK_SECRET_LLM_KEY": "planted",
+    "MLFLOW_TRACKING_PASSWORD": "planted",
+    "PYTHONPATH": "/planted",
+    "LD_PRELOAD": "",
+}
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_the_list_names_what_is_handed_on() -> None:
+    given = {"PATH": "/bin", "LC_ALL": "C", "https_proxy": "http://proxy", **KEYS}
+    assert child_environment(environ=given) == {"PATH": "/bin", "LC_ALL": "C"}
+    assert child_environment(FETCHING, given).keys() == {"PATH", "LC_ALL", "https_proxy"}
+
+
+@pytest.mark.attack("secrets", "MedHELM's Python reads the keys of this process's environment")
+def test_medhelms_python_gets_no_key(tmp_path: Path) -> None:
+    seen = tmp_path / "seen.json"
+    python = tmp_path / "python"
+    code = f"import json, os; json.dump(dict(os.environ), open({str(seen)!r}, 'w'))"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}"\n')
+    python.chmod(0o755)
+    request = ExportRequest(name="x", python=str(python), medhelm_output="out")
+    export_scenario(request, tmp_path / "export.jsonl")
+    given = json.loads(seen.read_text())
+    assert "PATH" in given
+    assert not given.keys() & KEYS.keys()
+
+
+@pytest.mark.attack("secrets", "the installer of a model file reads the keys of the environment")
+def test_the_installer_gets_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, str]] = []
+
+    def run(command: object, **options: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
+        given.append(options["env"])
+        return subprocess.CompletedProcess([], len(given) - 1)  # pip is there, and fails
+
+    monkeypatch.setattr(model_files.subprocess, "run", run)
+    with pytest.raises(SetupError, match="could not download"):
+        model_files._install(tmp_path)
+    assert len(given) == 2
+    assert not any(env.keys() & KEYS.keys() for env in given)
