@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.network import Network, Reach
 
 
 class IncompleteJury(StrEnum):
@@ -34,21 +35,28 @@ class Comparison:
 class Policy:
     """Which localities may see text of which access level, and which means may be compared.
 
-    A level or locality that is not listed is denied.
+    A level or locality that is not listed is denied. `networks` are those in which the servers of a
+    locality are: gated and private text goes to no other (`governance.reach`).
     """
 
     allowed: tuple[tuple[AccessLevel, tuple[Locality, ...]], ...]
     version: str
     origin: str = ""
     comparison: Comparison = field(default_factory=Comparison)
+    networks: tuple[tuple[Locality, tuple[Network, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The answer to one question, with the rule that gave it."""
+    """The answer to one question, with the rule that gave it.
+
+    `reach` is where a server may be that the text is sent to; without it only public text may be
+    sent to a server.
+    """
 
     allowed: bool
     rule: str
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.stages import PLAN
-from medhelm_spark.engines import IMPORTED
+from medhelm_spark.engines import IMPORTED, factory_of
 from medhelm_spark.errors import PolicyError
-from medhelm_spark.governance.policy import decide as ask
+from medhelm_spark.governance.reach import confined
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context, now
 
@@ -44,7 +44,8 @@ def decisions_of(
     """What the policy says of every model and judge that these runs would ask."""
     for run in runs:
         for role, deployment in _asked(run):
-            answer = ask(policy, run.card.access_level, deployment.locality)
+            route = factory_of(deployment).route(deployment)
+            answer = confined(policy, run.card.access_level, deployment, route)
             yield PolicyDecision(
                 suite=suite,
                 run_name=run.name,

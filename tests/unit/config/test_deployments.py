@@ -64,7 +64,7 @@ def test_the_shipped_deployments(shipped) -> None:
         ),
         (
             "engine: openai, client_spec: {args: {base_url: 'http://127.0.0.1:1/v1',"
-            " azure: {endpoint: 'https://a.example.org'}}}",
+            " proxy: 'http://proxy.example.org:3128'}}",
             Locality.EXTERNAL,
         ),
         (
