@@ -60,7 +60,7 @@ def _refusal(policy: Policy, deployment: Deployment, route: Route, reach: Reach)
     if route.hub_names:
         return (
             f"{where}: args.{route.hub_names[0]} is a name of a hub, which loading would ask over "
-            "the network; give a folder that holds it"
+            "the network; give the path of a folder (/... or ./...)"
         )
     if not route.urls:
         return ""
