@@ -195,7 +195,7 @@ def plan(
     args = dict(deployment.args)
     for name in args.keys() - OWN:
         if name not in known:
-            allowed = {*(PASSED_ON & known), *OWN}
+            allowed = {*PASSED_ON.intersection(known), *OWN}
             raise UnknownNameError("argument of engine 'vllm'", name, allowed, where=where)
     model = args["model"]
     own = {name: args.pop(name) for name in OWN & args.keys()}

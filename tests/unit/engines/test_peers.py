@@ -176,6 +176,14 @@ def test_private_text_goes_to_no_address_outside_the_networks(outside, ask):
     assert not outside.received
 
 
+@pytest.mark.attack("network", "an address outside in another spelling")
+@pytest.mark.parametrize("spelling", ["127.2", "2130706434", "0x7f000002", "[::ffff:127.0.0.2]"])
+def test_another_spelling_is_the_same_address(spelling, outside, ask):
+    kinds = failures(ask({"base_url": f"http://{spelling}:{outside.port}/v1"}))
+    assert kinds <= {FailureKind.DENIED, FailureKind.UNREACHABLE}
+    assert not outside.received
+
+
 @pytest.mark.attack("network", "a host name that resolves outside")
 def test_a_name_that_resolves_outside_gets_not_one_byte(inside, ask, resolve, tap):
     port = int(inside.url.split(":")[2].partition("/")[0])
