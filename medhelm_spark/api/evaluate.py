@@ -110,12 +110,14 @@ def _check_endpoint(run: ResolvedRun) -> None:
 def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     """Refuse an engine that cannot run here; loads no model.
 
-    On a cluster the driver has neither the executors' GPUs nor their vLLM: an engine that loads a
-    model is checked where it is built.
+    On a cluster the driver has neither the executors' GPUs nor their vLLM: of an engine that loads
+    a model it checks the arguments alone, and the rest is checked where it is built.
     """
     on_driver = workspace.settings.platform is Platform.LOCAL
     for deployment in _askable(runs).values():
-        if on_driver or not factory_of(deployment).exclusive:
+        factory = factory_of(deployment)
+        factory.check_arguments(deployment)
+        if on_driver or not factory.exclusive:
             preflight(deployment)
 
 

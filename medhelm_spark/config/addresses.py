@@ -1,34 +1,113 @@
 """Where a deployment's arguments point: its URL, its references to secrets."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from medhelm_spark.errors import ConfigError
 
 REFERENCE = re.compile(r"env:[A-Za-z_]\w*|secret:[^/\s]+/\S+|credentials:.+#.+")
 REFERENCES = "env:NAME or secret:SCOPE/KEY"
-SECRET_NAMES = ("api_key", "api-key", "x-api-key", "authorization")
+
+# Names of what holds a secret, in any spelling of headers, bodies and queries.
+SECRET_NAME = re.compile(
+    r"authorization|cookie|credential|passw|secret|signature|bearer|(^|[-_.])(sig|pwd|pass|auth)$"
+    r"|(api|access|private|subscription|account|functions?|shared)[-_.]?key|(^|[-_.])(key|token)$"
+    r"|[-_.](key|token)[-_.]|(auth|access|session|security)[-_.]?token|^proxy[-_.]?login$",
+    re.IGNORECASE,
+)
+# Names that look so and hold none.
+PLAIN_NAMES = frozenset({"prompt_cache_key"})
+
+# Keys as vendors issue them.
+ISSUED = re.compile(
+    r"\b((sk|gsk|xai|nvapi|glpat|xox[abprs])-[-\w]{8,}|(sk|pk|rk)_(live|test)_\w{8,}|hf_\w{16,}"
+    r"|gh[oprsu]_\w{16,}|github_pat_\w{16,}|dapi[0-9a-f]{16,}|AIza[-\w]{20,}|A[KS]IA[0-9A-Z]{12,}"
+    r"|eyJ[-\w]{16,})"
+)
+# In a header or a query, whose plain values are words: credentials of HTTP, and any long word that
+# mixes letters and digits.
+CREDENTIALS = re.compile(r"(bearer|basic|digest|token|apikey)\s+\S", re.IGNORECASE)
+LONG_WORD = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w+/=]{20,}")
 
 
 def check_url(url: str, where: str) -> None:
-    """Refuses an address that is no http URL or that carries a password; none is empty."""
+    """Refuses an address that is no http URL or that carries a secret; none is empty.
+
+    It is shown only where no part of it can be one.
+    """
     if not url:
         return
-    parts = urlsplit(url)
-    if parts.username or parts.password:
-        raise ConfigError(f"{where}: its URL holds a user or password; give api_key: {REFERENCES}.")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{where}: its URL is {url!r}; allowed: http(s)://HOST[:PORT]/PATH.")
+    cure = f"{where}: its URL holds a {{}}; give api_key or headers: {REFERENCES}."
+    try:
+        parts = urlsplit(url)
+        user = parts.username or parts.password
+        host = parts.hostname
+    except ValueError:
+        raise ConfigError(
+            f"{where}: its URL is none; allowed: http(s)://HOST[:PORT]/PATH."
+        ) from None
+    if user or "@" in url:
+        raise ConfigError(cure.format("user or password"))
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        if _is_secret(name, value) or _is_sent_secret(value):
+            raise ConfigError(cure.format("key in its query"))
+    if ISSUED.search(url):
+        raise ConfigError(cure.format("key"))
+    if parts.scheme not in ("http", "https") or not host:
+        shown = repr(url) if re.fullmatch(r"[\w.:/-]{1,40}", url) else f"{len(url)} characters"
+        raise ConfigError(f"{where}: its URL is {shown}; allowed: http(s)://HOST[:PORT]/PATH.")
 
 
 def check_secrets(args: Mapping[str, Any], where: str) -> None:
-    """Refuses a key written out in a file; the key itself is never shown."""
+    """Refuses a key written out in a file; the key itself is never shown.
+
+    In headers a reference is looked up where the key is used. A body is sent as it stands, so that
+    a key in it has to go into a header.
+    """
     headers = args.get("headers")
-    places = {**args, **(headers if isinstance(headers, Mapping) else {})}
-    for name, value in places.items():
-        if name.lower() in SECRET_NAMES and not REFERENCE.fullmatch(str(value)):
-            raise ConfigError(
-                f"{where}: {name} is written out; allowed: a reference, {REFERENCES}."
-            )
+    for name, value in (headers if isinstance(headers, Mapping) else {}).items():
+        secret = _is_secret(str(name), str(value)) or _is_sent_secret(str(value))
+        if secret and not _is_reference(value):
+            raise ConfigError(_written_out(where, f"headers.{name}", REFERENCES))
+    for place, name, value in _leaves(args.get("extra_body"), "extra_body"):
+        if isinstance(value, str) and _is_secret(name, value):
+            raise ConfigError(_written_out(where, place, "no key, give it in headers by reference"))
+    for place, name, value in _leaves(_others(args), ""):
+        if isinstance(value, str) and _is_secret(name, value) and not _is_reference(value):
+            raise ConfigError(_written_out(where, place, f"a reference, {REFERENCES}"))
+
+
+def _others(args: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: args[name] for name in args if name not in ("headers", "extra_body")}
+
+
+def _written_out(where: str, place: str, allowed: str) -> str:
+    return f"{where}: {ISSUED.sub('...', place)} is written out; allowed: {allowed}."
+
+
+def _leaves(value: Any, place: str, name: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Every value in a tree of mappings and lists: its place, the name it stands under, itself."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _leaves(each, f"{place}.{key}" if place else str(key), str(key))
+    elif isinstance(value, (list, tuple)):
+        for number, each in enumerate(value):
+            yield from _leaves(each, f"{place}[{number}]", name)
+    else:
+        yield place, name, value
+
+
+def _is_reference(value: Any) -> bool:
+    return REFERENCE.fullmatch(str(value)) is not None
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Whether a value is a key by its own form, or by the name that it stands under."""
+    named = SECRET_NAME.search(name) is not None and name not in PLAIN_NAMES
+    return bool(value) and ((named and " " not in name) or ISSUED.search(value) is not None)
+
+
+def _is_sent_secret(value: str) -> bool:
+    return CREDENTIALS.match(value) is not None or LONG_WORD.search(value) is not None

@@ -79,7 +79,7 @@ class DeclaredEngine(Protocol):
     """What a deployment takes from its engine's declaration (`engines.EngineFactory`)."""
 
     @property
-    def url(self) -> Callable[[Args], str]: ...
+    def destinations(self) -> Callable[[Args], tuple[str, ...]]: ...
     @property
     def locality(self) -> Callable[[Args], Locality | None]: ...
     @property
@@ -136,12 +136,18 @@ def _built(
 ) -> Deployment:
     declared, where = engines[engine], f"{path}: deployment {entry.name!r}"
     check_secrets(args, where)
-    check_url(declared.url(args), where)
+    urls = _destinations(declared, args, where)
+    for url in urls:
+        check_url(url, where)
+    locality = declared.locality(args)
+    # What computes in the process that asks is local by its nature, and sends nowhere.
+    is_here = locality is Locality.LOCAL and not urls
     return Deployment(
         name=entry.name,
         model=entry.model,
         engine=engine,
-        locality=entry.locality or declared.locality(args),
+        locality=entry.locality or locality,
+        is_locality_stated=is_here or entry.locality is not None,
         args=args,
         serving=declared.serving,
         tokenizer_name=entry.tokenizer_name,
@@ -158,6 +164,13 @@ def _built(
         deprecated=entry.deprecated,
         origin=str(path),
     )
+
+
+def _destinations(declared: DeclaredEngine, args: Args, where: str) -> tuple[str, ...]:
+    try:
+        return declared.destinations(args)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def _check_limits(entry: DeploymentEntry, where: str) -> None:

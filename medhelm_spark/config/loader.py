@@ -31,6 +31,7 @@ ALLOWED = {
     "mapping_type": "a mapping of keys to values",
     "dataclass_type": "a mapping of keys to values",
 }
+SECRET_PLACES = frozenset({"args", "client_spec", "window_service_spec"})
 UNKNOWN_KEY = "unexpected_keyword_argument"
 KEY_PART = "[key]"
 
@@ -89,7 +90,15 @@ def _describe(error: ErrorDetails, type_: type) -> str:
         return f"unknown key {key}{_hint(str(loc[-1]), type_, loc[:-1])}"
     expected = error.get("ctx", {}).get("expected")
     allowed = expected or ALLOWED.get(error["type"]) or error["msg"]
-    return f"{key or 'the document'} is {shown(error['input'])}; allowed: {allowed}"
+    return f"{key or 'the document'} is {_received(error)}; allowed: {allowed}"
+
+
+def _received(error: ErrorDetails) -> str:
+    """What was received; where keys of servers are configured, of a text only its length."""
+    received = error["input"]
+    if isinstance(received, str) and received and not SECRET_PLACES.isdisjoint(error["loc"]):
+        return f"a text of {len(received)} characters"
+    return shown(received)
 
 
 def _dotted(loc: Sequence[int | str]) -> str:

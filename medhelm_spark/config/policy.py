@@ -6,14 +6,17 @@ it (`config.standing`). Every other one is advisory: it restricts what the polic
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.standing import why_ours
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.level_change import Approval
+from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
 from medhelm_spark.domain.policy import Comparison, ListedPlugin, Policy, Standing
 from medhelm_spark.errors import ConfigError
 
@@ -22,9 +25,12 @@ from medhelm_spark.errors import ConfigError
 class _PolicyFile:
     allowed: Mapping[AccessLevel, tuple[Locality, ...]] | None = None
     comparison: Comparison | None = None
+    networks: Mapping[Locality, tuple[Network, ...]] = field(default_factory=dict)
     plugins: tuple[ListedPlugin, ...] = ()
+    approvals: tuple[Approval, ...] = ()
 
 
+Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
 SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -34,9 +40,10 @@ def load_policy(path: Path, above: Policy | None = None) -> Policy:
     A file without `allowed` allows what the policy `above` it does.
 
     Raises:
-        ConfigError: If it names a level or a locality that does not exist, or a share that is none.
+        ConfigError: If it names a level or a locality that does not exist, a share or a network
+            that is none.
     """
-    file = load_yaml(path, _PolicyFile)
+    file = load_yaml(path, _PolicyFile, _spelled_out)
     given = file.allowed if file.allowed is not None else dict(above.allowed) if above else None
     if given is None:
         raise ConfigError(f"{path}: allowed is missing; allowed: levels with their localities.")
@@ -45,12 +52,15 @@ def load_policy(path: Path, above: Policy | None = None) -> Policy:
     if not 0 <= floor <= 1:
         raise ConfigError(f"{path}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
     allowed = tuple((level, _ordered(given[level])) for level in AccessLevel if level in given)
+    networks = _networks(file.networks, path)
     return Policy(
         allowed=allowed,
-        version=content_id(allowed, comparison),
+        version=content_id(allowed, comparison, networks),
         origin=str(path),
         comparison=comparison,
+        networks=networks,
         plugins=_plugins(file, path),
+        approvals=file.approvals,
     )
 
 
@@ -78,8 +88,8 @@ def policy_in_force(shipped: Path, named: Path | None, site: Path | None) -> Pol
 
 def _refuse_decided(site: Path, binding: Policy) -> None:
     """Refuse what an advisory file states in vain, beside a binding one."""
-    file = load_yaml(site, _PolicyFile)
-    for key in ("comparison", "plugins"):
+    file = load_yaml(site, _PolicyFile, _spelled_out)
+    for key in ("comparison", "plugins", "approvals"):
         if getattr(file, key):
             raise ConfigError(f"{site}: {key} is decided by {binding.label}; leave it out here.")
 
@@ -96,12 +106,35 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
         changed = replace(advisory, standing=Standing.ADVISORY)
     else:
         changed = replace(policy, restricted_by=advisory.origin)
-    return _stamped(replace(changed, allowed=tuple(kept), withheld=tuple(withheld)))
+    networks = _narrowed(policy, advisory)
+    return _stamped(
+        replace(changed, allowed=tuple(kept), withheld=tuple(withheld), networks=networks)
+    )
+
+
+def _narrowed(policy: Policy, advisory: Policy) -> Networks:
+    """The networks of a policy with no more than an advisory file lists too.
+
+    Without a list `local` is this machine and the job's own nodes, which no file can know: of an
+    advisory list the loopback addresses count then.
+    """
+    above = {Locality.LOCAL: LOOPBACK, **dict(policy.networks)}
+    listed = dict(advisory.networks)
+    narrow = {each: narrowed(listed[each], above.get(each, ())) for each in listed}
+    both = {**dict(policy.networks), **narrow}
+    return tuple((each, both[each]) for each in Locality if each in both)
 
 
 def _stamped(policy: Policy) -> Policy:
     """The policy with the version of what it says now and of how far that can be relied on."""
-    parts = (policy.allowed, policy.comparison, policy.plugins, policy.standing)
+    parts = (
+        policy.allowed,
+        policy.comparison,
+        policy.networks,
+        policy.plugins,
+        policy.approvals,
+        policy.standing,
+    )
     return replace(policy, version=content_id(*parts))
 
 
@@ -117,3 +150,30 @@ def _plugins(file: _PolicyFile, path: Path) -> tuple[ListedPlugin, ...]:
 
 def _ordered(localities: tuple[Locality, ...]) -> tuple[Locality, ...]:
     return tuple(locality for locality in Locality if locality in localities)
+
+
+def _spelled_out(data: Any) -> Any:
+    """The file with each network that is written as a text alone as the mapping it stands for."""
+    networks = data.get("networks") if isinstance(data, Mapping) else None
+    if not isinstance(networks, Mapping):
+        return data
+    spelled = {
+        locality: [{"cidr": each} if isinstance(each, str) else each for each in listed]
+        if isinstance(listed, list)
+        else listed
+        for locality, listed in networks.items()
+    }
+    return {**data, "networks": spelled}
+
+
+def _networks(listed: Mapping[Locality, tuple[Network, ...]], path: Path) -> Networks:
+    for locality, networks in listed.items():
+        for place, network in enumerate(networks):
+            try:
+                _ = network.range
+            except ValueError:
+                raise ConfigError(
+                    f"{path}: networks.{locality}[{place}] is {network.cidr!r}; allowed: an "
+                    "address or a range without host bits, such as 10.20.0.0/16."
+                ) from None
+    return tuple((each, listed[each]) for each in Locality if each in listed)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.level_change import Approval
+from medhelm_spark.domain.network import Network, Reach
 
 
 class IncompleteJury(StrEnum):
@@ -58,17 +59,19 @@ Allowed = tuple[tuple[AccessLevel, tuple[Locality, ...]], ...]
 class Policy:
     """Which localities may see text of which access level, and which means may be compared.
 
-    A level or locality that is not listed is denied. `withheld` are those that an advisory file
-    lists and that the policy above it does not: they are not `allowed`. `standing` is that of the
-    file `origin`; `restricted_by` is an advisory file that allows less, where there are both.
-    `reason` says why a file that the platform names is not binding. `approvals` are a second
-    person's, of levels that somebody lowered.
+    A level or locality that is not listed is denied. `networks` are those in which the servers of a
+    locality are: gated and private text goes to no other (`governance.reach`). `withheld` are
+    levels and localities that an advisory file lists and the policy above it does not: they are not
+    `allowed`. `standing` is that of the file `origin`; `restricted_by` is an advisory file that
+    allows less, where there are both. `reason` says why a file that the platform names is not
+    binding. `approvals` are a second person's, of levels that somebody lowered.
     """
 
     allowed: Allowed
     version: str
     origin: str = ""
     comparison: Comparison = field(default_factory=Comparison)
+    networks: tuple[tuple[Locality, tuple[Network, ...]], ...] = ()
     approvals: tuple[Approval, ...] = ()
     standing: Standing = Standing.SHIPPED
     withheld: Allowed = ()
@@ -102,10 +105,15 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The answer to one question, with the rule that gave it."""
+    """The answer to one question, with the rule that gave it.
+
+    `reach` is where a server may be that the text is sent to; without it only public text may be
+    sent to a server.
+    """
 
     allowed: bool
     rule: str
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

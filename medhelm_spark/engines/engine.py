@@ -15,7 +15,9 @@ from typing import (
 )
 from urllib.parse import urlsplit
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.network import NOWHERE, Reach, Route
 from medhelm_spark.domain.policy import Decision
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -69,8 +71,12 @@ def _anywhere(args: Args) -> Locality:
     return Locality.EXTERNAL
 
 
-def _no_url(args: Args) -> str:
-    return ""
+def _none(args: Args) -> tuple[str, ...]:
+    return ()
+
+
+def _any_arguments(deployment: Deployment) -> None:
+    return None
 
 
 def _no_gpu(deployment: Deployment) -> int | None:
@@ -86,7 +92,11 @@ class EngineFactory:
     there is at most one. `gpus` says how many devices it takes; None stands for all that Spark
     assigned.
 
-    `url` gives the address that a deployment's `args` have text sent to, empty where there is none.
+    `destinations` gives the addresses that a deployment's `args` have text pass: the server's, then
+    a proxy's; none where it stays in the process. It raises ValueError where they contradict each
+    other. `hub_names` gives the arguments that name something to download, as `key=value`.
+    `check_arguments` raises ConfigError for arguments that no machine accepts: unlike `check` it is
+    asked on a driver that cannot run the engine.
     `locality` is that of a deployment which states none: external, unless the engine knows better.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
     """
@@ -95,18 +105,39 @@ class EngineFactory:
     check: Callable[[Deployment], None]
     exclusive: bool = False
     gpus: Callable[[Deployment], int | None] = _no_gpu
-    url: Callable[[Args], str] = _no_url
+    destinations: Callable[[Args], tuple[str, ...]] = _none
+    hub_names: Callable[[Args], tuple[str, ...]] = _none
+    check_arguments: Callable[[Deployment], None] = _any_arguments
     locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
 
     def place(self, deployment: Deployment) -> str:
         """Host and port of the server that is asked, for messages; empty where there is none."""
-        return host_and_port(self.url(deployment.args))
+        return host_and_port(next(iter(self.route(deployment).urls), ""))
 
     def destination(self, deployment: Deployment) -> str:
         """Where text goes: host and port, IN_THIS_JOB, or NOT_TOLD by a plug-in's engine."""
         own = IN_THIS_JOB if self.locality is in_this_job else NOT_TOLD
         return self.place(deployment) or own
+
+    def route(self, deployment: Deployment) -> Route:
+        """What the deployment's arguments say of the network.
+
+        Raises:
+            ConfigError: they contradict each other.
+        """
+        args = deployment.args
+        try:
+            return Route(urls=self.destinations(args), hub_names=self.hub_names(args))
+        except ValueError as error:
+            raise ConfigError(f"deployment {deployment.name!r}: {error}") from None
+
+
+def reach_of(request: Request, decision: Decision) -> Reach | None:
+    """Where a server may be that this request is sent to; None: anywhere, for public text alone."""
+    if request.access_level is AccessLevel.PUBLIC:
+        return None
+    return (decision.reach or NOWHERE) if decision.allowed else NOWHERE
 
 
 def host_and_port(url: str) -> str:

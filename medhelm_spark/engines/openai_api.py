@@ -16,17 +16,18 @@ from typing import Any, TypeVar
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
-from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.domain.network import Reach
+from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import wire
-from medhelm_spark.engines.engine import EngineFactory, Gate, read_settings
+from medhelm_spark.engines.engine import EngineFactory, Gate, reach_of, read_settings
 from medhelm_spark.engines.openai_client import (
     Connection,
     OpenAISettings,
     check_keys,
+    destinations,
     locality_of,
-    url_of,
 )
-from medhelm_spark.engines.outcome import answered, completion, failed
+from medhelm_spark.engines.outcome import answered, completion, denied, failed
 from medhelm_spark.engines.retry import (
     NO_REPLY,
     Action,
@@ -108,7 +109,13 @@ class OpenAIEngine:
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
         """See Engine."""
         self._is_silent = False
-        return stream(requests, gate, self._start, limit=self._limit, fingerprint=self.fingerprint)
+        return stream(
+            requests,
+            gate,
+            lambda request: self._start(request, reach_of(request, gate(request))),
+            limit=self._limit,
+            fingerprint=self.fingerprint,
+        )
 
     def close(self) -> None:
         """Cancels open calls, closes connections and ends the thread."""
@@ -116,16 +123,18 @@ class OpenAIEngine:
             self._loop.submit(self._connection.close()).result()
             self._loop.close()
 
-    def _start(self, request: Request) -> "Future[RequestResult]":
-        return self._loop.submit(self._ask(request, self._settings.body(request)))
+    def _start(self, request: Request, reach: Reach | None) -> "Future[RequestResult]":
+        return self._loop.submit(self._ask(request, self._settings.body(request), reach))
 
-    async def _ask(self, request: Request, body: dict[str, Any]) -> RequestResult:
+    async def _ask(
+        self, request: Request, body: dict[str, Any], reach: Reach | None
+    ) -> RequestResult:
         budget = tries_left(self._policy, request.attempts)
         tries = 0
         while True:
             tries += 1
             started = time.perf_counter()
-            outcome = await self._connection.post(body)
+            outcome = await self._connection.post(body, reach)
             seconds = time.perf_counter() - started
             if isinstance(outcome, wire.Reply):
                 return self._answered(request, outcome, tries, seconds)
@@ -168,6 +177,8 @@ class OpenAIEngine:
                 request, (refusal,), self.fingerprint, tries=tries, request_time=seconds
             )
         self._watch(trouble)
+        if trouble.kind is FailureKind.DENIED:
+            return denied(request, self.fingerprint)
         return failed(request, trouble.kind, self.fingerprint, tries=tries, request_time=seconds)
 
     def _watch(self, trouble: Trouble) -> None:
@@ -212,7 +223,10 @@ def build(deployment: Deployment, max_in_flight: int) -> OpenAIEngine:
 ENGINE = EngineFactory(
     build=build,
     check=check,
-    url=url_of,
+    destinations=destinations,
     locality=locality_of,
-    serving=frozenset({"api_key", "azure", "base_url", "headers", "organization", "timeout"}),
+    serving=frozenset(
+        {"api_key", "azure", "base_url", "ca_bundle", "headers", "organization", "proxy"}
+        | {"proxy_login", "timeout"}
+    ),
 )

@@ -1,7 +1,8 @@
 """One HTTP call to an OpenAI-compatible server, and what came of it.
 
-The client follows no redirect and reads no address from the environment: text goes where the
-deployment says and nowhere else. Its loggers, which print request bodies, are kept quiet.
+The client follows no redirect and trusts nothing of the environment: text goes where the deployment
+says and nowhere else, and gated and private text only to a peer that the policy lists. Its loggers,
+which print request bodies, are kept quiet.
 """
 
 import asyncio
@@ -9,17 +10,20 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.network import NOWHERE, Reach, address_of
 from medhelm_spark.domain.request import FailureKind, Request
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.engine import Args, host_and_port
+from medhelm_spark.engines.peers import PeerError, Wire, transport
 from medhelm_spark.engines.retry import NO_REPLY, Action, Trouble, classify
 from medhelm_spark.engines.secrets import is_reference, resolve
 from medhelm_spark.errors import SetupError
+from medhelm_spark.version import VERSION
 
 if TYPE_CHECKING:
     import openai
@@ -41,8 +45,9 @@ class OpenAISettings:
     `api_key` and the values of `headers` are references. `azure` holds endpoint and api_version.
     `reasoning` models take max_completion_tokens and no temperature, top_p or stop. Servers that
     cannot constrain a reply to a JSON schema have `structured_output: false`, those that refuse to
-    tell log-probabilities `logprobs: false`. The fields from `revision` on only describe what the
-    server serves.
+    tell log-probabilities `logprobs: false`. `proxy` is the address of an http proxy, `proxy_login`
+    a reference to its USER:PASSWORD, `ca_bundle` a file of the certificates to trust instead of the
+    system's. The fields from `revision` on only describe what the server serves.
     """
 
     base_url: str = ""
@@ -58,6 +63,9 @@ class OpenAISettings:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     azure: Mapping[str, str] = field(default_factory=dict)
+    proxy: str = ""
+    proxy_login: str = ""
+    ca_bundle: str = ""
     revision: str = ""
     quantization: str = ""
     dtype: str = ""
@@ -69,12 +77,16 @@ class OpenAISettings:
             raise ValueError(f"args.api is {self.api!r}; allowed: {', '.join(wire.APIS)}.")
         if self.azure and set(self.azure) != {"endpoint", "api_version"}:
             raise ValueError("args.azure holds exactly endpoint and api_version.")
+        if self.proxy_login and not self.proxy:
+            raise ValueError("args.proxy_login is given without args.proxy.")
+        destinations({"azure": self.azure, "base_url": self.base_url})
         if self.timeout <= 0:
             raise ValueError(f"args.timeout is {self.timeout:g}; allowed: seconds above 0.")
 
     @property
     def url(self) -> str:
-        return url_of({"azure": self.azure, "base_url": self.base_url})
+        """The server's address."""
+        return destinations({"azure": self.azure, "base_url": self.base_url})[0]
 
     @property
     def place(self) -> str:
@@ -100,25 +112,37 @@ class OpenAISettings:
         return body
 
 
-def url_of(args: Args) -> str:
-    """The address that these arguments, read from a file and not yet checked, have text sent to."""
+def destinations(args: Args) -> tuple[str, ...]:
+    """Where these arguments, read from a file and not yet checked, have text sent.
+
+    The one rule for it: the server's address, then the proxy's where there is one.
+
+    Raises:
+        ValueError: two servers are named.
+    """
     azure = args.get("azure")
     endpoint = azure.get("endpoint") if isinstance(azure, Mapping) else None
-    return str(endpoint or args.get("base_url") or VENDOR_URL)
+    if endpoint and args.get("base_url"):
+        raise ValueError("args.base_url and args.azure.endpoint name two servers; give one.")
+    server = str(endpoint or args.get("base_url") or VENDOR_URL)
+    proxy = args.get("proxy")
+    return (server, str(proxy)) if proxy else (server,)
 
 
 def locality_of(args: Args) -> Locality:
-    """Local for a server on the loopback address; any other may be anybody's."""
-    host = urlsplit(url_of(args)).hostname or ""
-    try:
-        is_here = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        is_here = False
+    """A guess, for public text: local where all text goes to the loopback address."""
+    hosts = [urlsplit(url).hostname or "" for url in destinations(args)]
+    addresses = [address_of("127.0.0.1" if host == "localhost" else host) for host in hosts]
+    is_here = all(address is not None and address.is_loopback for address in addresses)
     return Locality.LOCAL if is_here else Locality.EXTERNAL
 
 
 class Connection:
-    """Sends bodies; lives in one event loop."""
+    """Sends bodies; lives in one event loop.
+
+    Nothing of the environment is sent or decides where: no proxy, no header, no address. Requests
+    that may reach different peers use connections of their own.
+    """
 
     def __init__(self, deployment: Deployment, settings: OpenAISettings) -> None:
         import openai
@@ -126,18 +150,32 @@ class Connection:
         for name in BODY_LOGGERS:
             logging.getLogger(name).setLevel(logging.WARNING)
         self._openai = openai
-        self._timeout = settings.timeout
+        self._settings = settings
         self._path = PATHS[settings.api]
+        model = settings.model_of(deployment)
         template = {"chat_template": settings.chat_template} if settings.chat_template else {}
-        self._fixed = {"model": settings.model_of(deployment), **settings.extra_body, **template}
-        self._client = _connect(deployment, settings)
+        self._fixed = {"model": model, **settings.extra_body, **template}
+        self._base_url = _base_url(settings, model)
+        self._headers = _headers(deployment, settings)
+        self._wire = Wire(
+            server=settings.url,
+            proxy=settings.proxy,
+            login=_login(deployment, settings),
+            ca_bundle=settings.ca_bundle,
+        )
+        self._clients: dict[Reach | None, openai.AsyncOpenAI] = {}
 
-    async def post(self, body: Mapping[str, Any]) -> wire.Reply | Trouble:
-        """One try: a reply, or what to make of its absence. Never raises for a bad request."""
+    async def post(
+        self, body: Mapping[str, Any], reach: Reach | None = NOWHERE
+    ) -> wire.Reply | Trouble:
+        """One try: a reply, or what to make of its absence. Never raises for a bad request.
+
+        The body is sent to a peer within `reach` only; None stands for any.
+        """
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self._settings.timeout):
                 # The typed methods walk the whole body first: twice the cost of a call.
-                text = await self._client.post(
+                text = await self._client(reach).post(
                     self._path, cast_to=str, body={**body, **self._fixed}
                 )
             return wire.parse_reply(json.loads(text))
@@ -149,7 +187,11 @@ class Connection:
             # The client wraps all errors of sending; half a surrogate pair cannot be sent at all.
             if isinstance(error.__cause__, UnicodeError):
                 return UNSENDABLE
+            if isinstance(error.__cause__, PeerError):
+                return _denied(error.__cause__)
             return Trouble(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
+        except PeerError as error:
+            return _denied(error)
         except UnicodeEncodeError:
             return UNSENDABLE
         except ValueError:
@@ -159,30 +201,46 @@ class Connection:
             return Trouble(action=Action.GIVE_UP, label=type(error).__name__)
 
     async def close(self) -> None:
-        await self._client.close()
+        for client in self._clients.values():
+            await client.close()
+
+    def _client(self, reach: Reach | None) -> "openai.AsyncOpenAI":
+        if reach not in self._clients:
+            settings = self._settings
+            self._clients[reach] = self._openai.AsyncOpenAI(
+                base_url=self._base_url,
+                default_query={"api-version": version}
+                if (version := settings.azure.get("api_version"))
+                else None,
+                # Only what the library insists on: `_as_ours` writes the headers that are sent.
+                api_key=NO_KEY,
+                max_retries=0,
+                http_client=self._openai.DefaultAsyncHttpxClient(
+                    transport=transport(self._wire, reach),
+                    timeout=self._openai.Timeout(settings.timeout, connect=CONNECT_SECONDS),
+                    follow_redirects=False,
+                    trust_env=False,
+                    event_hooks={"request": [self._as_ours]},
+                ),
+            )
+        return self._clients[reach]
+
+    async def _as_ours(self, request: Any) -> None:
+        """Sends our headers alone: the library adds what it reads from the environment."""
+        length = request.headers.get("content-length")
+        framing = {"content-length": length} if length else {"transfer-encoding": "chunked"}
+        host = request.url.netloc.decode("ascii")
+        request.headers = type(request.headers)({"host": host, **self._headers, **framing})
 
 
-def _connect(deployment: Deployment, settings: OpenAISettings) -> "openai.AsyncOpenAI":
-    import openai
+def _denied(error: PeerError) -> Trouble:
+    return Trouble(action=Action.GIVE_UP, label=str(error), kind=FailureKind.DENIED)
 
-    common: dict[str, Any] = {
-        "api_key": _key(deployment, settings),
-        "max_retries": 0,
-        "timeout": openai.Timeout(settings.timeout, connect=CONNECT_SECONDS),
-        "organization": settings.organization or None,
-        "default_headers": _headers(deployment, settings),
-        "http_client": openai.DefaultAsyncHttpxClient(
-            follow_redirects=False,
-            # How many are open is bounded by what is in flight; a lower bound would reconnect.
-            limits=type(openai.DEFAULT_CONNECTION_LIMITS)(),
-        ),
-    }
+
+def _base_url(settings: OpenAISettings, model: str) -> str:
     if settings.azure:
-        api_version = settings.azure["api_version"]
-        return openai.AsyncAzureOpenAI(
-            azure_endpoint=settings.url, api_version=api_version, **common
-        )
-    return openai.AsyncOpenAI(base_url=settings.url, **common)
+        return f"{settings.url.rstrip('/')}/openai/deployments/{model}"
+    return settings.url
 
 
 def _key(deployment: Deployment, settings: OpenAISettings) -> str:
@@ -197,21 +255,42 @@ def _key(deployment: Deployment, settings: OpenAISettings) -> str:
 
 
 def _headers(deployment: Deployment, settings: OpenAISettings) -> dict[str, str]:
-    where = f"deployment {deployment.name!r}: args.headers"
-    return {
-        name: resolve(value, where=f"{where}.{name}") if is_reference(value) else value
+    """All headers that are sent; the deployment's own ones replace ours of the same name."""
+    key, where = _key(deployment, settings), f"deployment {deployment.name!r}: args.headers"
+    given = {
+        name.lower(): resolve(value, where=f"{where}.{name}") if is_reference(value) else value
         for name, value in settings.headers.items()
     }
+    own = {
+        "accept": "application/json",
+        "accept-encoding": "gzip, deflate",
+        "content-type": "application/json",
+        "user-agent": f"medhelm-spark/{VERSION}",
+        **({"api-key": key} if settings.azure else {"authorization": f"Bearer {key}"}),
+    }
+    if settings.organization:
+        own["openai-organization"] = settings.organization
+    return own | given
+
+
+def _login(deployment: Deployment, settings: OpenAISettings) -> str:
+    where = f"deployment {deployment.name!r}: args.proxy_login"
+    return resolve(settings.proxy_login, where=where) if settings.proxy_login else ""
 
 
 def check_keys(deployment: Deployment, settings: OpenAISettings) -> None:
     """Looks every key up and forgets it.
 
     Raises:
-        SetupError: a key is missing.
+        SetupError: a key or the file of `ca_bundle` is missing.
     """
-    _key(deployment, settings)
     _headers(deployment, settings)
+    _login(deployment, settings)
+    if settings.ca_bundle and not Path(settings.ca_bundle).is_file():
+        raise SetupError(
+            f"deployment {deployment.name!r}: args.ca_bundle names {settings.ca_bundle}, and there "
+            "is no such file; give the certificates that sign the server's, in PEM form."
+        )
 
 
 def _status_trouble(error: "openai.APIStatusError") -> Trouble:

@@ -42,14 +42,99 @@ SERVING = frozenset(
         "tensor_parallel_size",
     }
 )
-FREE_VARIABLES = re.compile(r"(VLLM|NCCL|OMP|GOMP|KMP|TORCH|TORCHINDUCTOR)_\w+")
+# Arguments of vLLM's that say what is loaded from where, how it computes, and how much of a machine
+# it takes. None runs code that is not vLLM's own, opens a connection beyond the engine's own
+# workers, or writes what it reads. All others are refused, new ones of a later vLLM too.
+PASSED_ON = SERVING | {
+    "async_scheduling",
+    "attention_backend",
+    "calculate_kv_scales",
+    "config_format",
+    "convert",
+    "disable_cascade_attn",
+    "disable_sliding_window",
+    "dtype",
+    "enable_expert_parallel",
+    "generation_config",
+    "kv_cache_dtype",
+    "language_model_only",
+    "limit_mm_per_prompt",
+    "load_format",
+    "logprobs_mode",
+    "long_prefill_token_threshold",
+    "max_logprobs",
+    "max_long_partial_prefills",
+    "max_model_len",
+    "max_num_partial_prefills",
+    "max_seq_len_to_capture",
+    "model",
+    "model_impl",
+    "optimization_level",
+    "override_generation_config",
+    "prefix_caching_hash_algo",
+    "quantization",
+    "revision",
+    "rope_scaling",
+    "rope_theta",
+    "runner",
+    "safetensors_load_strategy",
+    "scheduling_policy",
+    "seed",
+    "swap_space",
+    "task",
+    "tokenizer",
+    "tokenizer_mode",
+    "tokenizer_revision",
+}
+
+# Values that vLLM would otherwise take as the name of a class to import, or of a loader that
+# fetches weights from elsewhere.
+VALUES: Mapping[str, tuple[str, ...]] = {
+    "distributed_executor_backend": ("mp", "ray", "uni"),
+    "load_format": (
+        *("auto", "bitsandbytes", "dummy", "fastsafetensors", "gguf", "hf", "mistral", "npcache"),
+        *("pt", "safetensors", "sharded_state"),
+    ),
+    "tokenizer_mode": ("auto", "hf", "mistral", "slow"),
+}
+
+WHY_REFUSED: Mapping[str, str] = {
+    "collect_detailed_traces": "sends traces to another server",
+    "kv_transfer_config": "sends what was read to another server",
+    "logits_processors": "runs code of others beside the text",
+    "otlp_traces_endpoint": "sends traces to another server",
+    "trust_remote_code": "runs code that comes with the weights",
+    "worker_cls": "runs code of others beside the text",
+    "worker_extension_cls": "runs code of others beside the text",
+}
+UNCHECKED = "may run code of others or open connections"
+
+# Arguments that name files: a folder or file of this machine, else what the hub would be asked for.
+NAMES = ("model", "tokenizer", "generation_config")
+NO_NAMES = ("auto", "vllm")
+PATH_BEGINS = ("/", "./", "../", "~")
+
+# Variables that say how threads, memory and devices are used. vLLM's others load plug-ins and
+# logging configurations, fetch weights from elsewhere, or trace what is computed.
+FREE_VARIABLES = re.compile(
+    r"VLLM_(ATTENTION_BACKEND|BATCH_INVARIANT|ALLOW_LONG_MAX_MODEL_LEN|SKIP_P2P_CHECK"
+    r"|CPU_(KVCACHE_SPACE|OMP_THREADS_BIND|NUM_OF_RESERVED_CPU|SGL_KERNEL|MOE_PREPACK)"
+    r"|FLASH_ATTN_VERSION|FUSED_MOE_CHUNK_SIZE|KV_CACHE_LAYOUT|MARLIN_USE_ATOMIC_ADD"
+    r"|ENGINE_ITERATION_TIMEOUT_S|PP_LAYER_PARTITION|WORKER_MULTIPROC_METHOD"
+    r"|USE_(DEEP_GEMM|FLASHINFER_SAMPLER|TRITON_AWQ|TRITON_FLASH_ATTN|AITER_UNIFIED_ATTENTION))"
+    r"|NCCL_(ALGO|BUFFSIZE|CUMEM_ENABLE|IB_DISABLE|IB_HCA|MAX_NCHANNELS|MIN_NCHANNELS|NVLS_ENABLE"
+    r"|P2P_DISABLE|P2P_LEVEL|PROTO|SHM_DISABLE|SOCKET_IFNAME)"
+    r"|(OMP|GOMP|KMP)_\w+"
+    r"|TORCH_CUDA_ARCH_LIST|TORCHINDUCTOR_COMPILE_THREADS|TORCHDYNAMO_DISABLE"
+)
 
 DEFAULTS: Mapping[str, Any] = {"enable_prefix_caching": True, "disable_log_stats": True}
 
 # Compiling a graph takes a minute at every start and gains nothing on CPUs (docs/decisions/0007).
 DEFAULTS_ON_CPU: Mapping[str, Any] = {"enforce_eager": True}
 
-# In this process, so that a killed task frees the GPU; silent, because a log may quote a prompt.
+# In this process, so that a killed task frees the GPU; silent, because a log may quote a prompt;
+# without the plug-ins, statistics and redirections that the machine's own environment may ask for.
 ENVIRONMENT: Mapping[str, str] = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_NO_USAGE_STATS": "1",
@@ -58,6 +143,11 @@ ENVIRONMENT: Mapping[str, str] = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "VLLM_LOGGING_LEVEL": "WARNING",
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",
+    "VLLM_LOGGING_CONFIG_PATH": "",
+    "VLLM_MODEL_REDIRECT_PATH": "",
+    "VLLM_PLUGINS": "",
+    "VLLM_TRACE_FUNCTION": "0",
+    "VLLM_USE_MODELSCOPE": "False",
 }
 # Threads of a CPU that spin long while they wait make a token many times as slow where others work
 # beside them; those that sleep at once, 4 % slower where nothing does (docs/decisions/0007).
@@ -98,21 +188,17 @@ def plan(
 
     Raises:
         UnknownNameError: an argument that vLLM does not have.
-        ConfigError: no model, a secret written out, or a variable that is none of vLLM's.
+        ConfigError: as `check_arguments`.
     """
     where = f"deployment {deployment.name!r}"
+    check_arguments(deployment, known)
     args = dict(deployment.args)
     for name in args.keys() - OWN:
         if name not in known:
-            raise UnknownNameError("argument of engine 'vllm'", name, {*known, *OWN}, where=where)
-    model = args.get("model")
-    if not isinstance(model, str) or not model:
-        raise ConfigError(f"{where}: args.model is missing; give a folder or a name of the hub.")
-    if isinstance(args.get("hf_token"), str):
-        raise ConfigError(f"{where}: args.hf_token is written out; set HF_TOKEN on the executors.")
+            allowed = {*PASSED_ON.intersection(known), *OWN}
+            raise UnknownNameError("argument of engine 'vllm'", name, allowed, where=where)
+    model = args["model"]
     own = {name: args.pop(name) for name in OWN & args.keys()}
-    if own.get("api") not in (None, *wire.APIS):
-        raise ConfigError(f"{where}: args.api is {own['api']!r}; allowed: {', '.join(wire.APIS)}.")
     sizes = {"tensor_parallel_size": max(1, gpus // args.get("pipeline_parallel_size", 1))}
     if deployment.max_sequence_length:
         sizes["max_model_len"] = deployment.max_sequence_length
@@ -131,6 +217,53 @@ def plan(
     )
 
 
+def check_arguments(deployment: Deployment, known: Collection[str] = ()) -> None:
+    """Refuses what is wrong wherever the engine may run; vLLM need not be installed.
+
+    Raises:
+        UnknownNameError: an argument that neither we pass on nor `known`, vLLM's own, have.
+        ConfigError: no model, a secret written out, an argument or a variable that may run code of
+            others or open connections.
+    """
+    where, args = f"deployment {deployment.name!r}", deployment.args
+    if isinstance(args.get("hf_token"), str):
+        raise ConfigError(f"{where}: args.hf_token is written out; set HF_TOKEN on the executors.")
+    for name in sorted(args.keys() - OWN - PASSED_ON):
+        if name in known or name in WHY_REFUSED:
+            reason = WHY_REFUSED.get(name, UNCHECKED)
+            raise ConfigError(
+                f"{where}: args.{name} is not passed on to vLLM, because it {reason}; allowed are "
+                "those of docs/vllm.md."
+            )
+        raise UnknownNameError("argument of engine 'vllm'", name, {*PASSED_ON, *OWN}, where=where)
+    for name, allowed in VALUES.items():
+        if args.get(name) is not None and args[name] not in allowed:
+            raise ConfigError(
+                f"{where}: args.{name} is {args[name]!r}; allowed: {', '.join(allowed)}."
+            )
+    if not isinstance(args.get("model"), str) or not args["model"]:
+        raise ConfigError(f"{where}: args.model is missing; give a folder or a name of the hub.")
+    if args.get("api") not in (None, *wire.APIS):
+        raise ConfigError(f"{where}: args.api is {args['api']!r}; allowed: {', '.join(wire.APIS)}.")
+    _variables(args.get("env"), where)
+
+
+def hub_names(args: Mapping[str, Any]) -> tuple[str, ...]:
+    """The arguments that name no path, as `key=value`.
+
+    What a name without / or ./ before it stands for depends on the folder that a process is in.
+    """
+    named = {key: args.get(key) for key in NAMES}
+    return tuple(
+        f"{key}={value}"
+        for key, value in named.items()
+        if isinstance(value, str)
+        and value
+        and value not in NO_NAMES
+        and not value.startswith(PATH_BEGINS)
+    )
+
+
 def _variables(given: Any, where: str) -> dict[str, str]:
     given = given or {}
     if not isinstance(given, Mapping):
@@ -138,8 +271,8 @@ def _variables(given: Any, where: str) -> dict[str, str]:
     for name in given:
         if not FREE_VARIABLES.fullmatch(str(name)) or name in ENVIRONMENT:
             raise ConfigError(
-                f"{where}: args.env sets {name}; allowed are vLLM's own variables (VLLM_..., "
-                "NCCL_..., OMP_..., TORCH_...) but those that keep it in this process and silent."
+                f"{where}: args.env sets {name}; allowed are the variables of docs/vllm.md, which "
+                "say how vLLM computes, and not what it loads, logs or connects to."
             )
     return {str(name): str(value) for name, value in given.items()}
 
@@ -157,7 +290,7 @@ def gpus_wanted(deployment: Deployment) -> int | None:
 
 def is_path(model: str) -> bool:
     """Whether a model is a folder of this machine (a Volume, a mount), not a name of the hub."""
-    return model.startswith(("/", "./", "../", "~")) or Path(model).is_dir()
+    return model.startswith(PATH_BEGINS) or Path(model).is_dir()
 
 
 def is_installed() -> bool:

@@ -281,5 +281,7 @@ ENGINE = EngineFactory(
     exclusive=True,
     gpus=gpus,
     locality=in_this_job,
+    hub_names=vllm_args.hub_names,
+    check_arguments=vllm_args.check_arguments,
     serving=vllm_args.SERVING,
 )

@@ -6,10 +6,12 @@ what could not be set on it is reported, not forced.
 
 import logging
 import os
+import socket
 import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from importlib import import_module
 
 from pyspark import SparkConf
@@ -104,6 +106,29 @@ def expect_rows(spark: SparkSession, rows: int) -> None:
     if spark.conf.get(CODEGEN, None) == "NO_CODEGEN" and rows >= ROWS_WORTH_CODE:
         spark.conf.set(CODEGEN, "FALLBACK")
         spark.conf.set("spark.sql.codegen.wholeStage", "true")
+
+
+def node_addresses(spark: SparkSession) -> tuple[str, ...]:
+    """The addresses of driver and executors as Spark knows them; none over Spark Connect.
+
+    Names are looked up once, on the driver. An executor that joins later is not among them.
+    """
+    try:
+        status = spark.sparkContext._jsc.sc().getExecutorMemoryStatus()
+        hosts = {str(each).rpartition(":")[0] for each in status.keySet().mkString(" ").split()}
+    except Exception:  # a session without a JVM raises what its own library has for it
+        return ()
+    hosts.add(spark.conf.get("spark.driver.host", None) or "")
+    return tuple(sorted({each for host in hosts if host for each in _looked_up(host)}))
+
+
+@lru_cache(maxsize=1024)
+def _looked_up(host: str) -> tuple[str, ...]:
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+    except OSError:
+        return ()
+    return tuple(sorted({str(address[0]) for *_, address in found}))
 
 
 def _import_meanwhile() -> None:

@@ -8,11 +8,12 @@ from medhelm_spark.domain.deployment import UNKNOWN, Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Decision, Policy, PolicyDecision
 from medhelm_spark.domain.stages import PLAN
-from medhelm_spark.engines import IMPORTED
+from medhelm_spark.engines import IMPORTED, factory_of
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.governance.levels import without_review
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.governance.policy import decide as ask
+from medhelm_spark.governance.reach import confined
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.stages.context import Context, now
@@ -97,9 +98,9 @@ def decisions_of(
 
 def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) -> Decision:
     """What the policy says of a deployment; of imported answers nothing is sent any more."""
-    answer = ask(policy, level, deployment.locality)
     if role != IMPORTED:
-        return answer
+        return confined(policy, level, deployment, factory_of(deployment).route(deployment))
+    answer = ask(policy, level, deployment.locality)
     if deployment.locality is None and level is AccessLevel.PUBLIC:
         return Decision(allowed=True, rule="public answers from a file; nothing is sent")
     if deployment.locality is None:

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from medhelm_spark.cli.exit_codes import INCOMPLETE
 from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.lake.session import node_addresses
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.stages.decide import decide
+from tests.attacks import INSIDE_ONLY, OUTSIDE, Listener
 from tests.spark.conftest import Site, calls, questions
 
 RUBRIC = (
@@ -102,3 +105,32 @@ def test_every_row_of_text_carries_its_level_and_the_first_private_run_warns(
     }
     site.run("-r", f"{entry},model={model}")
     assert "This run reads" not in capsys.readouterr().err
+
+
+@pytest.mark.attack("network", "a server called local whose address is outside, in a whole run")
+def test_private_text_reaches_no_server_outside_the_listed_networks(
+    site: Site, outside: Listener, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The address in a spelling that only a look-up understands: the connection itself shows it."""
+    policy = f"allowed: {{public: [local], private: [local]}}\nnetworks: {{local: [{INSIDE_ONLY}]}}"
+    url = f"http://127.2:{outside.port}/v1"
+    model = site.deploy("acme/served", engine="openai", base_url=url, max_attempts=1)
+    (site.folder / "prod_env" / "policy.yaml").write_text(policy)
+    entry = site.benchmark("bench", questions(3), access_level="private")
+    assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
+    assert not outside.received
+    results = site.rows("request_results")
+    assert {(row["failure"], row["attempts"]) for row in results} == {("denied", 0)}
+    assert len(results) == 3
+    site.deploy("acme/served", engine="openai", base_url=outside.url, max_attempts=1)
+    assert site.run("-r", f"{entry},model={model}", suite="literal") == 1
+    assert f"sends to {OUTSIDE}: its address is in no network" in capsys.readouterr().err
+    refused = [row for row in site.rows("policy_decisions") if not row["allowed"]]
+    assert [row["suite"] for row in refused] == ["literal"]
+    open_to_all = site.benchmark("open", questions(3))
+    assert site.run("-r", f"{open_to_all},model={model}", suite="open") == 0
+    assert len(outside.received) == 3, "public text goes where its deployment says"
+
+
+def test_a_jobs_machines_are_those_that_spark_knows(spark: SparkSession) -> None:
+    assert "127.0.0.1" in node_addresses(spark)

@@ -23,12 +23,13 @@ from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
 from medhelm_spark.engines.retry import until_outage
 from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
+from medhelm_spark.governance.gate import gate_for
 from medhelm_spark.governance.levels import level_sql, strictness_sql
-from medhelm_spark.governance.policy import gate_for
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.session import node_addresses
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
@@ -104,13 +105,16 @@ class AskEngines:
 
     Rows arrive sorted by deployment; a request that stands twice (its prompt was rendered for two
     instances) is asked once. After an outage the rest of a deployment's requests is not asked.
+    `nodes` are the addresses of this job's machines.
     """
 
     deployments: Mapping[str, Deployment]
     policy: Policy
+    nodes: tuple[str, ...] = ()
 
     def __call__(self, requests: Iterable[Request]) -> Iterator[RequestResult]:
-        gate = gate_for(self.policy, self.deployments)
+        routes = {name: factory_of(each).route(each) for name, each in self.deployments.items()}
+        gate = gate_for(self.policy, self.deployments, routes, self.nodes)
         for name, group in groupby(requests, key=attrgetter("model_deployment")):
             deployment = self.deployments[name]
             results = engine_for(deployment).answer(_once(group), gate)
@@ -258,9 +262,8 @@ def _ask(
     slots = slots_for(ctx, deployments.values())
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, run_spec_ids, recipients, slots)
-    results = map_rows(
-        requests, watch(AskEngines(shared, recipients.policy)), Request, RequestResult
-    )
+    asking = AskEngines(shared, recipients.policy, node_addresses(ctx.lake.spark))
+    results = map_rows(requests, watch(asking), Request, RequestResult)
     name = "|".join(
         sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work)
     )

@@ -4,6 +4,7 @@ import pytest
 
 from medhelm_spark.domain.deployment import Locality, OnFailure
 from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.engines import preflight
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.site import load_site
 
@@ -64,7 +65,7 @@ def test_the_shipped_deployments(shipped) -> None:
         ),
         (
             "engine: openai, client_spec: {args: {base_url: 'http://127.0.0.1:1/v1',"
-            " azure: {endpoint: 'https://a.example.org'}}}",
+            " proxy: 'http://proxy.example.org:3128'}}",
             Locality.EXTERNAL,
         ),
         (
@@ -133,6 +134,79 @@ def test_a_written_out_key_is_refused_and_not_repeated(write, engine: str, args:
     with pytest.raises(ConfigError, match="env:NAME or secret:SCOPE/KEY") as caught:
         load_site(site)
     assert "sk-12345" not in str(caught.value)
+
+
+PLANTED = "sk-planted-0123456789abcdef"
+
+
+@pytest.mark.attack("secrets", "a key written out in headers, extra_body or an address")
+@pytest.mark.parametrize(
+    "args",
+    [
+        f"{{headers: {{x-unit: {PLANTED}}}}}",
+        "{headers: {Ocp-Apim-Subscription-Key: planted}}",
+        "{headers: {x-gateway-token: planted}}",
+        "{headers: {Cookie: planted}}",
+        "{headers: {x-unit: Bearer planted}}",
+        "{headers: {x-unit: planted0123456789abcdef}}",
+        "{headers: {x-auth: 12345678}}",
+        f"{{extra_body: {{note: {PLANTED}}}}}",
+        "{extra_body: {api_key: planted}}",
+        "{extra_body: {api_key: 'env:A'}}",
+        "{extra_body: {options: [{password: planted}]}}",
+        f"{{model: {PLANTED}}}",
+        "{proxy_login: 'me:planted'}",
+        "{base_url: 'https://a.org/v1?key=planted'}",
+        "{base_url: 'https://a.org/v1?code=planted0123456789abcdef'}",
+        f"{{base_url: 'https://a.org/{PLANTED}/v1'}}",
+        "{base_url: 'https://me:planted@a.org/v1'}",
+        "{base_url: 'https:/me:planted@a.org/v1'}",
+        "{base_url: 'https://[planted/v1'}",
+        "{base_url: 'http://a.org/v1', proxy: 'http://me:planted@b.org:3128'}",
+        "{azure: {endpoint: 'https://a.org?sig=planted', api_version: '1'}}",
+        f"{{azure: {{endpoint: 'https://a.org', api_version: {PLANTED}}}}}",
+    ],
+)
+def test_a_key_is_refused_wherever_it_stands(write, args: str) -> None:
+    site = _site(write, f"  - {{name: a/b, engine: openai, client_spec: {{args: {args}}}}}")
+    with pytest.raises(ConfigError) as caught:
+        load_site(site)
+    assert "planted" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        "{headers: {x-unit: cardiology-2, api-key: 'env:A', x-tenant: 'secret:llm/tenant'}}",
+        "{extra_body: {stop_token_ids: [1, 2], prompt_cache_key: a, top_k: 20, add_special: true}}",
+        "{extra_body: {chat_template_kwargs: {enable_thinking: false}}}",
+        "{azure: {endpoint: 'https://a.org', api_version: 2026-01-01-preview}}",
+        "{base_url: 'https://a.org/v1?api-version=2026-01-01', model: skywork-13b-hf_chat}",
+        "{base_url: 'https://a.org/v1', proxy: 'http://b.org:3128', proxy_login: 'env:LOGIN'}",
+    ],
+)
+def test_what_is_no_key_may_be_written_out(write, args: str) -> None:
+    site = _site(write, f"  - {{name: a/b, engine: openai, client_spec: {{args: {args}}}}}")
+    assert load_site(site).deployments["a/b"].engine == "openai"
+
+
+@pytest.mark.attack("secrets", "a key where a mapping belongs")
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "client_spec: planted",
+        "client_spec: {args: planted}",
+        "client_spec: [planted]",
+        "client_spec: {args: [planted]}",
+        "client_spec: {args: {headers: planted}}",
+        "client_spec: {args: {extra_body: planted}}",
+    ],
+)
+def test_a_key_in_place_of_a_mapping_is_not_repeated(write, keys: str) -> None:
+    site = _site(write, f"  - {{name: a/b, engine: openai, {keys}}}")
+    with pytest.raises(ConfigError) as caught:
+        preflight(load_site(site).deployments["a/b"])
+    assert "planted" not in str(caught.value)
 
 
 def test_an_address_with_a_password_is_refused_and_not_repeated(write) -> None:

@@ -6,6 +6,7 @@ from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.network import Network
 from medhelm_spark.errors import ConfigError
 
 
@@ -32,6 +33,17 @@ def test_the_version_follows_the_rules_and_not_their_order(write) -> None:
         ("allowed: {publik: [local]}", "allowed.publik is 'publik'; allowed: 'public', 'gated'"),
         ("allowed: {public: [moon]}", "allowed.public[0] is 'moon'; allowed: 'local', 'tenant'"),
         ("allowed: {public: local}", "allowed.public is 'local'; allowed: a list"),
+        ("allowed: {}\nnetworks: {moon: []}", "networks.moon is 'moon'; allowed: 'local'"),
+        ("allowed: {}\nnetworks: {local: [10.0.0.1/8]}", "networks.local[0] is '10.0.0.1/8'"),
+        ("allowed: {}\nnetworks: {local: [a.org]}", "is 'a.org'; allowed: an address or a range"),
+        (
+            "allowed: {}\nnetworks: {local: 10.0.0.0/8}",
+            "networks.local is '10.0.0.0/8'; allowed: a",
+        ),
+        (
+            "allowed: {}\nnetworks: {local: [{cidr: 10.0.0.1, http: true}]}",
+            "unknown key networks.local[0].http; did you mean 'plain_http'?",
+        ),
         ("allow: {}", "unknown key allow; did you mean 'allowed'?"),
     ],
 )
@@ -39,3 +51,21 @@ def test_unknown_levels_and_localities_are_refused(write, text: str, message: st
     with pytest.raises(ConfigError) as caught:
         load_policy(write("policy.yaml", text))
     assert message in str(caught.value)
+
+
+def test_networks_are_ranges_or_addresses_by_locality(write) -> None:
+    text = """
+allowed: {private: [local, tenant]}
+networks:
+  tenant: [10.20.0.0/16, {cidr: 10.21.0.7, plain_http: true}]
+  local: [127.0.0.1/32, "::1"]
+"""
+    policy = load_policy(write("policy.yaml", text))
+    assert policy.networks == (
+        (Locality.LOCAL, (Network(cidr="127.0.0.1/32"), Network(cidr="::1"))),
+        (
+            Locality.TENANT,
+            (Network(cidr="10.20.0.0/16"), Network(cidr="10.21.0.7", plain_http=True)),
+        ),
+    )
+    assert policy.version != load_policy(write("a.yaml", text.replace(".7", ".8"))).version

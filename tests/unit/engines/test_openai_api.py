@@ -133,7 +133,7 @@ def test_servers_that_refuse_log_probabilities_are_not_asked_for_them(server, en
 def test_azure_puts_deployment_and_version_into_the_address(server, engine_at):
     endpoint = server.url.removesuffix("/v1")
     azure = {"endpoint": endpoint, "api_version": "2026-01-01"}
-    assert ask(engine_at(server, azure=azure, model="gpt"), "hello")["hello"].is_answer
+    assert ask(engine_at(server, base_url="", azure=azure, model="gpt"), "hello")["hello"].is_answer
     path = "/openai/deployments/gpt/chat/completions?api-version=2026-01-01"
     assert server.paths == [path]
     assert server.headers[0]["api-key"] == KEY

@@ -11,7 +11,9 @@ from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
 from tests.unit.engines.nouns import deployment
 
 KNOWN = frozenset(
-    {"dtype", "hf_token", "max_model_len", "max_num_seqs", "model", "tensor_parallel_size"}
+    {"trust_remote_code", "otlp_traces_endpoint", "kv_transfer_config", "worker_cls"}
+    | {"logits_processors", "hf_overrides", "distributed_executor_backend", "load_format"}
+    | {"dtype", "hf_token", "max_model_len", "max_num_seqs", "model", "tensor_parallel_size"}
     | {"enable_prefix_caching", "pipeline_parallel_size", "quantization"}
 )
 
@@ -97,6 +99,51 @@ def test_variables_of_vllm_may_be_set():
 def test_variables_that_others_rely_on_may_not(name):
     with pytest.raises(ConfigError, match=rf"'test/model': args.env sets {name}; allowed are"):
         plan(env={name: "1"})
+
+
+@pytest.mark.attack("network", "arguments and variables of vLLM that lead out or run other code")
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ({"trust_remote_code": True}, "it runs code that comes with the weights"),
+        ({"otlp_traces_endpoint": "http://127.0.0.2:1"}, "it sends traces to another server"),
+        ({"kv_transfer_config": {}}, "it sends what was read to another server"),
+        ({"worker_cls": "a.B"}, "it runs code of others"),
+        ({"logits_processors": ["a.B"]}, "it runs code of others"),
+        ({"hf_overrides": {}}, "it may run code of others or open connections"),
+        ({"distributed_executor_backend": "a.B"}, "'a.B'; allowed: mp, ray, uni"),
+        ({"load_format": "tensorizer"}, "'tensorizer'; allowed: auto"),
+        ({"env": {"VLLM_PLUGINS": "a"}}, "args.env sets VLLM_PLUGINS"),
+        ({"env": {"VLLM_LOGGING_CONFIG_PATH": "/a"}}, "args.env sets VLLM_LOGGING_CONFIG_PATH"),
+        ({"env": {"VLLM_USAGE_STATS_SERVER": "h"}}, "args.env sets VLLM_USAGE_STATS_SERVER"),
+        ({"env": {"VLLM_USE_MODELSCOPE": "1"}}, "args.env sets VLLM_USE_MODELSCOPE"),
+        ({"env": {"NCCL_NET_PLUGIN": "a"}}, "args.env sets NCCL_NET_PLUGIN"),
+        ({"env": {"TORCH_TRACE": "/a"}}, "args.env sets TORCH_TRACE"),
+    ],
+)
+def test_what_leads_out_of_vllm_is_refused(args, words):
+    with pytest.raises(ConfigError, match=words):
+        plan(**args)
+    given = deployment("vllm", **{"model": "/weights", **args})
+    if not set(args) & {"hf_overrides"}:  # without vLLM nobody knows that it has this one
+        with pytest.raises(ConfigError, match=words):
+            vllm_args.check_arguments(given)
+
+
+@pytest.mark.attack("network", "vLLM's plug-ins, statistics and logging by the machine's variables")
+def test_the_environment_of_the_machine_is_overruled():
+    env = plan().env
+    assert env["VLLM_PLUGINS"] == ""
+    assert env["VLLM_LOGGING_CONFIG_PATH"] == env["VLLM_MODEL_REDIRECT_PATH"] == ""
+    assert env["VLLM_USE_MODELSCOPE"] == "False"
+
+
+def test_names_of_a_hub_are_told_from_paths(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qwen").mkdir()
+    found = vllm_args.hub_names({"model": "qwen", "tokenizer": "/t", "generation_config": "vllm"})
+    assert found == ("model=qwen",)
+    assert vllm_args.hub_names({"model": "./qwen", "tokenizer": "a/b"}) == ("tokenizer=a/b",)
 
 
 def test_an_unknown_argument_is_refused_with_a_suggestion():

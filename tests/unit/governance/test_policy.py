@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.network import Route
 from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.domain.request import Decoding, Request
-from medhelm_spark.governance.policy import decide, gate_for
+from medhelm_spark.governance.gate import gate_for
+from medhelm_spark.governance.policy import decide
 
 POLICY = Policy(
     allowed=(
@@ -133,7 +135,8 @@ def test_the_gate_is_pickled_and_decides_for_every_request() -> None:
         "site/a": deployment("site/a", Locality.LOCAL),
         "cloud/b": deployment("cloud/b", Locality.EXTERNAL),
     }
-    packed = pickle.dumps(gate_for(POLICY, known))
+    routes = {name: Route(urls=("https://127.0.0.1/v1",)) for name in known}
+    packed = pickle.dumps(gate_for(POLICY, known, routes))
     gate = pickle.loads(packed)
     assert gate(request("site/a", AccessLevel.GATED)).allowed
     assert gate(request("cloud/b", AccessLevel.PUBLIC)).allowed
@@ -143,6 +146,6 @@ def test_the_gate_is_pickled_and_decides_for_every_request() -> None:
 
 
 def test_the_gate_denies_a_deployment_it_does_not_know() -> None:
-    decision = gate_for(POLICY, {})(request("new/c", AccessLevel.PUBLIC))
+    decision = gate_for(POLICY, {}, {})(request("new/c", AccessLevel.PUBLIC))
     assert not decision.allowed
     assert decision.rule.endswith("not an unknown locality")

@@ -1,0 +1,361 @@
+"""Where private text may go: the gate of a job and the engine `openai`, with a listener outside."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.network import Network, Reach
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.request import FailureKind, RequestResult
+from medhelm_spark.engines import build_engine, factory_of, peers
+from medhelm_spark.engines.peers import PeerError, Wire
+from medhelm_spark.errors import ConfigError, EngineError, SetupError
+from medhelm_spark.governance.gate import gate_for
+from tests.attacks import INSIDE_ONLY, OUTSIDE
+from tests.unit.engines.fault_server import FAULTS, FaultServer
+from tests.unit.engines.nouns import deployment, request
+
+KEY = "sk-planted-0123456789"
+NAME = "llm.hospital.example"
+POLICY = Policy(
+    allowed=(
+        (AccessLevel.PUBLIC, tuple(Locality)),
+        (AccessLevel.PRIVATE, (Locality.LOCAL, Locality.TENANT)),
+    ),
+    version="1",
+    networks=((Locality.LOCAL, (Network(cidr=INSIDE_ONLY),)),),
+)
+
+
+@pytest.fixture
+def inside() -> Iterator[FaultServer]:
+    server = FaultServer()
+    yield server
+    server.close()
+
+
+Ask = Callable[..., list[RequestResult]]
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+    """Asks a deployment as a job does, three private notes unless told otherwise."""
+    monkeypatch.setenv("A_KEY", KEY)
+    engines: dict[str, Any] = {}
+
+    def asked(
+        args: dict[str, Any],
+        texts: tuple[str, ...] = ("PLANTED 1", "PLANTED 2", "PLANTED 3"),
+        level: AccessLevel = AccessLevel.PRIVATE,
+        **fields: Any,
+    ) -> list[RequestResult]:
+        policy = fields.pop("policy", POLICY)
+        given = deployment("openai", api_key="env:A_KEY", max_attempts=1, **args)
+        given = replace(given, **fields)
+        gate = gate_for(policy, {given.name: given}, {given.name: factory_of(given).route(given)})
+        if repr(args) not in engines:
+            engines[repr(args)] = build_engine(given)
+        requests = [request(text, name=text, access_level=level) for text in texts]
+        return list(engines[repr(args)].answer(requests, gate))
+
+    yield asked
+    for engine in engines.values():
+        engine.close()
+
+
+@pytest.fixture
+def resolve(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes NAME stand for an address."""
+    real, stands_for = socket.getaddrinfo, [""]
+
+    def lookup(host: Any, *args: Any, **kwargs: Any) -> Any:
+        text = host.decode() if isinstance(host, bytes) else host
+        return real(stands_for[0] if text == NAME else host, *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    return lambda address: stands_for.__setitem__(0, address)
+
+
+@pytest.fixture
+def tap() -> Iterator[Callable[[int], list[bytes]]]:
+    """Listens at OUTSIDE on a port, and keeps every byte that each connection brings."""
+    opened: list[socket.socket] = []
+
+    def listen(port: int) -> list[bytes]:
+        kept: list[bytes] = []
+        server = socket.create_server((OUTSIDE, port))
+        opened.append(server)
+
+        def take() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                connection.settimeout(2)
+                with connection:
+                    kept.append(connection.recv(1 << 16))
+
+        threading.Thread(target=take, daemon=True).start()
+        return kept
+
+    yield listen
+    for server in opened:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+
+
+def failures(results: list[RequestResult]) -> set[FailureKind | None]:
+    return {result.failure for result in results}
+
+
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+
+@pytest.mark.attack("network", "a proxy variable that takes private prompts and the key along")
+@pytest.mark.parametrize("variable", PROXIES)
+def test_a_proxy_of_the_environment_is_not_asked(variable, inside, outside, ask, monkeypatch):
+    monkeypatch.setenv(variable, outside.url)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert failures(ask({"base_url": inside.url})) == {None}
+    assert len(inside.bodies) == 3
+    assert not outside.received
+
+
+@pytest.mark.attack("network", "header and address variables of the client package")
+def test_nothing_of_the_environment_is_sent(inside, outside, ask, monkeypatch):
+    planted = f"X-Leak: ENVIRONMENT\nAuthorization: Bearer ENVIRONMENT\nHost: {outside.address}"
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"{planted}\nUser-Agent: ENVIRONMENT")
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "ENVIRONMENT")
+    for name in ("AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_API_KEY", "OPENAI_API_VERSION"):
+        monkeypatch.setenv(name, "ENVIRONMENT")
+    for name in ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
+        monkeypatch.setenv(name, outside.url)
+    azure = {"endpoint": inside.url.removesuffix("/v1"), "api_version": "2026-01-01"}
+    assert failures(ask({"base_url": inside.url})) == {None}
+    assert failures(ask({"azure": azure})) == {None}
+    assert not outside.received
+    assert "environment" not in repr(inside.headers).lower()
+    assert "ENVIRONMENT" not in repr(inside.paths)
+    plain = {"host", "accept", "accept-encoding", "content-type", "user-agent", "content-length"}
+    assert {frozenset(sent) - plain for sent in inside.headers} == {
+        frozenset({"authorization"}),
+        frozenset({"api-key"}),
+    }
+    assert inside.headers[0]["authorization"] == f"bearer {KEY}"
+
+
+@pytest.mark.attack("network", "SSLKEYLOGFILE, which writes the keys of TLS to a file")
+def test_keys_of_tls_are_not_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
+    peers._trusted.cache_clear()
+    peers.transport(Wire(server="https://a.example.org"), None)
+    peers._trusted.cache_clear()
+    assert not (tmp_path / "keys").exists()
+
+
+@pytest.mark.attack("network", "base_url on loopback and azure.endpoint outside in one deployment")
+def test_two_servers_in_one_deployment_are_refused(outside, inside, ask):
+    azure = {"endpoint": outside.url, "api_version": "2026-01-01"}
+    with pytest.raises(ConfigError, match=r"args\.base_url and args\.azure\.endpoint name two"):
+        ask({"base_url": inside.url, "azure": azure})
+    assert not outside.received
+
+
+@pytest.mark.attack("network", "a deployment called local whose address is outside")
+def test_private_text_goes_to_no_address_outside_the_networks(outside, ask):
+    assert failures(ask({"base_url": outside.url})) == {FailureKind.DENIED}
+    assert not outside.received
+
+
+@pytest.mark.attack("network", "an address outside in another spelling")
+@pytest.mark.parametrize("spelling", ["127.2", "2130706434", "0x7f000002", "[::ffff:127.0.0.2]"])
+def test_another_spelling_is_the_same_address(spelling, outside, ask):
+    kinds = failures(ask({"base_url": f"http://{spelling}:{outside.port}/v1"}))
+    assert kinds <= {FailureKind.DENIED, FailureKind.UNREACHABLE}
+    assert not outside.received
+
+
+@pytest.mark.attack("network", "a host name that resolves outside")
+def test_a_name_that_resolves_outside_gets_not_one_byte(inside, ask, resolve, tap):
+    port = int(inside.url.split(":")[2].partition("/")[0])
+    kept = tap(port)
+    resolve(OUTSIDE)
+    args = {"base_url": f"http://{NAME}:{port}/v1"}
+    results = ask(args)
+    assert failures(results) == {FailureKind.DENIED}
+    assert {result.attempts for result in results} == {0}, "it was never sent"
+    assert kept
+    assert set(kept) == {b""}, "connections were closed unwritten"
+
+
+@pytest.mark.attack("network", "a host name that resolves inside first and outside later")
+def test_a_name_that_changes_is_looked_at_again(inside, ask, resolve, tap):
+    port = int(inside.url.split(":")[2].partition("/")[0])
+    kept = tap(port)
+    args = {"base_url": f"http://{NAME}:{port}/v1"}
+    resolve("127.0.0.1")
+    assert failures(ask(args)) == {None}
+    # The server closes every connection that is kept, so that the next request needs a new one.
+    ask(args, tuple(f"hang-up {n}" for n in range(8)))
+    resolve(OUTSIDE)
+    assert failures(ask(args)) == {FailureKind.DENIED}
+    assert set(kept) == {b""}
+
+
+@pytest.mark.attack("network", "a connection that public text opened, used again for private text")
+def test_a_connection_of_public_text_is_not_used_for_private(outside, ask):
+    args = {"base_url": outside.url}
+    assert failures(ask(args, ("open",), AccessLevel.PUBLIC)) == {None}
+    assert failures(ask(args)) == {FailureKind.DENIED}
+    assert outside.saw("open")
+    assert not outside.saw("PLANTED")
+
+
+@pytest.mark.attack("network", "a server inside that redirects to the outside")
+def test_a_redirect_is_not_followed(inside, outside, ask, monkeypatch):
+    there = {"Location": f"{outside.url}/v1/chat/completions"}
+    monkeypatch.setitem(FAULTS, "moved", (307, there, {}))
+    with pytest.raises(EngineError, match="307"):
+        ask({"base_url": inside.url}, ("moved PLANTED",))
+    assert not outside.received
+
+
+@pytest.mark.attack("network", "a deployment without a locality, at an address of this machine")
+def test_private_text_needs_a_stated_locality(inside, ask):
+    args = {"base_url": inside.url}
+    assert failures(ask(args, is_locality_stated=False)) == {FailureKind.DENIED}
+    assert not inside.bodies
+    public = ask(args, ("open",), AccessLevel.PUBLIC, is_locality_stated=False)
+    assert failures(public) == {None}
+
+
+@pytest.mark.attack("network", "a proxy of the deployment itself that is outside")
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_of_the_deployment_is_a_peer_too(scheme, inside, outside, ask):
+    server = inside.url.replace("http", scheme, 1)
+    assert failures(ask({"base_url": server, "proxy": outside.url})) == {FailureKind.DENIED}
+    assert not outside.received
+
+
+@pytest.mark.attack("network", "a server outside behind a proxy that is inside")
+def test_what_stands_behind_a_proxy_is_looked_up(outside, inside, ask, resolve):
+    proxy = inside.url.removesuffix("/v1")
+    resolve(OUTSIDE)
+    for server in (outside.url, f"https://{NAME}/v1", f"http://{NAME}/v1"):
+        assert failures(ask({"base_url": server, "proxy": proxy})) == {FailureKind.DENIED}
+    assert not inside.bodies
+    assert not outside.received
+
+
+def test_a_proxy_is_asked_with_the_login_that_it_needs(inside, ask, monkeypatch):
+    monkeypatch.setenv("LOGIN", "me:pass")
+    proxy = {"proxy": inside.url.removesuffix("/v1"), "proxy_login": "env:LOGIN"}
+    results = ask({"base_url": "http://127.0.0.1:9/v1", **proxy})
+    assert failures(results) == {None}
+    assert set(inside.paths) == {"http://127.0.0.1:9/v1/chat/completions"}
+    assert inside.headers[0]["proxy-authorization"] == "basic bwu6cgfzcw=="
+
+
+def test_public_text_goes_where_its_deployment_says(outside, ask):
+    results = ask(
+        {"base_url": outside.url}, ("open",), AccessLevel.PUBLIC, locality=Locality.EXTERNAL
+    )
+    assert failures(results) == {None}
+    assert outside.saw("open")
+
+
+class Connected:
+    """A stream between two addresses that notes whether it was closed."""
+
+    def __init__(self, peer: str, own: str = "10.20.0.9") -> None:
+        self._ends, self.is_closed = (peer, own), False
+
+    def get_extra_info(self, info: str) -> Any:
+        return self if info == "socket" else None
+
+    def getpeername(self) -> tuple[str, int]:
+        return self._ends[0], 1
+
+    def getsockname(self) -> tuple[str, int]:
+        return self._ends[1], 2
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+class Backend:
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    async def connect_tcp(self, **_: Any) -> Any:
+        return self.stream
+
+
+TENANT = Reach(networks=(Network(cidr="10.20.0.0/16"),))
+OPEN = Reach(networks=(Network(cidr="10.20.0.0/16", plain_http=True),))
+DEFAULT = Reach(networks=(Network(cidr="127.0.0.0/8"),), own_machine=True)
+
+
+@pytest.mark.attack("network", "private text by plain http to another machine")
+@pytest.mark.parametrize(
+    ("server", "reach", "peer", "reason"),
+    [
+        ("http://a/v1", TENANT, "10.20.0.5", "plain http outside this machine"),
+        ("https://a/v1", TENANT, "10.20.0.5", ""),
+        ("http://a/v1", OPEN, "10.20.0.5", ""),
+        ("http://a/v1", OPEN, "::ffff:10.20.0.5", ""),
+        ("http://a/v1", OPEN, "10.21.0.5", "in no network"),
+        ("https://a/v1", TENANT, "::1", "in no network"),
+        ("http://a/v1", DEFAULT, "127.0.0.1", ""),
+        ("http://a/v1", DEFAULT, "10.20.0.9", ""),
+        ("http://a/v1", DEFAULT, "10.20.0.5", "in no network"),
+        ("https://a/v1", TENANT, "not an address", "in no network"),
+    ],
+)
+def test_the_peer_decides_and_how_text_travels(server, reach, peer, reason):
+    stream = Connected(peer)
+    checked = peers._Checked(Backend(stream), Wire(server=server), reach)
+    if not reason:
+        assert asyncio.run(checked.connect_tcp()) is stream
+        assert not stream.is_closed
+        return
+    with pytest.raises(PeerError, match=reason):
+        asyncio.run(checked.connect_tcp())
+    assert stream.is_closed
+
+
+@pytest.mark.attack("network", "a connection that does not tell where it ends")
+def test_a_connection_without_a_peer_is_not_used():
+    stream = Connected("127.0.0.1")
+    stream.get_extra_info = lambda info: None  # type: ignore[method-assign]
+    checked = peers._Checked(Backend(stream), Wire(server="https://a/v1"), DEFAULT)
+    with pytest.raises(PeerError, match="in no network"):
+        asyncio.run(checked.connect_tcp())
+    assert stream.is_closed
+    with pytest.raises(PeerError, match="in no network"):
+        asyncio.run(checked.connect_unix_socket("/run/a"))
+
+
+def test_a_client_that_hides_its_peers_is_refused(monkeypatch):
+    real = peers._httpx()
+    monkeypatch.setattr(real, "AsyncHTTPTransport", lambda **_: object())
+    wire = Wire(server="https://a.example.org")
+    peers.transport(wire, None)
+    with pytest.raises(SetupError, match="does not show where it connects to"):
+        peers.transport(wire, DEFAULT)
+
+
+def test_certificates_of_ones_own(tmp_path):
+    broken = tmp_path / "ca.pem"
+    broken.write_text("none")
+    with pytest.raises(SetupError, match=r"args\.ca_bundle names .*ca\.pem, which cannot be read"):
+        peers.transport(Wire(server="https://a.example.org", ca_bundle=str(broken)), None)
