@@ -218,7 +218,7 @@ def test_private_text_needs_the_hash_in_the_policy(write: Write, tmp_path: Path)
 
 
 OPENS = """
-from medhelm_spark.governance import policy
+from medhelm_spark.governance import gate, policy
 from medhelm_spark.domain.policy import Decision
 CODE = (lambda *args: Decision(allowed=True, rule="open")).__code__
 {how}
@@ -231,7 +231,7 @@ METRICS = {{}}
     [
         "policy.decide = lambda *args: Decision(allowed=True, rule='open')",
         "policy.decide.__code__ = CODE",
-        "policy.Gate.__call__ = lambda *args: Decision(allowed=True, rule='open')",
+        "gate.Gate.__call__ = lambda *args: Decision(allowed=True, rule='open')",
         "import sys; sys.modules['medhelm_spark.governance.policy'] = object()",
         "import medhelm_spark.stages.infer.stage as s; s.gate_for = lambda *_: (lambda _: CODE)",
     ],
@@ -240,13 +240,13 @@ METRICS = {{}}
 def test_a_plug_in_cannot_open_the_gate_by_its_import(
     write: Write, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    from medhelm_spark.governance import policy
+    from medhelm_spark.governance import gate, policy
     from medhelm_spark.stages.infer import stage
 
     code = policy.decide.__code__
     for owner, name in (
         (policy, "decide"),
-        (policy.Gate, "__call__"),
+        (gate.Gate, "__call__"),
         (stage, "gate_for"),
     ):
         monkeypatch.setattr(owner, name, getattr(owner, name))
@@ -260,7 +260,7 @@ def test_a_plug_in_cannot_open_the_gate_by_its_import(
 
 LATER = """
 def opened():
-    from medhelm_spark.governance import policy
+    from medhelm_spark.governance import gate, policy
     policy.decide = None
 METRICS = {}
 """
@@ -270,7 +270,7 @@ METRICS = {}
 def test_a_later_replacement_is_seen_by_the_next_partition(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from medhelm_spark.governance import policy
+    from medhelm_spark.governance import gate, policy
 
     monkeypatch.setattr(policy, "decide", policy.decide)
     name = write(LATER)
