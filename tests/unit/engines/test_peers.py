@@ -1,13 +1,22 @@
 """Where private text may go: the gate of a job and the engine `openai`, with a listener outside."""
 
 import asyncio
+import os
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
@@ -155,11 +164,12 @@ def test_nothing_of_the_environment_is_sent(inside, outside, ask, monkeypatch):
 
 @pytest.mark.attack("network", "SSLKEYLOGFILE, which writes the keys of TLS to a file")
 def test_keys_of_tls_are_not_written(tmp_path, monkeypatch):
+    """As with those HTTP clients that build on `ssl.create_default_context`."""
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
-    peers._trusted.cache_clear()
-    peers.transport(Wire(server="https://a.example.org"), None)
-    peers._trusted.cache_clear()
-    assert not (tmp_path / "keys").exists()
+    client = ModuleType("client")
+    client.create_ssl_context = lambda **_: ssl.create_default_context()  # type: ignore[attr-defined]
+    assert client.create_ssl_context().keylog_filename == str(tmp_path / "keys")
+    assert peers._trusted(client, "").keylog_filename == os.devnull
 
 
 @pytest.mark.attack("network", "base_url on loopback and azure.endpoint outside in one deployment")
@@ -263,6 +273,56 @@ def test_a_proxy_is_asked_with_the_login_that_it_needs(inside, ask, monkeypatch)
     assert failures(results) == {None}
     assert set(inside.paths) == {"http://127.0.0.1:9/v1/chat/completions"}
     assert inside.headers[0]["proxy-authorization"] == "basic bwu6cgfzcw=="
+
+
+class TlsServer(FaultServer):
+    """The server with a certificate of its own for NAME."""
+
+    def __init__(self, certificate: Path) -> None:
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(certificate)
+        super().__init__()
+
+    async def _start(self) -> asyncio.Server:
+        return await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A self-signed certificate for NAME, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    begin = datetime.now(UTC) - timedelta(days=1)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, begin, begin + timedelta(days=9))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8
+    pem = serialization.Encoding.PEM
+    path = tmp_path / "server.pem"
+    path.write_bytes(key.private_bytes(pem, form, plain) + made.public_bytes(pem))
+    return path
+
+
+@pytest.mark.attack("network", "a name that resolves outside, by TLS, and certificates by variable")
+def test_tls_trusts_what_the_deployment_names(certificate, ask, resolve, tap, monkeypatch):
+    server = TlsServer(certificate)
+    port = int(server.url.split(":")[2].partition("/")[0])
+    args = {"base_url": f"https://{NAME}:{port}/v1"}
+    own = {**args, "ca_bundle": str(certificate)}
+    resolve("127.0.0.1")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert failures(ask(args)) == {FailureKind.UNREACHABLE}
+    assert failures(ask(own)) == {None}
+    kept = tap(port)
+    resolve(OUTSIDE)
+    elsewhere = {**own, "timeout": 60.0}  # an engine without open connections
+    assert failures(ask(elsewhere)) == {FailureKind.DENIED}
+    assert kept
+    assert set(kept) == {b""}, "not even the greeting of TLS was sent"
+    server.close()
 
 
 def test_public_text_goes_where_its_deployment_says(outside, ask):
