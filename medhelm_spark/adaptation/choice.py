@@ -15,6 +15,7 @@ evidence. In a text that ends in mid-sentence or was cut, only statements count,
 its beginning. Where a base model goes on with a next question, the text before that is read.
 """
 
+import re
 from collections.abc import Callable
 
 from medhelm_spark.adaptation import cues
@@ -52,7 +53,7 @@ def read_choice(
         reply = _without_numbering(cues.GRADE.sub("", reply))
     asked = asked_in(question)
     is_worst = asks_for_worst(asked)
-    begun = cues.OBJECT_BEGUN.search(text)
+    begun = _begun_object(text)
     if not begun and (whole := _whole(reply, options) or options.whole(cues.LEAD.sub("", reply))):
         return whole
     if not options.are_numbers and not options.are_labels:
@@ -63,7 +64,7 @@ def read_choice(
         )
         if in_json.result:
             return in_json.result
-        left = is_cut and cues.OBJECT_BEGUN.search(in_json.prose)
+        left = _begun_object(in_json.prose) if is_cut else None
         if left or in_json.prose != text:
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
     turn = cues.NEXT_TURN.search(reply)
@@ -75,6 +76,11 @@ def read_choice(
     is_cut = is_cut and not cues.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
     return _read(Reply(reply, options, is_cut=is_cut, asks_for_worst=is_worst))
+
+
+def _begun_object(text: str) -> re.Match[str] | None:
+    """A JSON object that the text ends in; looked for only as far back as one can begin."""
+    return cues.OBJECT_BEGUN.search(text, max(0, len(text) - cues.LONGEST_BEGUN))
 
 
 def _without_numbering(text: str) -> str:

@@ -51,6 +51,7 @@ _FINAL_NOUN = (
 )
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
 OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
+LONGEST_BEGUN = 1 + 80 + 1 + 4000
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
 ANSWER = re.compile(
     rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"

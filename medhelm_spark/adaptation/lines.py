@@ -118,6 +118,6 @@ def only_line(reply: Reply) -> NamedOption | None:
 
 
 def _is_marked(reply: Reply, named: NamedOption, end: int) -> bool:
-    end = min(end, reply.low.find("\n", named.end) % (len(reply.low) + 1), named.end + 400)
-    line = reply.low[named.end : end]
+    end = min(end, named.end + 400)
+    line = reply.low[named.end : end].partition("\n")[0]
     return bool(cues.MARKED.search(line)) and not cues.MARKED_WRONG.search(line)

@@ -8,6 +8,7 @@ from medhelm_spark.cli.commands import evaluation, finished
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.tracking.store import server_command
 
 SUITE = "demo"
 MODEL = "huggingface/smollm2-135m-instruct"
@@ -43,7 +44,7 @@ def demo(args: Namespace) -> int:
     )
     code = finished(done, args)
     uri = site.tracking_uri
-    server = f"mlflow server --backend-store-uri {uri} --workers 1"
+    server = server_command(uri or "")
     say(f"\nlake       {site.location}")
     say(f"compare    {server if uri else 'on the page of the tracking server'}")
     say(f"dashboard  medhelm-spark serve --suite {SUITE} --output-path {args.output_path}")

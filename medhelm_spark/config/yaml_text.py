@@ -17,6 +17,10 @@ from medhelm_spark.errors import ConfigError
 NULL, BOOL, INT, FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
 
 
+MAX_NODES = 1_000_000
+"""Nine anchors of nine aliases each unfold to a billion values."""
+
+
 class _Loader(yaml.SafeLoader):
     """SafeLoader with YAML 1.2 scalars, no merge keys and no duplicate keys."""
 
@@ -54,13 +58,30 @@ def parse_yaml(text: str, where: str) -> Any:
         ConfigError: If it is not YAML, with line and column.
     """
     try:
-        return yaml.load(text, _Loader)
+        value = yaml.load(text, _Loader)
+        if _size(value, {}) > MAX_NODES:
+            raise ConfigError(
+                f"{where}: its anchors unfold to more than {MAX_NODES} values; write them out."
+            )
+        return value
+    except RecursionError:
+        raise ConfigError(f"{where}: nested too deeply, or an anchor inside itself.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ConfigError(f"{where}{place}: not valid YAML: {error.problem}.") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{where}: not valid YAML: {str(error).splitlines()[0]}.") from None
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """How many values a document has where each anchor is written out."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        inner = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_size(each, known) for each in inner)
+    return known[id(value)]
 
 
 def read_text(path: Path) -> str:

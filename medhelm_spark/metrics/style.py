@@ -21,7 +21,7 @@ from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, first_text, scored, unscored
 
 _WORD = re.compile(r"\w+(?:[-'’./]\w+)*")
-_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|\n")  # "..." is tried once
 _LETTERS = re.compile(r"[a-z]+")
 _VOWELS = re.compile(r"[aeiouy]+")
 _SILENT = re.compile(

@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -61,9 +62,32 @@ def _as_csv(report: Report) -> str:
 def _flat(record: Record) -> dict[str, object]:
     """A record for CSV: lists and mappings are JSON text there."""
     return {
-        name: json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+        name: json.dumps(value, sort_keys=True)
+        if isinstance(value, dict | list)
+        else unformulated(value)
         for name, value in record.items()
     }
+
+
+def unformulated(value: object) -> object:
+    """A cell that a spreadsheet shows and does not compute.
+
+    A text that begins as formulas do gets an apostrophe; numbers stay as they are.
+
+    >>> unformulated("=HYPERLINK(A1)"), unformulated("-0.5"), unformulated(-0.5)
+    ("'=HYPERLINK(A1)", '-0.5', -0.5)
+    """
+    if not isinstance(value, str):
+        return value
+    value = value.replace("\r\n", "\n").replace("\r", "\n")  # which the writer does not quote
+    if not value.startswith(_FORMULAS):
+        return value
+    return value if _NUMBER.fullmatch(value) else f"'{value}"
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""How formulas begin; in full width too, which spreadsheets take for the same."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
 FORMATS: Mapping[str, Callable[[Report], str]] = {

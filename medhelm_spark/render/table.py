@@ -1,6 +1,7 @@
 """One table of texts, as aligned lines, Markdown or HTML."""
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -87,16 +88,33 @@ def _blocks(columns: Sequence[Sequence[str]], num_fixed: int) -> list[list[Seque
 
 
 def markdown_table(table: Table) -> str:
-    """Title, table and one paragraph per note."""
+    """Title, table and one paragraph per note; every text is shown as it is."""
     rows = [table.labels, ["---"] * len(table.header), *table.rows]
-    notes = (note.replace("*", "\\*") for note in table.notes)
-    parts = [table.title, "\n".join(map(_markdown_row, rows)), *notes]
+    lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in rows]
+    parts = [markdown_text(table.title), "\n".join(lines), *map(markdown_text, table.notes)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _markdown_row(texts: Sequence[str]) -> str:
-    escaped = (text.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*") for text in texts)
-    return f"| {' | '.join(escaped)} |"
+def markdown_text(text: str) -> str:
+    r"""A text that Markdown shows as it is: no link, no image, no HTML, no cell or line of its own.
+
+    A name may come from a file or a server, and who opens the page must not fetch what it says.
+
+    >>> print(markdown_text("a|b ![x](https://h/p.png) <img src=x> [0.38, 0.45] <0.001"))
+    a\|b ![x\](https\://h/p.png) \<img src=x> [0.38, 0.45] <0.001
+    """
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.splitlines()))
+
+
+_MARKUP = re.compile(
+    r"[\\|*`~]"
+    r"|\](?=[(\[:])"  # of a link; an interval keeps its brackets
+    r"|<(?=[A-Za-z/!?])|&(?=\w|#)"
+    r"|(?<!\w)_|_(?!\w)|(?<=\w)@(?=\w)"
+    r"|:(?=//)|(?<=\bwww)\."  # what becomes a link by itself
+    r"|^(?:#|>|[-+](?=\s))",
+    re.IGNORECASE,
+)
 
 
 def html_table(

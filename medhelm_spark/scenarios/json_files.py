@@ -10,6 +10,10 @@ from medhelm_spark.scenarios.raw_files import UNREAD, CheckColumns, RawFile
 from medhelm_spark.scenarios.records import BadReason
 from medhelm_spark.scenarios.text_files import text_lines
 
+MAX_VALUES = 30_000_000
+"""A list of nothing takes two characters of a file and 64 bytes of memory. The largest public data
+set of one document, half a gigabyte of text, has six million."""
+
 
 class _RepeatedKey(ValueError):
     pass
@@ -92,6 +96,11 @@ def read_jsonl(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | B
 
 def _document(file: RawFile) -> object:
     text = "".join(text_lines(file))
+    if sum(map(text.count, "[{,")) > MAX_VALUES:
+        raise DataError(
+            f"{file.path}: more than {MAX_VALUES} lists, objects and commas in one JSON document, "
+            "which is held in memory; write it as json lines."
+        )
     try:
         return loads(text)
     except json.JSONDecodeError as error:

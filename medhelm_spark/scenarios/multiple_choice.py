@@ -5,7 +5,8 @@ A patient's notes with a question over them are a multiple choice with a templat
 
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -39,12 +40,10 @@ CHOICE_OPTIONS = (
     "question_prefix",
 )
 Choices = tuple[Sequence[str], tuple[str, ...]]
-EMBEDDED_START = re.compile(r"\n\s*\{?\s*(?='[A-Z]'\s*:)")
-EMBEDDED_CHOICE = re.compile(
-    r"'(?P<letter>[A-Z])'\s*:\s*(?P<quote>['\"])(?P<text>.*?)(?P=quote)"
-    r"(?=\s*,?\s*'[A-Z]'\s*:|\s*,?\s*\}?\s*\Z)",
-    re.DOTALL,
-)
+EMBEDDED_LETTER = re.compile(r"'([A-Z])'\s*+:")
+EMBEDDED_TEXT = re.compile(r"'([A-Z])'\s*+:\s*+(['\"])")
+EMBEDDED_END = re.compile(r"(['\"])(?=\s*+,?+\s*+(?:'[A-Z]'\s*+:|\}?+\s*+\Z))")
+"""The quote that ends an option: another option follows it, or nothing does."""
 NOTES_COLUMNS = ("notes", "note_count", "current_date")
 """Columns that this shape makes, for the template."""
 BORDER = re.compile(r"^[ \t]*\*{100}[ \t]*$", re.MULTILINE)
@@ -198,15 +197,55 @@ def choices_inside(question: str) -> tuple[str, Sequence[str], tuple[str, ...]]:
     Raises:
         BadRecord: no option follows the stem.
     """
-    start = EMBEDDED_START.search(question)
-    options = list(EMBEDDED_CHOICE.finditer(question, start.end())) if start else []
+    start = _embedded_start(question)
+    options = [] if start is None else list(_embedded(question, start))
     if start is None or not options:
         raise BadRecord(BadReason.NOT_A_LIST)
-    stem = question[: start.start()]
+    stem = question[:start]
     if not stem.strip():
         raise BadRecord(BadReason.EMPTY_INPUT)
-    letters = tuple(option["letter"] for option in options)
-    return stem, letters, tuple(option["text"] for option in options)
+    return stem, tuple(letter for letter, _ in options), tuple(text for _, text in options)
+
+
+def _embedded_start(question: str) -> int | None:
+    """The line end before the first option, with white space and one brace at most between them.
+
+    It goes back from each letter, so that the time is linear: a pattern that begins at every line
+    end would take its cube in a question of empty lines.
+    """
+    for letter in EMBEDDED_LETTER.finditer(question):
+        begin = _space_before(question, letter.start())
+        if begin and question[begin - 1] == "{":
+            brace = begin - 1
+            begin = _space_before(question, brace)
+            before = question.find("\n", begin, brace)
+            begin = begin if before >= 0 else brace
+        start = question.find("\n", begin, letter.start())
+        if start >= 0:
+            return start
+    return None
+
+
+def _space_before(text: str, end: int) -> int:
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _embedded(question: str, start: int) -> Iterator[tuple[str, str]]:
+    """Letter and text of each option; a text goes up to the first quote that can end it."""
+    ends: dict[str, list[int]] = {"'": [], '"': []}
+    for end in EMBEDDED_END.finditer(question, start):
+        ends[end[1]].append(end.start())
+    at = start
+    while option := EMBEDDED_TEXT.search(question, at):
+        closing = ends[option[2]]
+        number = bisect_left(closing, option.end())
+        if number == len(closing):
+            at = option.start() + 1
+            continue
+        yield option[1], question[option.end() : closing[number]]
+        at = closing[number] + 1
 
 
 def parse_patient_notes(record: Record, card: ScenarioCard) -> ParsedInput:

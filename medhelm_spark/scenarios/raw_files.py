@@ -52,6 +52,8 @@ DECOMPRESS: Mapping[bytes, Callable[[BinaryIO], Any]] = MappingProxyType(
 )
 """What a tar may be compressed by, by its first bytes."""
 CheckColumns = Callable[[Sequence[str]], None]
+SHOWN_COLUMNS = 200
+"""Names or numbers of columns in one message."""
 UNREAD: Mapping[str, Any] = MappingProxyType({})
 """A row of another partition, left unread."""
 
@@ -99,8 +101,22 @@ def check_columns(
             f"{path}: needs column {lacks}, but none of its {len(columns)} columns is needed; "
             "is the header line missing?"
         )
-    present = ", ".join(_shown_column(number, name) for number, name in enumerate(columns, 1))
+    named = [_shown_column(number, name) for number, name in enumerate(columns, 1)]
+    more = f" and {len(named) - SHOWN_COLUMNS} more" if len(named) > SHOWN_COLUMNS else ""
+    present = ", ".join(named[:SHOWN_COLUMNS]) + more
     raise DataError(f"{path}: needs column {lacks}; columns present: {present}.")
+
+
+def repeated(names: Sequence[str]) -> list[int]:
+    """The numbers, from 1, of columns whose name an earlier one has.
+
+    >>> repeated(["id", "q", "id", "id"])
+    [3, 4]
+    """
+    first: dict[str, int] = {}
+    return [
+        number for number, name in enumerate(names, 1) if first.setdefault(name, number) < number
+    ]
 
 
 def _shown_column(number: int, name: str) -> str:

@@ -12,7 +12,13 @@ from importlib import import_module
 from typing import Any
 
 from medhelm_spark.errors import DataError, SetupError
-from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, seekable
+from medhelm_spark.scenarios.raw_files import (
+    SHOWN_COLUMNS,
+    CheckColumns,
+    RawFile,
+    repeated,
+    seekable,
+)
 from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.unpacking import check_parts, size_of
 
@@ -93,11 +99,9 @@ def check_names(path: str, names: Sequence[str]) -> None:
     Raises:
         DataError: a name stands twice.
     """
-    numbers = [number for number, name in enumerate(names, 1) if name in names[: number - 1]]
-    if numbers:
-        raise DataError(
-            f"{path}: a column name stands twice (column {', '.join(map(str, numbers))})."
-        )
+    if numbers := repeated(names):
+        twice = ", ".join(map(str, numbers[:SHOWN_COLUMNS]))
+        raise DataError(f"{path}: a column name stands twice (column {twice}).")
 
 
 def _parquet(file: RawFile) -> Any:

@@ -13,7 +13,13 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios.raw_files import UNREAD, CheckColumns, RawFile
+from medhelm_spark.scenarios.raw_files import (
+    SHOWN_COLUMNS,
+    UNREAD,
+    CheckColumns,
+    RawFile,
+    repeated,
+)
 from medhelm_spark.scenarios.records import BadReason
 from medhelm_spark.scenarios.sources import CountedStream
 
@@ -105,10 +111,9 @@ def _rows(file: RawFile, delimiter: str) -> Iterator[list[str]]:
 
 
 def _check_unique(path: str, header: Sequence[str]) -> None:
-    twice = [place for place, name in enumerate(header, 1) if name in header[: place - 1]]
-    if twice:
-        places = ", ".join(map(str, twice))
-        raise DataError(f"{path}: the header gives a column name twice (column {places}).")
+    if places := repeated(header):
+        twice = ", ".join(map(str, places[:SHOWN_COLUMNS]))
+        raise DataError(f"{path}: the header gives a column name twice (column {twice}).")
 
 
 read_csv = partial(read_delimited, delimiter=",")

@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,12 @@ TAG = "medhelm_spark."
 PARENT = "mlflow.parentRunId"
 MAX_RUN_NAME = 250
 # MLflow's telemetry is off, and it does not print the URL of every run.
-QUIET = ("MLFLOW_DISABLE_TELEMETRY", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT")
+QUIET = ("MLFLOW_DISABLE_TELEMETRY", "DO_NOT_TRACK", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT")
+QUIET_SERVER = (
+    "MLFLOW_DISABLE_TELEMETRY=true",
+    "DO_NOT_TRACK=true",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false",
+)
 # MLflow takes 1,000 metrics, 100 params, 100 tags and 1,000 of all together in a batch.
 MAX_METRICS, MAX_PARAMS, MAX_TAGS = 800, 100, 100
 
@@ -176,10 +182,20 @@ def without_login(text: str) -> str:
     return re.sub(r"([?&][\w.-]+=)[^\s&]+", r"\1***", re.sub(r"//\S*@", "//***@", text))
 
 
+def server_command(tracking_uri: str) -> str:
+    """The line that shows the runs of a local database: on this machine only, with no look-up.
+
+    Without its variables MLflow reports how it is used, and starts workers for jobs.
+    """
+    return f"{' '.join(QUIET_SERVER)} mlflow server --host 127.0.0.1 --backend-store-uri " + (
+        f"{shlex.quote(without_login(tracking_uri))} --workers 1"
+    )
+
+
 def client_class() -> "type[MlflowClient]":
     """MLflow's client, imported with its messages off; the import takes seconds."""
     for name in QUIET:
-        os.environ.setdefault(name, "true")
+        os.environ[name] = "true"
     from mlflow import MlflowClient
 
     return MlflowClient
