@@ -54,7 +54,7 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
     assert site.run("-r", f"{other},model={outside}") == REFUSED
     assert levels(site, "instances") == PRIVATE
 
-    own = {**NOTES["fields"], "id": "source_id", "context": "input", "question": "input"}
+    own = {**NOTES["fields"], "id": "instance_id", "context": "input", "question": "input"}
     card(site, fields={**own, "reference": "scenario_name"})
     assert ingest(site, f"table:delta.`{site.lake_path / 'instances'}`") == 0
     assert levels(site, "instances", scenario_name="notes") == PRIVATE
