@@ -1,6 +1,6 @@
 """The order of stages, and the checks that come before any of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.annotators.kinds import kind_of
@@ -28,8 +28,9 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.ingest.held import outgrown
 from medhelm_spark.stages.ingest.lowering import lowered
-from medhelm_spark.stages.ingest.stage import ingest, ingested
+from medhelm_spark.stages.ingest.stage import Ingested, ingest, ingested
 from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.plan.perturb import changes_of
 from medhelm_spark.stages.plan.run_specs import check_splits, current_runs
@@ -167,7 +168,7 @@ def prepare(
     decide(ctx, unasked(runs) if is_imported else runs, registry.policy)
     _warn(ctx, cards.values(), registry.policy)
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
-    data = ingested(ctx, kept)
+    data = _still_known(ctx, ingested(ctx, kept), cards, given.published)
     missing = [card for name, card in cards.items() if name not in data]
     data |= ingest(ctx, missing, published=given.published, stated_by=given.stated_by)
     check_splits(runs, {name: held.splits for name, held in data.items()})
@@ -187,6 +188,29 @@ def prepare(
         versions=versions,
         levels=levels_of(data),
     )
+
+
+def _still_known(
+    ctx: Context,
+    data: Mapping[str, Ingested],
+    cards: Mapping[str, ScenarioCard],
+    published: Collection[str],
+) -> dict[str, Ingested]:
+    """The data in the lake that no stricter data has come to equal since it was ingested.
+
+    The others are read again, and raised; what was imported cannot be, and counts as that level.
+    """
+    asked = {
+        held.data_version: held.access_level
+        for name, held in data.items()
+        if name not in published or held.is_stated
+    }
+    levels = outgrown(ctx, asked)
+    return {
+        name: replace(held, access_level=levels.get(held.data_version, held.access_level))
+        for name, held in data.items()
+        if held.data_version not in levels or cards[name].source.data_version
+    }
 
 
 def _warn(ctx: Context, cards: Iterable[ScenarioCard], policy: Policy) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from medhelm_spark.api.own_data import OwnData, replaced
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard
 from medhelm_spark.errors import ConfigError
@@ -47,7 +47,8 @@ def given_data(
     stated_by: dict[str, str] = {}
     for name, card in cards.items():
         own = sources.get(name)
-        stated = access_level or (own.access_level if own else None)
+        said = [level for level in (access_level, own.access_level if own else None) if level]
+        stated = strictest(said) if said else None
         if stated and card.source.data_version and stated is not card.access_level:
             raise ConfigError(
                 f"--access-level: scenario {name!r} was imported as {card.access_level}; import it "

@@ -54,7 +54,7 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
     assert site.run("-r", f"{other},model={outside}") == REFUSED
     assert levels(site, "instances") == PRIVATE
 
-    own = {**NOTES["fields"], "id": "source_id", "context": "input", "question": "input"}
+    own = {**NOTES["fields"], "id": "instance_id", "context": "input", "question": "input"}
     card(site, fields={**own, "reference": "scenario_name"})
     assert ingest(site, f"table:delta.`{site.lake_path / 'instances'}`") == 0
     assert levels(site, "instances", scenario_name="notes") == PRIVATE
@@ -131,3 +131,25 @@ def test_what_is_derived_takes_the_strictest_level_of_what_it_is_made_of(site: S
         assert levels(site, "request_results") == PRIVATE
     finally:
         site.spark.sql("DROP SCHEMA ward CASCADE")
+
+
+@pytest.mark.attack("levels", "private rows that were ingested as public before")
+def test_public_data_that_turns_out_to_be_private_is_read_again_as_private(site: Site) -> None:
+    outside = site.deploy("acme/outside", locality="external", text="yes")
+    card(site)
+    rows = questions(2)
+    own = [{"case": r["id"], "note": "N", "question": r["question"], "answer": "yes"} for r in rows]
+    lines = [",".join(own[0]), *(",".join(row.values()) for row in own)]
+    (site.folder / "notes.csv").write_text("\n".join(lines) + "\n")
+    entry = f"notes:model={outside}"
+    assert site.run("-r", entry, command="plan") == 0
+    assert levels(site, "instances") == {"public"}
+    (site.folder / "ward.csv").write_text("\n".join([lines[0], lines[2]]) + "\n")
+    stated = ["--source", "ward.csv", "--access-level", "private"]
+    assert command(site, "ingest", "--scenario", "notes", *stated) == 0
+    assert site.run("-r", entry, command="plan") == REFUSED
+    assert levels(site, "scenarios") == {"public", "private"}
+    (newest,) = {
+        row["access_level"] for row in site.rows("instances") if row["source_id"] == own[0]["case"]
+    } - {"public"}
+    assert newest == "private"

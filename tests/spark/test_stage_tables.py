@@ -54,6 +54,8 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     export = write_export(site.folder / "ward.jsonl", [instance(0)])
     flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
     assert main(["import-scenario", "--file", str(export), *flags]) == 0
+    lower = ["level", "lower", "--scenario", "ward@medhelm-0.8", "--to", "gated", "--reason", "r"]
+    assert main([*lower, *flags]) == 0
     release = ["publish", "--suites", "s", "--release", "r", "--no-tracking", *flags]
     assert main(release) == 0
     declared = {(stage.name, kind): set(getattr(stage, kind)) for stage in STAGES for kind in KINDS}

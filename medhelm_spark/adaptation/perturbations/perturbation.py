@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from medhelm_spark.domain.access import strictest
 from medhelm_spark.domain.ids import digest
 from medhelm_spark.domain.plan import WordLists
 from medhelm_spark.domain.run import PerturbationSpec
@@ -78,7 +79,8 @@ def perturbed(
     copy = change(instance, random_for(seed, name, instance.instance_id))
     if copy is None or copy == instance or _is_ambiguous(copy) > _is_ambiguous(instance):
         return None
-    return replace(copy, perturbation=label or name)
+    level = strictest([copy.access_level, instance.access_level])  # a plug-in may say anything
+    return replace(copy, perturbation=label or name, access_level=level)
 
 
 def random_for(seed: int, name: str, instance_id: str) -> Random:

@@ -36,7 +36,7 @@ from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
 from medhelm_spark.stages.infer.waves import Outcome, record_wave
-from medhelm_spark.stages.states import requests_of
+from medhelm_spark.stages.states import DataOf, requests_of
 
 MAX_WAVE_ROWS = 200_000
 
@@ -62,13 +62,16 @@ FROM {wave} GROUP BY model_deployment
 """
 
 
+DATA_OF = """
+SELECT DISTINCT run_spec_id, run_spec['data_version'] AS data_version FROM {run_specs}
+"""
+
 # What is sent takes the strictest level of the request, its prompt, and every instance that asks
 # it; an instance that is not there makes it private.
 SOURCE_LEVELS = f"""
 SELECT q.request_id, max({strictness_sql("i.access_level")}) AS strictness
 FROM {{planned}} q
-JOIN (SELECT DISTINCT run_spec_id, run_spec.data_version AS data_version FROM {{run_specs}}) s
-  ON s.run_spec_id = q.run_spec_id
+LEFT JOIN {{data}} s ON s.run_spec_id = q.run_spec_id
 LEFT JOIN {{instances}} i ON i.data_version = s.data_version AND i.instance_id = q.instance_id
  AND i.perturbation = q.perturbation
 GROUP BY q.request_id
@@ -303,10 +306,13 @@ def _with_text(
     equals, prefixes stand together. What failed before comes last.
     """
     units = sorted(run_spec_ids)
+    data = [row for row in ctx.lake.rows(DATA_OF, DataOf) if row.run_spec_id in units]
+    versions = sorted({row.data_version for row in data})
     levels = ctx.lake.query(
         SOURCE_LEVELS,
         planned=requests_of(ctx, units, recipients.stage, recipients.purpose),
-        run_specs=ctx.lake.read("run_specs").where(F.col("run_spec_id").isin(units)),
+        data=F.broadcast(ctx.lake.frame(data, DataOf)),
+        instances=ctx.lake.read("instances").where(F.col("data_version").isin(versions)),
     )
     rows = ctx.lake.query(
         LEVELLED, assigned=F.broadcast(assign_slots(ctx.lake, wave, slots)), levels=levels

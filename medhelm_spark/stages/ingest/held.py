@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.scenarios import Record, hashes_of
@@ -66,6 +67,50 @@ def raised_cards(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, S
     if not cards:
         return {}
     level = next(iter(cards.values())).access_level
+    held = _stricter(ctx, level)
+    if held is None:
+        return {}
+    found = rows_of(ctx.lake.query(HELD, texts=read(ctx, cards, _texts, Texts), held=held), Held)
+    for one in found:
+        ctx.say(
+            f"ingest: {one.scenario_name} is said to be {level}, but the lake holds the text of "
+            f"{one.records:,} of its records as {one.access_level}: it stays "
+            f"{one.access_level} (medhelm-spark level lower records another level)"
+        )
+    return {
+        one.scenario_name: replace(cards[one.scenario_name], access_level=one.access_level)
+        for one in found
+    }
+
+
+def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, AccessLevel]:
+    """The data versions whose text has come into the lake at a stricter level since, with it.
+
+    `versions` are data versions with their levels.
+    """
+    ctx = ctx.within(INGEST)
+    found: dict[str, AccessLevel] = {}
+    for level in AccessLevel:
+        own = sorted(version for version, of in versions.items() if of is level)
+        held = _stricter(ctx, level) if own else None
+        if held is None:
+            continue
+        texts = ctx.lake.read("instances").where(F.col("data_version").isin(own))
+        # By data version in place of the name: the rows are the lake's own.
+        named = texts.select(
+            F.col("data_version").alias("scenario_name"),
+            F.lit(0).alias("file"),
+            F.col("source_index").alias("row"),
+            "access_level",
+            "text_hashes",
+        )
+        rows = rows_of(ctx.lake.query(HELD, texts=named, held=held), Held)
+        found |= {row.scenario_name: row.access_level for row in rows}
+    return found
+
+
+def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:
+    """The instances of the lake that are stricter than a level; None where there are none."""
     stricter = [one.value for one in AccessLevel if one.strictness > level.strictness]
     versions = sorted(
         row.data_version
@@ -73,24 +118,7 @@ def raised_cards(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, S
         if row.access_level.value in stricter
     )
     if not versions:
-        return {}
-    found = rows_of(_held(ctx, cards, versions, stricter), Held)
-    for held in found:
-        ctx.say(
-            f"ingest: {held.scenario_name} is said to be {level}, but the lake holds the text of "
-            f"{held.records:,} of its records as {held.access_level}: it stays "
-            f"{held.access_level} (medhelm-spark level lower records another level)"
-        )
-    return {
-        held.scenario_name: replace(cards[held.scenario_name], access_level=held.access_level)
-        for held in found
-    }
-
-
-def _held(
-    ctx: Context, cards: Mapping[str, ScenarioCard], versions: list[str], stricter: list[str]
-) -> DataFrame:
-    held = ctx.lake.read("instances").where(
+        return None
+    return ctx.lake.read("instances").where(
         F.col("data_version").isin(versions) & F.col("access_level").isin(stricter)
     )
-    return ctx.lake.query(HELD, texts=read(ctx, cards, _texts, Texts), held=held)

@@ -113,7 +113,7 @@ class Ingested:
     """A scenario's data version, the size of each of its splits, and what was refused and why.
 
     `access_level` is the strictest of its rows. `is_unreviewed`: somebody lowered it on record, and
-    nobody else approved: its text stays on local.
+    nobody else approved: its text stays on local. `is_stated`: a person said what its level is.
     """
 
     data_version: str
@@ -121,6 +121,7 @@ class Ingested:
     bad: Mapping[str, int] = field(default_factory=dict)
     access_level: AccessLevel = AccessLevel.PRIVATE
     is_unreviewed: bool = False
+    is_stated: bool = False
 
     @property
     def counts(self) -> dict[str, int]:
@@ -253,12 +254,14 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
         if hashes.get(row.scenario_name) == row.card_hash
     }
     levels = {row.data_version: row.access_level for row in rows}
+    stated = {row.data_version for row in rows if row.level_stated_by}
     finished = sorted(ctx.finished(INGEST, known).values(), key=lambda record: record.finished_at)
     return {
         known[record.unit_id]: Ingested(
             data_version=record.unit_id,
             splits={k: n for k, n in record.counts.items() if not k.startswith(QUARANTINED)},
             access_level=levels.get(record.unit_id, AccessLevel.PRIVATE),
+            is_stated=record.unit_id in stated,
         )
         for record in finished
     }
