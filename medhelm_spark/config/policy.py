@@ -95,7 +95,10 @@ def _refuse_decided(site: Path, binding: Policy) -> None:
 
 
 def _restricted(policy: Policy, advisory: Policy) -> Policy:
-    """The policy with no more than an advisory file allows too."""
+    """The policy with no more than an advisory file allows too.
+
+    What is not taken over by name stays that of the policy above.
+    """
     above = dict(policy.allowed)
     kept, withheld = [], []
     for level, listed in advisory.allowed:
@@ -103,7 +106,13 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
         kept.append((level, tuple(place for place in listed if place not in over)))
         withheld += [(level, over)] if over else []
     if policy.standing is Standing.SHIPPED:
-        changed = replace(advisory, standing=Standing.ADVISORY)
+        changed = replace(
+            policy,
+            standing=Standing.ADVISORY,
+            origin=advisory.origin,
+            comparison=advisory.comparison,
+            plugins=advisory.plugins,
+        )
     else:
         changed = replace(policy, restricted_by=advisory.origin)
     networks = _narrowed(policy, advisory)

@@ -5,6 +5,9 @@ import stat
 from pathlib import Path
 
 ROOT = 0
+UID_MAP = Path("/proc/self/uid_map")
+EVERY_USER = ["0", "0", "4294967295"]
+"""The map of a process outside every user namespace."""
 
 
 def why_ours(path: Path) -> str | None:
@@ -19,6 +22,8 @@ def why_ours(path: Path) -> str | None:
         return "this system has no effective user"
     if os.geteuid() == ROOT:
         return "this process runs as root"
+    if UID_MAP.exists() and UID_MAP.read_text().split() != EVERY_USER:
+        return "this process runs in a user namespace, whose root may be its user"
     if path.resolve() != path:
         return f"{path} is reached by a symbolic link or by .."
     for place in (path, *path.parents):

@@ -32,6 +32,12 @@ def allows(policy: Policy, level: str, place: str) -> bool:
     return decide(policy, level, place).allowed
 
 
+@pytest.fixture(autouse=True)
+def no_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may run in a container that has one of its own."""
+    monkeypatch.setattr("medhelm_spark.config.standing.UID_MAP", Path("/no/such/file"))
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder of the tests' user that every user may enter; pytest's own are closed."""
@@ -111,6 +117,14 @@ def test_an_open_folder_is_not_binding(open_folder: Path) -> None:
 def test_root_binds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert why_ours(ROOTS) == "this process runs as root"
+
+
+@pytest.mark.attack("policy", "a user namespace in which the job's user owns root's files")
+def test_a_user_namespace_binds_nobody(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped = write("uid_map", "0 100000 65536\n1000 1000 1\n")
+    monkeypatch.setattr("medhelm_spark.config.standing.UID_MAP", mapped)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "user namespace" in str(why_ours(ROOTS))
 
 
 def test_a_file_of_roots_is_binding_for_an_unprivileged_user(open_folder: Path) -> None:
