@@ -180,6 +180,7 @@ class Evaluation:
             raise UnknownNameError("scenario", scenario, cards, where="--scenario")
         card = bind(replaced(cards[scenario], own_data(source, columns)))
         check_card(card)
+        self._workspace.expect([AccessLevel.PRIVATE if source else card.access_level])
         return ingest(self._workspace.context(""), [card])[scenario]
 
     def import_scenario(
@@ -196,6 +197,7 @@ class Evaluation:
             name: what run entries call the scenario (None: MedHELM's name).
             access_level: who may hold the data (None: as our own card of it says, else private).
         """
+        self._workspace.expect([AccessLevel.PRIVATE])  # what it holds is not known yet
         if isinstance(export, ExportRequest):
             return import_from_medhelm(
                 self._workspace, export, name=name, access_level=access_level

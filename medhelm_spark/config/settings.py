@@ -16,6 +16,7 @@ from medhelm_spark.config.resources import conf_path
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 PREFIX = "MEDHELM_SPARK_"
+PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 
 
@@ -34,6 +35,7 @@ class Settings:
     `spark` are defaults, set only where the session has none. `wave_minutes` is the estimated work
     of one commit. `slots` is the number of engines at once (None: found from the cluster),
     `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
+    `lake_permissions` is who reads the files of a local lake: `private` (the owner) or `group`.
     """
 
     platform: Platform
@@ -43,6 +45,7 @@ class Settings:
     tracking_uri: str | None
     jars: str | None
     origins: tuple[str, ...]
+    lake_permissions: str = "private"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,7 @@ class _SettingsFile:
     slots: int | None = None
     tracking_uri: str | None = None
     jars: str | None = None
+    lake_permissions: str | None = None
 
 
 def load_settings(
@@ -103,6 +107,7 @@ def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
         slots=_number(environ, "SLOTS", int),
         tracking_uri=environ.get(PREFIX + "TRACKING_URI") or None,
         jars=environ.get(PREFIX + "JARS") or None,
+        lake_permissions=environ.get(PREFIX + "LAKE_PERMISSIONS") or None,
     )
 
 
@@ -122,6 +127,11 @@ def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...])
     for name, value in (("wave_minutes", wave_minutes), ("slots", file.slots)):
         if value is not None and not value > 0:
             raise ConfigError(f"setting {name} is {value}; allowed: a number above 0.")
+    permissions = file.lake_permissions or PERMISSIONS[0]
+    if permissions not in PERMISSIONS:
+        raise ConfigError(
+            f"setting lake_permissions is {permissions!r}; allowed: {', '.join(PERMISSIONS)}."
+        )
     return Settings(
         platform=platform,
         spark=file.spark,
@@ -130,4 +140,5 @@ def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...])
         tracking_uri=file.tracking_uri,
         jars=file.jars,
         origins=origins,
+        lake_permissions=permissions,
     )

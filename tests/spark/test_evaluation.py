@@ -60,7 +60,7 @@ def test_a_board_follows_what_is_run_and_imported_next(site: Site) -> None:
     (other,) = here.compare("team/no", "team/yes", suite="s").rows()
     assert other["difference"] == -1.0
     page = here.instances("bench", "team/no", suite="s")
-    texts = [detail.result and detail.result.completion for detail in page.details()]
+    texts = [detail.result and detail.result.completions[0].text for detail in page.details()]
     assert texts == ["no"] * 4
 
 
