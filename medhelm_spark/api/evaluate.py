@@ -152,6 +152,9 @@ def prepare(
         check_single(runs)
     if is_asked:
         check_engines(unasked(runs) if is_imported else runs, workspace)
+    workspace.expect(run.card.access_level for run in runs)
+    if source:  # whose data it is, is not known before it is read
+        workspace.expect([AccessLevel.PRIVATE])
     ctx = workspace.context(suite)
     if skip_completed_runs:
         done = completed(ctx)

@@ -228,6 +228,7 @@ class Evaluation:
         )
         card = given.cards[scenario]
         check_plugins(self._workspace.registry.policy, [card.access_level])
+        self._workspace.expect([AccessLevel.PRIVATE if source else card.access_level])
         return ingest(
             self._workspace.context(""),
             [card],
@@ -272,6 +273,7 @@ class Evaluation:
             access_level: who may hold the data (None: as our own card of it says, else private);
                 to be said of a file where our card is public.
         """
+        self._workspace.expect([AccessLevel.PRIVATE])  # what it holds is not known yet
         if isinstance(export, ExportRequest):
             return import_from_medhelm(
                 self._workspace, export, name=name, access_level=access_level

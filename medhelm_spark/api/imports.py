@@ -20,6 +20,7 @@ from medhelm_spark.helm.export import ExportRequest, export_scenario
 from medhelm_spark.helm.export_file import METHODS, Export, read_export
 from medhelm_spark.helm.imported import Import, held_card, import_of, imported_level, names_a_path
 from medhelm_spark.helm.scenario_args import refuse_unsupported
+from medhelm_spark.lake.rest import work_folder
 from medhelm_spark.metrics import metrics_for, stats_of
 from medhelm_spark.scenarios import check_card, first_line
 from medhelm_spark.stages.import_scenario import import_scenario as into_lake
@@ -50,7 +51,7 @@ def import_from_medhelm(
     access_level: AccessLevel | None = None,
 ) -> Imported:
     """What MedHELM's Python exports, into a folder that goes again."""
-    with tempfile.TemporaryDirectory(prefix="medhelm_spark_export_") as folder:
+    with tempfile.TemporaryDirectory(prefix="export-", dir=work_folder()) as folder:
         path = Path(folder, "export.jsonl")
         workspace.say(
             f"import-scenario: {request.name} is read by {request.python}; MedHELM may download it"

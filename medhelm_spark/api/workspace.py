@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.settings import Platform, Settings, load_settings
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
@@ -23,6 +24,7 @@ from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.lake.rest import Permissions, restrict
 from medhelm_spark.lake.session import open_session
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.stages.context import Context
@@ -58,6 +60,9 @@ class Workspace:
         self.registry: Registry = load_site(site, deployments=self._deployments)
         self.location, self.site, self.say = location, site, tell
         self._spark = spark
+        self._levels: set[AccessLevel] = set()
+        if self.settings.platform is Platform.LOCAL:
+            restrict(self.permissions)
 
     def with_deployments(self, deployments: Iterable[Deployment]) -> "Workspace":
         """The same lake and site with more deployments; this one stays as it is."""
@@ -65,6 +70,25 @@ class Workspace:
         more._deployments = (*self._deployments, *deployments)
         more.registry = load_site(self.site, deployments=more._deployments)
         return more
+
+    @property
+    def permissions(self) -> Permissions:
+        """Who reads the files of a local lake."""
+        return Permissions(self.settings.lake_permissions)
+
+    def expect(self, levels: Iterable[AccessLevel]) -> None:
+        """Tell, before a session is started, the levels of the data that it will hold."""
+        self._levels |= set(levels)
+
+    def _is_public(self) -> bool:
+        """Whether all data that is known of, the lake's and what is expected, is public."""
+        levels = set(self._levels)
+        location = Location.of(self.location)
+        is_ours = self.settings.platform is Platform.LOCAL and self._spark is None
+        if is_ours and location.is_folder and location.may_exist:
+            rows = self.reader.query("SELECT DISTINCT access_level FROM {scenarios}")
+            levels |= set(rows["access_level"].to_pylist())
+        return levels == {AccessLevel.PUBLIC}
 
     @property
     def coverage_floor(self) -> float:
@@ -76,7 +100,13 @@ class Workspace:
         """The lake, through the platform's session or one started for it."""
         if self.settings.jars:
             os.environ.setdefault("MEDHELM_SPARK_JARS", self.settings.jars)
-        return Lake(open_session(self.settings.spark, spark=self._spark), self.location)
+        session = open_session(
+            self.settings.spark,
+            spark=self._spark,
+            permissions=self.permissions,
+            is_encrypted=not self._is_public(),
+        )
+        return Lake(session, self.location)
 
     @cached_property
     def reader(self) -> Reader:

@@ -17,6 +17,7 @@ from medhelm_spark.config.resources import conf_path
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 PREFIX = "MEDHELM_SPARK_"
+PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
 """Settings of a machine. A fixed place: one that a run names could be the run's own."""
@@ -37,7 +38,8 @@ class Settings:
     `spark` are defaults, set only where the session has none. `wave_minutes` is the estimated work
     of one commit. `slots` is the number of engines at once (None: found from the cluster),
     `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
-    `plugins` are modules that every command loads.
+    `plugins` are modules that every command loads. `lake_permissions` is who reads the files of a
+    local lake: `private` (the owner) or `group`.
     """
 
     platform: Platform
@@ -48,6 +50,7 @@ class Settings:
     jars: str | None
     origins: tuple[str, ...]
     plugins: tuple[str, ...] = ()
+    lake_permissions: str = "private"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,7 @@ class _SettingsFile:
     jars: str | None = None
     plugins: tuple[str, ...] | None = None
     policy: str | None = None
+    lake_permissions: str | None = None
 
 
 def load_settings(
@@ -140,6 +144,7 @@ def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
         slots=_number(environ, "SLOTS", int),
         tracking_uri=environ.get(PREFIX + "TRACKING_URI") or None,
         jars=environ.get(PREFIX + "JARS") or None,
+        lake_permissions=environ.get(PREFIX + "LAKE_PERMISSIONS") or None,
     )
 
 
@@ -159,6 +164,11 @@ def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...])
     for name, value in (("wave_minutes", wave_minutes), ("slots", file.slots)):
         if value is not None and not value > 0:
             raise ConfigError(f"setting {name} is {value}; allowed: a number above 0.")
+    permissions = file.lake_permissions or PERMISSIONS[0]
+    if permissions not in PERMISSIONS:
+        raise ConfigError(
+            f"setting lake_permissions is {permissions!r}; allowed: {', '.join(PERMISSIONS)}."
+        )
     return Settings(
         platform=platform,
         spark=file.spark,
@@ -168,4 +178,5 @@ def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...])
         jars=file.jars,
         origins=origins,
         plugins=file.plugins or (),
+        lake_permissions=permissions,
     )

@@ -123,7 +123,8 @@ class SourceFile:
 
     A `path` with `*` stands for all files it matches. `member` is the file inside a zip or tar
     archive at `path`. The first part of a relative path is the scenario's own folder, so that what
-    follows is the path inside the folder that its publisher hands out.
+    follows is the path inside the folder that its publisher hands out. `label` is how messages name
+    a file that a pattern matched, whose own name may be an id; it is no key of a card.
     """
 
     path: str
@@ -131,6 +132,7 @@ class SourceFile:
     sha256: str | None = None
     url: str | None = None
     member: str | None = None
+    label: str = ""
 
     @property
     def inside(self) -> str:

@@ -30,7 +30,39 @@ FATAL_STATUS = {301, 302, 307, 308, 401, 402, 403, 404, 405}
 RETRIED_STATUS = {408, 409, 425, 429}
 TIMEOUT_STATUS = {408, 504}
 NO_REPLY = "timeout"
-SAFE_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+KNOWN_CODES = (
+    TOO_LONG_CODES
+    | CONTENT_FILTER_CODES
+    | FATAL_CODES
+    | {
+        "BadRequestError",
+        "InternalServerError",
+        "NotFoundError",
+        "RateLimitError",
+        "api_error",
+        "authentication_error",
+        "engine_overloaded",
+        "internal_error",
+        "internal_server_error",
+        "invalid_request_error",
+        "invalid_value",
+        "model_not_loaded",
+        "not_found_error",
+        "overloaded_error",
+        "permission_error",
+        "rate_limit_error",
+        "rate_limit_exceeded",
+        "requests",
+        "server_error",
+        "service_unavailable",
+        "timeout",
+        "tokens",
+        "unavailable_error",
+        "unsupported_parameter",
+        "unsupported_value",
+    }
+)
+"""The only words of a server that reach a log: any other could quote what it was sent."""
 
 
 class Action(Enum):
@@ -47,7 +79,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """A failed try; `label` is a status or an error code, never a server's own sentence.
+    """A failed try; `label` is a status or a known error code, never a server's own sentence.
 
     It is `NO_REPLY` where nothing came back in time.
     """
@@ -126,8 +158,9 @@ def classify(status: int, codes: set[str], message: str, headers: Mapping[str, s
     `codes` are the error's code and type. Servers word "too long" differently: OpenAI and Azure by
     code, llama.cpp by type, vLLM and others only in the sentence.
     """
-    named = sorted(code for code in codes if SAFE_CODE.fullmatch(code) and code != str(status))
-    label = " ".join([str(status), *named])
+    named = sorted(codes & KNOWN_CODES)
+    is_other = not codes <= {*KNOWN_CODES, str(status)}
+    label = " ".join([str(status), *named, *(["another code"] if is_other else [])])
     if codes & CONTENT_FILTER_CODES:
         return Trouble(action=Action.ANSWER, label=label)
     if codes & FATAL_CODES or status in FATAL_STATUS:

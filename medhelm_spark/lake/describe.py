@@ -39,8 +39,9 @@ Schema version {SCHEMA_VERSION}. How they work together is told in [architecture
 
 Rows are only ever added. Every row has a `{WRITE_ID}`, the name of the write that brought it;
 which rows count is said in `medhelm_spark/lake/views.py`. *Text* marks tables that hold clinical or
-model text: each of their rows has an `access_level`. *Indexed* columns are the only ones whose
-smallest and largest values stand in the Delta log.
+model text, or ids that count as such: each of their rows has an `access_level` (`run_specs` in its
+`run_spec`). *Indexed* columns are the only ones whose smallest and largest values stand in the
+Delta log.
 
 ## Who reads and writes what
 

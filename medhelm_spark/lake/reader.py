@@ -15,6 +15,7 @@ import pyarrow as pa
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
 from medhelm_spark.lake.location import is_catalog
+from medhelm_spark.lake.rest import work_folder
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, refuse_newer
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _empty(name: str) -> "DeltaTable":
     """A table without rows; the query engine takes Delta tables only, so it lies in a folder."""
     from deltalake import DeltaTable, Schema
 
-    folder = tempfile.TemporaryDirectory(prefix="medhelm_spark_")
+    folder = tempfile.TemporaryDirectory(prefix="empty-", dir=work_folder())
     _KEPT.append(folder)
     return DeltaTable.create(folder.name, schema=Schema.from_arrow(table_schema(name)))
 

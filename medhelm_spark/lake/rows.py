@@ -6,10 +6,12 @@ exception leaves as one text-free line, because Spark prints tracebacks into exe
 of Arrow's messages quote the value they choke on.
 """
 
+import io
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from medhelm_spark import errors, plugins
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
 from medhelm_spark.lake.progress import Watched
 
@@ -27,6 +30,8 @@ TARGET_BATCH_BYTES = 8 << 20
 
 # What may name a row in an error: content hashes and file positions, never a source_id.
 ROW_KEYS = ("run_spec_id", "request_id", "instance_id", "subject_id", "source_file", "source_row")
+
+SOURCE_FILE = "source_file"
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -61,13 +66,49 @@ class _Partition:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         source = _Source(batches, self.in_type)
         try:
-            plugins.ensure(self.loaded)
-            yield from _batched(self.fn(source), self.out_type)
+            with _unprinted(bool(self.loaded)):
+                plugins.ensure(self.loaded)
+                yield from _batched(self.fn(source), self.out_type)
         except errors.MedhelmSparkError as error:
             raise errors.StageError(_marked(type(error).__name__, str(error))) from None
         except Exception as error:
             message = f"{_name(self.fn)} failed with {_where(error)}{source.key()}"
             raise errors.StageError(_marked("StageError", message)) from None
+
+
+class _Dropped(io.TextIOBase):
+    """A stream that keeps nothing and counts what it was given."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.characters += len(text)
+        return len(text)
+
+
+@contextmanager
+def _unprinted(is_plugged: bool) -> Iterator[None]:
+    """Drop what Python code prints while a plug-in is loaded: it may print the rows that it sees.
+
+    An executor's log is no place for clinical text. How much was dropped is said.
+    """
+    if not is_plugged:
+        yield
+        return
+    dropped = _Dropped()
+    try:
+        with redirect_stdout(dropped), redirect_stderr(dropped):
+            yield
+    finally:
+        if dropped.characters:
+            sys.stderr.write(
+                f"medhelm-spark: {dropped.characters} characters that a plug-in printed are not "
+                "shown: rows may be clinical text.\n"
+            )
 
 
 class _Source:
@@ -84,9 +125,16 @@ class _Source:
 
     def key(self) -> str:
         present = [
-            f"{name}={getattr(self._last, name)}" for name in ROW_KEYS if hasattr(self._last, name)
+            f"{name}={_shown(name, getattr(self._last, name))}"
+            for name in ROW_KEYS
+            if hasattr(self._last, name)
         ]
         return f" near row {', '.join(present)}" if present else ""
+
+
+def _shown(name: str, value: object) -> object:
+    """A key's value; of a file its hash, for the name of a note's file may be a record number."""
+    return f"#{content_id(value)[:8]}" if name == SOURCE_FILE else value
 
 
 def _batched(rows: Iterable[Any], out_type: type) -> Iterator[pa.RecordBatch]:

@@ -21,12 +21,15 @@ from pyspark.sql import SparkSession
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake.jvm import PACKAGES, check_java, class_archive_options, delta_classes
+from medhelm_spark.lake.rest import Permissions, hadoop_conf, restrict, work_folder
 
 LOG = logging.getLogger(__name__)
 
 CODEGEN = "spark.sql.codegen.factoryMode"
 ROWS_WORTH_CODE = 30_000
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+LOCAL_DIR = "spark.local.dir"
+ENCRYPTION = "spark.io.encryption.enabled"
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
@@ -49,28 +52,37 @@ def open_session(
     *,
     app_name: str = "medhelm-spark",
     spark: SparkSession | None = None,
+    permissions: Permissions = Permissions.PRIVATE,
+    is_encrypted: bool = True,
 ) -> SparkSession:
     """The given or the platform's session if there is one, else a new one with `conf` as defaults.
+
+    Files of a new one are made with these permissions; what it spills and shuffles lies in a folder
+    that nobody else can read, `is_encrypted` with a key that only its memory holds.
 
     Raises:
         SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
     """
     # PySpark logs every failed analysis, a table that does not exist yet among them.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    spark = spark or SparkSession.getActiveSession() or _start(conf, app_name)
+    spark = spark or SparkSession.getActiveSession()
+    spark = spark or _start(conf, app_name, permissions, is_encrypted=is_encrypted)
     for key, value in REQUIRED.items():
         spark.conf.set(key, value)
     _check_delta(spark)
     return spark
 
 
-def _start(conf: Mapping[str, str], app_name: str) -> SparkSession:
+def _start(
+    conf: Mapping[str, str], app_name: str, permissions: Permissions, *, is_encrypted: bool
+) -> SparkSession:
     if _submitted():
         builder = SparkSession.builder.appName(app_name)
         present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
         missing = {key: value for key, value in REQUIRED_STATIC.items() if key not in present}
         return _configured(builder, missing).getOrCreate()
     java_version = check_java()
+    restrict(permissions)
     _import_meanwhile()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -79,11 +91,18 @@ def _start(conf: Mapping[str, str], app_name: str) -> SparkSession:
         "spark.master": "local[*,4]",
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
         **REQUIRED_STATIC,
+        **hadoop_conf(permissions),
+        LOCAL_DIR: str(work_folder()),
+        ENCRYPTION: str(is_encrypted).lower(),
     }
     with delta_classes(spark_version) as delta:
         settings = {**defaults, **delta, **conf}
         settings[JAVA_OPTIONS] = " ".join(
-            [settings.get(JAVA_OPTIONS, ""), class_archive_options(java_version, spark_version)]
+            [
+                settings.get(JAVA_OPTIONS, ""),
+                f"-Djava.io.tmpdir={work_folder()}",
+                class_archive_options(java_version, spark_version),
+            ]
         )
         try:
             return _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()

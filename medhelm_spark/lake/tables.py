@@ -71,7 +71,8 @@ class Table:
     """One Delta table; `indexed` are the columns whose statistics may stand in the log.
 
     They are those that a reader narrows by and that are alike within a file: the smallest and
-    largest of random ids would tell nothing, and cost a comparison per row.
+    largest of random ids would tell nothing, and cost a comparison per row. `level` is, in SQL, the
+    access level of a row with text.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Table:
     key: tuple[str, ...]
     indexed: tuple[str, ...]
     has_text: bool = False
+    level: str = "access_level"
     description: str = ""
 
 
@@ -110,7 +112,9 @@ _ALL = (
         row=Quarantined,
         key=("data_version", "source_file", "source_row"),
         indexed=("scenario_name", "data_version"),
-        description="Raw records that could not become instances, with the reason and no data.",
+        has_text=True,
+        description="Raw records that could not become instances, with file, row and reason: a "
+        "file's name may be a record number.",
     ),
     Table(
         name="imported_scenarios",
@@ -125,7 +129,10 @@ _ALL = (
         row=SuiteRun,
         key=("suite", "name", "planned_at"),
         indexed=("suite", "run_spec_id"),
-        description="RunSpecs planned for a suite; the newest per (suite, name) is current.",
+        has_text=True,
+        level="run_spec['access_level']",
+        description="RunSpecs planned for a suite, with the words of their prompts; the newest per "
+        "(suite, name) is current.",
     ),
     Table(
         name="policy_decisions",

@@ -81,7 +81,9 @@ def text_levels(reader: Reader) -> set[AccessLevel]:
     levels: set[AccessLevel] = set()
     for table in TABLES.values():
         if table.has_text:
-            rows = reader.query(f"SELECT DISTINCT access_level FROM {{{table.name}}}")
+            rows = reader.query(
+                f"SELECT DISTINCT {table.level} AS access_level FROM {{{table.name}}}"
+            )
             levels |= {_level(level) for level in rows["access_level"].to_pylist()}
     return levels
 

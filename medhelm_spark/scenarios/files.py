@@ -9,7 +9,7 @@ import re
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -37,9 +37,17 @@ def spread(source: DataSource) -> DataSource:
         paths = (path for pattern in history.files for path in _matches(pattern, source))
         history = replace(history, files=tuple(paths))
     files = tuple(
-        replace(file, path=path) for file in source.files for path in _matches(file.path, source)
+        each for file in source.files for each in labelled(file, _matches(file.path, source))
     )
     return replace(source, files=files, history=history)
+
+
+def labelled(file: SourceFile, paths: Sequence[str]) -> Iterator[SourceFile]:
+    """The files that a pattern matched: their names are data, so messages give their number."""
+    for number, path in enumerate(paths, 1):
+        is_named = path == file.path
+        label = "" if is_named else f"file {number} of {len(paths)} of {file.path}"
+        yield replace(file, path=path, label=label)
 
 
 def _matches(pattern: str, source: DataSource) -> list[str]:

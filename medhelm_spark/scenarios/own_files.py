@@ -90,7 +90,11 @@ def _expand(source: DataSource, path: str) -> list[SourceFile]:
 
 def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
     files = [local for file in source.files if (local := _found(file, folder)) is not None]
-    files = files or [_own_file(source, str(path)) for path in sorted(folder.glob("**/*.parquet"))]
+    found = sorted(folder.glob("**/*.parquet"))
+    files = files or [
+        replace(_own_file(source, str(path)), label=f"file {number} of {len(found)} in {folder}")
+        for number, path in enumerate(found, 1)
+    ]
     if not files:
         names = [PurePosixPath(file.path).name for file in source.files]
         lacks = f"neither {', '.join(names)} nor a" if names else "no"

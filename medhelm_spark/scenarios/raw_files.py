@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import IO, Any, BinaryIO, cast
 
 from medhelm_spark.domain.scenario import DataSource, SourceFile
-from medhelm_spark.errors import DataError
+from medhelm_spark.errors import ConfigError, DataError, SetupError
 from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.sources import OpenFile, open_source
 from medhelm_spark.scenarios.unpacking import (
@@ -85,8 +85,8 @@ def check_columns(
 ) -> None:
     """Refuse a table that lacks a column its card names.
 
-    The columns present are listed only where a schema gives them or one of the needed ones is among
-    them: otherwise the first line may be data, not a header.
+    The columns present are listed only where a schema gives them: the first line of a file may be
+    data, not a header, even where one of the needed names is among them.
 
     Raises:
         DataError: a needed column is absent.
@@ -96,10 +96,11 @@ def check_columns(
     if not missing:
         return
     lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
-    if len(missing) == len(needed) and not from_schema:
+    if not from_schema:
+        held = f"{len(needed) - len(missing)} of the {len(needed)} needed are"
         raise DataError(
-            f"{path}: needs column {lacks}, but none of its {len(columns)} columns is needed; "
-            "is the header line missing?"
+            f"{path}: needs column {lacks}; {held} among its {len(columns)} columns; "
+            "is the header line missing or otherwise written?"
         )
     named = [_shown_column(number, name) for number, name in enumerate(columns, 1)]
     more = f" and {len(named) - SHOWN_COLUMNS} more" if len(named) > SHOWN_COLUMNS else ""
@@ -131,6 +132,18 @@ def is_archive(path: str) -> bool:
 def shown(file: SourceFile) -> str:
     """A file as messages name it: `a.zip!data/test.json` for a member."""
     return file.path if file.member is None else f"{file.path}!{file.member}"
+
+
+@contextmanager
+def nameless(file: SourceFile) -> Iterator[None]:
+    """Errors about a file that a pattern matched name it by its number: its name may be an id."""
+    try:
+        yield
+    except (DataError, ConfigError, SetupError) as error:
+        if not file.label:
+            raise
+        said = str(error).replace(shown(file), file.label).replace(file.path, file.label)
+        raise type(error)(said) from None
 
 
 @contextmanager

@@ -26,7 +26,14 @@ from medhelm_spark.scenarios.histories import (
 from medhelm_spark.scenarios.hub import as_files, read_hub
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
 from medhelm_spark.scenarios.parsers import required_columns
-from medhelm_spark.scenarios.raw_files import RawFile, Reader, check_columns, open_data, shown
+from medhelm_spark.scenarios.raw_files import (
+    RawFile,
+    Reader,
+    check_columns,
+    nameless,
+    open_data,
+    shown,
+)
 from medhelm_spark.scenarios.records import BadReason, Record, as_text
 from medhelm_spark.scenarios.sources import OpenFile, is_uri, open_source, verify
 from medhelm_spark.scenarios.table_files import (
@@ -37,6 +44,8 @@ from medhelm_spark.scenarios.table_files import (
 )
 from medhelm_spark.scenarios.text_files import read_csv, read_lines, read_text, read_tsv, text_lines
 from medhelm_spark.scenarios.xml_files import read_docx, read_xml
+
+WITH_SCHEMA = ("parquet", "feather")
 
 Row = Mapping[str, Any] | BadReason
 ReadFile = Callable[[str, Sequence[str]], Iterator[Row]]
@@ -122,19 +131,25 @@ def read_events(
 ) -> Iterator[Record]:
     """The events of one file or of one of its partitions: of Parquet row groups, else rows.
 
+    Of several files a message gives the number: a file's name may be a patient's.
+
     Raises:
         DataError: as `read_records`.
     """
-    file, source = SourceFile(path=path), DataSource(format=history.format)
+    number = history.files.index(path) + 1 if path in history.files else 0
+    is_one_of = number and len(history.files) > 1
+    label = f"event file {number} of {len(history.files)}" if is_one_of else ""
+    file, source = SourceFile(path=path, label=label), DataSource(format=history.format)
     required = event_columns(history)
     if history.format != "parquet":
         yield from read_records(
             file, source, open_file, required, partition=partition, partitions=partitions
         )
         return
-    with open_data(file, open_file) as stream:
+    with nameless(file), open_data(file, open_file) as stream:
         raw = RawFile(path=path, stream=stream, source=source)
-        check, wanted = partial(check_columns, path, required), used_columns(history)
+        check = partial(check_columns, path, required, from_schema=True)
+        wanted = used_columns(history)
         for row, fields in read_row_groups(
             raw, check, wanted, partition=partition, partitions=partitions
         ):
@@ -150,13 +165,20 @@ def _read(
 ) -> Iterator[Row]:
     if source.format not in READERS:
         raise UnknownNameError("source format", source.format, READERS)
-    verify(file, open_file)
-    with open_data(file, open_file) as stream:
-        number, partitions = partition
-        raw = RawFile(
-            path=shown(file), stream=stream, source=source, partition=number, partitions=partitions
-        )
-        yield from READERS[source.format](raw, partial(check_columns, raw.path, required))
+    with nameless(file):
+        verify(file, open_file)
+        with open_data(file, open_file) as stream:
+            number, partitions = partition
+            raw = RawFile(
+                path=shown(file),
+                stream=stream,
+                source=source,
+                partition=number,
+                partitions=partitions,
+            )
+            has_schema = source.format in WITH_SCHEMA
+            check = partial(check_columns, raw.path, required, from_schema=has_schema)
+            yield from READERS[source.format](raw, check)
 
 
 def _read_joined(

@@ -1,7 +1,8 @@
 """What is logged to MLflow: runs and suites as plain rows, metrics and params by MLflow names.
 
-The rows have no text of an instance and no source id. MLflow's names may have letters, digits and
-`_ - . / space`, up to 250 characters. Params have up to 6,000 characters and cannot be changed.
+The rows have no text of an instance and no source id; of gated and private
+prompts, hashes. MLflow's names may have letters, digits and `_ - . / space`, up to 250 characters.
+Params have up to 6,000 characters and cannot be changed.
 """
 
 import dataclasses
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import canonical_json, digest
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import Stat
@@ -18,6 +20,31 @@ from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RAT
 
 MAX_NAME = 250
 MAX_PARAM_BYTES = 6000
+
+WORDED = ("adapter_spec.", "prompt_variants.", "answer_extraction.", "medhelm.")
+"""What the params of a RunSpec begin with that may hold words of its prompts."""
+
+NOT_WORDS = frozenset(
+    [
+        "name",
+        "method",
+        "unreadable",
+        "max_train_instances",
+        "max_eval_instances",
+        "num_outputs",
+        "num_train_trials",
+        "num_trials",
+        "sample_train",
+        "temperature",
+        "max_tokens",
+        "multi_label",
+        "eval_splits",
+        "random",
+    ]
+)
+"""The last parts of such names that hold none."""
+
+BLANK = ("null", "true", "false", "[]", "{}", '""')
 
 # A leading dot would read as a relative path; a slash separates scenario and metric.
 _REFUSED = re.compile(r"[^\w.-]|^\.")
@@ -125,8 +152,19 @@ def flatten(value: Any, key: str = "") -> dict[str, str]:
 
 
 def params_of(run_spec: RunSpec) -> dict[str, str]:
-    """The params of a RunSpec: exactly its fields, flattened."""
-    return flatten(run_spec)
+    """The params of a RunSpec: exactly its fields, flattened.
+
+    Where its data is not public, what is written into prompts or read out of answers may hold
+    clinical text: such a text is `hash:` and its content id, as one is that is too long.
+    """
+    if run_spec.access_level == AccessLevel.PUBLIC:
+        return flatten(run_spec)
+    return {name: _hashed(name, text) for name, text in flatten(run_spec).items()}
+
+
+def _hashed(name: str, text: str) -> str:
+    is_shown = not name.startswith(WORDED) or name.rpartition(".")[2] in NOT_WORDS
+    return text if is_shown or text in BLANK else f"hash:{digest(text)}"
 
 
 def _values(scenario: str, stat: Stat, *, is_main: bool) -> dict[str, float | None]:

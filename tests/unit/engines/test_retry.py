@@ -80,9 +80,11 @@ def test_any_other_refusal_of_one_request_is_given_up():
     assert classify(429, set(), "maximum context length", {}).action is Action.RETRY
 
 
-def test_a_label_holds_status_and_code_and_nothing_a_server_could_quote():
-    trouble = classify(400, {"bad_request", "a patient of 54 years"}, "a patient of 54 years", {})
-    assert trouble.label == "400 bad_request"
+@pytest.mark.attack("errors", "a server's error code that quotes a record number")
+@pytest.mark.parametrize("quoted", ["a patient of 54 years", "MRN-0042", "Roe"])
+def test_a_label_holds_status_and_known_codes_and_nothing_a_server_could_quote(quoted: str):
+    trouble = classify(400, {"invalid_request_error", quoted}, quoted, {})
+    assert trouble.label == "400 invalid_request_error another code"
 
 
 def test_delays_double_up_to_the_ceiling_and_keep_half_as_jitter():

@@ -80,7 +80,7 @@ def test_a_release_without_hashes_shows_no_number(tmp_path: Path) -> None:
         "SELECT * FROM {releases}", _member_type()
     )
     rows = read_release(reader, [replace(member, value_hashes=None)])
-    with pytest.raises(IntegrityError, match=r"holds no hashes of its values.*publish it again"):
+    with pytest.raises(IntegrityError, match=r"no hashes of its values.*publish it again"):
         refuse_changed("R1", rows)
 
 

@@ -18,9 +18,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
+from medhelm_spark.domain.history import History
 from medhelm_spark.domain.scenario import DataSource, SourceFile
-from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios import fingerprint_records, read_card, read_records
+from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.scenarios import fingerprint_records, read_card, read_records, spread
+from medhelm_spark.scenarios.readers import read_events
 from medhelm_spark.scenarios.records import Record
 from tests.unit.scenarios.cards import card, parsed, source, write_csv
 
@@ -154,15 +156,15 @@ def test_two_encodings_in_one_file(tmp_path: Path) -> None:
     refused(tmp_path / "a.csv", "csv", f"not UTF-8 at byte {8 + len(first) + 3}")
 
 
-def test_a_folder_of_several_encodings_names_the_file(tmp_path: Path) -> None:
+def test_a_folder_of_several_encodings_numbers_the_file(tmp_path: Path) -> None:
     for name, encoding in (("a", "utf-8"), ("b", "utf-8-sig"), ("c", "latin-1"), ("d", "utf-16")):
         (tmp_path / f"{name}.txt").write_text("naïve", encoding=encoding)
     of = DataSource(format="text", files=(SourceFile(path=f"{tmp_path}/*.txt"),))
     notes = card("free_text", source=of, fields={"input": "text"}, metric="jury_score")
-    with pytest.raises(DataError, match=r"c\.txt: not UTF-8 at byte 2; save it as UTF-8\.$"):
+    with pytest.raises(DataError, match=r"file 3 of 4 of .*\*\.txt: not UTF-8 at byte 2; "):
         list(read_card(notes))
     (tmp_path / "c.txt").unlink()
-    with pytest.raises(DataError, match=r"d\.txt: .*UTF-16"):
+    with pytest.raises(DataError, match=r"file 3 of 3 of .*: is UTF-16"):
         list(read_card(notes))
     (tmp_path / "d.txt").unlink()
     assert [one.fields["text"] for one in read_card(notes)] == ["naïve", "naïve"]
@@ -240,7 +242,9 @@ def test_a_wrong_column_is_named_with_those_that_are_there(name: str, tmp_path: 
     (tmp_path / name).write_bytes(content)
     file = SourceFile(path=str(tmp_path / name))
     of = DataSource(format=form, files=(file,))
-    with pytest.raises(DataError, match="needs column 'label'; columns present: 'id', 'note'"):
+    has_schema = form in ("parquet", "feather")
+    said = "columns present: 'id', 'note'" if has_schema else "1 of the 2 needed are among its 2"
+    with pytest.raises(DataError, match=f"needs column 'label'; {said}"):
         list(read_records(file, of, required=("id", "label")))
 
 
@@ -354,3 +358,56 @@ def test_ids_that_stand_twice_have_one_key(tmp_path: Path) -> None:
     keys = [one.source_key for one in fingerprint_records(read_card(of), of)]
     assert keys[0] == keys[2]
     assert len(set(keys)) == 3
+
+
+@pytest.mark.attack("errors", "a csv without a header whose first line holds a needed name")
+def test_a_first_line_that_is_data_is_not_quoted(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,Jane Roe,chest pain\n")
+    said = refused(tmp_path / "a.csv", "csv", "needs column 'note'", "among its 3 columns")
+    assert "chest" not in said
+
+
+BROKEN_NOTES: Sequence[tuple[str, str, bytes]] = (
+    ("csv", ".csv", b"id,note\n1,\xff\n"),
+    ("jsonl", ".jsonl", b"\xff"),
+    ("json", ".json", b"[{"),
+    ("text", ".txt", b"\xff\xfe"),
+    ("lines", ".txt", b"abc\xff"),
+    ("xml", ".xml", b"<a>"),
+    ("docx", ".docx", b"none"),
+    ("parquet", ".parquet", b"PAR1"),
+    ("feather", ".feather", b"none"),
+    ("xlsx", ".xlsx", b"none"),
+)
+
+
+@pytest.mark.attack("errors", "note files named by record number, one of them broken")
+@pytest.mark.parametrize(("form", "ending", "content"), BROKEN_NOTES)
+def test_a_file_that_a_pattern_matched_is_named_by_its_number(
+    tmp_path: Path, form: str, ending: str, content: bytes
+) -> None:
+    for number in (1, 2):
+        (tmp_path / f"MRN-004{number}{ending}").write_bytes(content)
+    pattern = str(tmp_path / f"*{ending}")
+    record_path = ".//a" if form == "xml" else None
+    of = spread(DataSource(format=form, files=(SourceFile(path=pattern),), record_path=record_path))
+    for number, file in enumerate(of.files, 1):
+        try:
+            records = list(read_records(file, of, required=("id", "note")))
+            assert any(record.error for record in records), form
+        except (DataError, ConfigError) as error:
+            assert f"file {number} of 2 of {pattern}" in str(error)
+            assert "MRN" not in str(error)
+
+
+@pytest.mark.attack("errors", "event files named by patient, one of them broken")
+def test_a_file_of_events_is_named_by_its_number(tmp_path: Path) -> None:
+    paths = [tmp_path / f"MRN-004{number}.csv" for number in (1, 2)]
+    for path in paths:
+        path.write_bytes(b"\xff")
+    history = History(
+        patient="p", column="record", files=tuple(map(str, paths)), format="csv", time="t"
+    )
+    with pytest.raises(DataError, match="event file 2 of 2: not UTF-8") as caught:
+        list(read_events(str(paths[1]), history))
+    assert "MRN" not in str(caught.value)

@@ -1,13 +1,20 @@
 """Metric keys, metric values and params, by hand-written expectations."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import digest
-from medhelm_spark.domain.run import AnnotatorSpec, MetricSpec
+from medhelm_spark.domain.run import (
+    AdapterSpec,
+    AnnotatorSpec,
+    MetricSpec,
+    PromptVariant,
+    Substitution,
+)
 from medhelm_spark.tracking.records import (
     allowed_name,
     fitting,
@@ -164,3 +171,24 @@ def test_every_model_has_the_same_keys() -> None:
         replace(one, stats=tuple(replace(s, mean=0.9) for s in one.stats)) for one in reversed(runs)
     ]
     assert metrics_of(runs, 0.0).keys() == metrics_of(other, 1.0).keys()
+
+
+@pytest.mark.attack("rest", "a private card's instructions and prefixes, in MLflow's params")
+@pytest.mark.parametrize("level", [AccessLevel.GATED, AccessLevel.PRIVATE])
+def test_the_words_of_a_prompt_that_is_not_public_are_hashes(level: AccessLevel) -> None:
+    words = "Jane Roe, MRN-0042"
+    texts = {one.name: words for one in fields(AdapterSpec) if one.type in (str, "str")}
+    adapter = AdapterSpec(
+        **texts,
+        stop_sequences=(words,),
+        substitutions=(Substitution(source=words, target=words),),
+        max_tokens=7,
+    )
+    variant = PromptVariant(name="short", adapter_spec={"instructions": words})
+    made = replace(spec(), adapter_spec=adapter, access_level=level, prompt_variants=(variant,))
+    params = params_of(made)
+    assert not [name for name, text in params.items() if "Roe" in text]
+    assert params["adapter_spec.instructions"] == f"hash:{digest(words)}"
+    assert params["adapter_spec.max_tokens"] == "7"
+    assert params["prompt_variants.0.name"] == "short"
+    assert params["main_metric"] == made.main_metric
