@@ -202,7 +202,8 @@ def leaderboard(args: Namespace) -> int:
 
 def disclosures(args: Namespace) -> int:
     """`disclosures`: what text was sent where, printed or written."""
-    write_out(evaluation(args).disclosures().render(args.format), args.output_file)
+    text = evaluation(args).disclosures().render(args.format)
+    write_out(text, args.output_file, command=args.name)
     return 0
 
 

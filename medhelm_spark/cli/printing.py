@@ -6,12 +6,12 @@ from pathlib import Path
 from medhelm_spark.api.workspace import say
 
 
-def write_out(text: str, path: Path | None = None) -> None:
-    """Print, or write to a file and say so."""
+def write_out(text: str, path: Path | None = None, *, command: str = "leaderboard") -> None:
+    """Print, or write to a file and say so as the command of that name."""
     if path is None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    say(f"leaderboard: wrote {path}")
+    say(f"{command}: wrote {path}")
