@@ -113,6 +113,7 @@ def preflight(params: Params) -> None:
 @lru_cache(maxsize=1)
 def _scorer(folder: str, num_layers: int) -> Callable[[list[str], list[str]], list[Triple]]:
     """The comparison by the model, which a worker process loads once."""
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # which is read at import
     from bert_score import BERTScorer
 
     scorer = BERTScorer(model_type=folder, num_layers=num_layers, batch_size=_BATCH_SIZE)

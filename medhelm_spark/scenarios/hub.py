@@ -1,5 +1,6 @@
 """Hugging Face data sets: from the hub through the `datasets` package, or from a local folder."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -76,6 +77,7 @@ def _load(source: DataSource) -> Mapping[str, Any]:
 
 
 def _package(source: DataSource) -> Any:
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # which is read at import
     try:
         return import_module("datasets")
     except ImportError:

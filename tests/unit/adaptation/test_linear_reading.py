@@ -25,7 +25,8 @@ UNITS = (
     "\\boxed{A} ", "\\text{", "<think>", "</think>", "<think>x</think>", "<br", "<answer>",
     "\n\nQuestion: ", "- \n", "x\n", "? ",
 )  # fmt: skip
-METHODS = (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO, ExtractionMethod.JSON_FIELD)
+METHODS = (ExtractionMethod.CHOICE, ExtractionMethod.JSON_FIELD)
+SIGNS = [unit for unit in UNITS if len(unit) == 1]
 
 
 def calls(function: Callable[[], object]) -> int:
@@ -84,7 +85,7 @@ def test_metrics_of_a_hostile_answer_end_soon() -> None:
     for name, metric in METRICS.items():
         if any(word in name for word in apart):
             continue
-        for unit in (*UNITS, "1,", "1.5 ", "A10.1 ", "1 year ", "running ", "2020-", "rating "):
+        for unit in (*SIGNS, "1,", "1.5 ", "A10.1 ", "1 year ", "running ", "2020-", "rating "):
             text = (unit * 20_000)[:20_000] + "x"
             started = time.process_time()
             metric.fn([state(text, correct("1.5 mg, A10.1")), state("yes", correct(text))], {})
