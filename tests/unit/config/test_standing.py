@@ -4,18 +4,20 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from medhelm_spark.config import settings
-from medhelm_spark.config.policy import load_policy, policy_in_force
+from medhelm_spark.config.policy import _restricted, load_policy, policy_in_force
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.settings import load_settings, named_policy
 from medhelm_spark.config.standing import why_ours
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.network import Network
 from medhelm_spark.domain.policy import Policy, Standing
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.governance.policy import decide
@@ -63,6 +65,33 @@ def test_a_policy_of_the_site_folder_only_restricts(write) -> None:
     assert denied.rule.startswith(f"{site} (advisory): private allows local, not tenant (listed")
     assert not allows(policy, "public", "external")
     assert policy.version != policy_of(None).version
+
+
+@pytest.mark.attack(
+    "policy", "networks in --local-path's policy.yaml that call a server outside local"
+)
+def test_networks_of_an_advisory_policy_are_parts_of_those_above(write) -> None:
+    wide = f"{WIDE}\nnetworks: {{local: [127.0.0.1/32, 10.0.0.0/8], tenant: [10.20.0.0/16]}}"
+    policy = policy_of(write("site/policy.yaml", wide).parent)
+    listed = {place: [each.cidr for each in networks] for place, networks in policy.networks}
+    assert listed == {Locality.LOCAL: ["127.0.0.1/32"], Locality.TENANT: []}
+    binding = replace(load_policy(write("binding.yaml", wide)), standing=Standing.BINDING)
+    inner = load_policy(
+        write("inner.yaml", "networks: {tenant: [10.20.3.0/24, 10.9.0.0/16]}"), binding
+    )
+    narrowed = _restricted(binding, inner)
+    assert dict(narrowed.networks)[Locality.TENANT] == (Network(cidr="10.20.3.0/24"),)
+    assert dict(narrowed.networks)[Locality.LOCAL] == dict(binding.networks)[Locality.LOCAL]
+
+
+def test_approvals_count_in_a_binding_policy_alone(write) -> None:
+    text = (
+        "approvals: [{scenario_name: notes, data_version: v1, to_level: public, approved_by: dpo}]"
+    )
+    stated = load_policy(write("policy.yaml", f"{WIDE}\n{text}"))
+    assert [each.approved_by for each in stated.approvals] == ["dpo"]
+    assert stated.binding_approvals == ()
+    assert replace(stated, standing=Standing.BINDING).binding_approvals == stated.approvals
 
 
 def test_every_output_names_it_as_advisory(write) -> None:
