@@ -172,7 +172,7 @@ def serve(args: Namespace) -> int:
     place = (args.output_path, args.suite, args.release, args.port, args.host)
     floor = policy_of(args.local_path).comparison.coverage_floor
     return open_dashboard(
-        *place, coverage_floor=floor, plugins=args.plugins, allowed=args.allowed_hosts
+        *place, coverage_floor=floor, plugins=args.plugins, allowed=args.allowed_hosts or ()
     )
 
 
