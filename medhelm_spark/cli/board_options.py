@@ -66,7 +66,6 @@ def serving(parser: ArgumentParser) -> None:
     add(
         "--allowed-hosts",
         nargs="+",
-        default=[],
         metavar="NAME",
         help="names that browsers call the server by beside its own, such as a proxy's",
     )
