@@ -67,6 +67,12 @@ def _check_source(card: ScenarioCard, path: Path) -> None:
             raise ConfigError(
                 f"{path}: source.{key} is no key of a card; allowed: files, dataset or table."
             )
+    for number, file in enumerate(card.source.files):
+        if file.label:
+            raise ConfigError(
+                f"{path}: source.files[{number}].label is no key of a card; allowed: path, split, "
+                "sha256, url and member."
+            )
 
 
 def _check_parts(card: ScenarioCard, path: Path) -> None:
