@@ -162,6 +162,7 @@ def test_a_file_of_roots_is_binding_for_an_unprivileged_user(open_folder: Path) 
         return
     place = open_folder / "policy.yaml"
     place.write_text(WIDE)
+    place.chmod(0o644)
     policy = unprivileged(policy_in_force, SHIPPED, place, None)
     assert policy.is_binding
     assert policy.label == f"{place} (binding)"

@@ -3,9 +3,9 @@
 import pytest
 
 from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.literals import literal, literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import choose
-from medhelm_spark.leaderboard.queries import literal, literals
 
 NAMES = [
     "x' OR '1'='1",
