@@ -57,7 +57,7 @@ from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.plugins import activate
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.import_responses import file_id, import_responses
+from medhelm_spark.stages.import_responses import import_responses, revision_of
 from medhelm_spark.stages.ingest.lowering import lower_level
 from medhelm_spark.stages.ingest.stage import Ingested, ingest
 from medhelm_spark.stages.publish import publish, suite_runs
@@ -293,6 +293,9 @@ class Evaluation:
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
 
+        They are a run of their own: another file's answers, and those that a later `run` asks the
+        model for, supersede it in the suite.
+
         Args:
             entries: the run entry of one scenario and model.
             file: JSON lines with `source_id` or `instance_id`, and `completion`.
@@ -309,7 +312,7 @@ class Evaluation:
         path = Path(file)
         loaded = entries_of(entries, options).load(self._workspace.site)
         attested = Locality(attest_locality) if attest_locality else None
-        workspace = with_unknown_models(self._workspace, loaded, file_id(path), attested)
+        workspace = with_unknown_models(self._workspace, loaded, attested)
         prepared = prepare(
             workspace,
             loaded,
@@ -317,7 +320,7 @@ class Evaluation:
             source,
             columns,
             access_level=access_level,
-            is_imported=True,
+            revision=revision_of(path, fields or {}),
         )
         files = {spec.scenario_name: path for spec in prepared.specs}
         import_responses(prepared.ctx, prepared.specs, files, fields or {})

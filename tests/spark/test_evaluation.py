@@ -24,7 +24,7 @@ def evaluation(site: Site) -> Evaluation:
         site=site.folder / "prod_env",
         spark=site.spark,
         tracking=False,
-        deployments=[constant("team/yes", "yes"), constant("team/no", "no")],
+        deployments=[constant(f"team/{text}", text) for text in ("yes", "no", "late")],
     )
 
 
@@ -67,6 +67,21 @@ def test_a_board_follows_what_is_run_and_imported_next(site: Site) -> None:
         for answer in detail.result.completions
     ]
     assert texts == ["no"] * 4
+
+
+def test_answers_from_files_and_asked_answers_of_a_model_supersede_each_other(site: Site) -> None:
+    bench = site.benchmark("bench", questions(4))
+    here, late = evaluation(site), f"{bench},model=team/late"
+    for text, mean in (("yes", 1.0), ("no", 0.0), ("yes", 1.0)):
+        done = here.import_responses(late, answers(site, text), suite="s")
+        assert (done.model_calls, means(here)) == (0, {"team/late": mean})
+    assert {run["engine"] for run in site.rows("run_specs")} == {"imported"}
+    assert here.run(late, suite="s").model_calls == 4
+    assert means(here) == {"team/late": 0.0}
+    assert here.import_responses(late, answers(site, "yes"), suite="s").model_calls == 0
+    assert means(here) == {"team/late": 1.0}
+    assert here.run(late, suite="s").model_calls == 0, "what was asked is kept"
+    assert means(here) == {"team/late": 0.0}
 
 
 def test_what_is_published_is_frozen_while_the_suite_goes_on(site: Site) -> None:

@@ -270,7 +270,7 @@ METRICS = {}
 def test_a_later_replacement_is_seen_by_the_next_partition(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from medhelm_spark.governance import gate, policy
+    from medhelm_spark.governance import policy
 
     monkeypatch.setattr(policy, "decide", policy.decide)
     name = write(LATER)
