@@ -9,7 +9,6 @@ from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.run_entries import MODEL_KEYS
 
 ATTESTED = "--attest-locality"
 
@@ -26,12 +25,9 @@ def with_unknown_models(
     Raises:
         ConfigError: a place is attested and every model is registered with its own.
     """
-    named = {
-        str(entry.args[key]) for entry in entries.entries for key in MODEL_KEYS if key in entry.args
-    }
     known = workspace.registry.deployments
     served = {deployment.model for deployment in known.values()}
-    unknown = (named | set(entries.options.models_to_run)) - known.keys() - served
+    unknown = entries.models - known.keys() - served
     if not unknown:
         if attested:
             raise ConfigError(

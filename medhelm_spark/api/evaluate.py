@@ -7,7 +7,7 @@ from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.api.answers import as_imported, check_single
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.levels import given_data, levels_of, with_levels
-from medhelm_spark.api.own_data import Sources, by_scenario, check_order
+from medhelm_spark.api.own_data import Sources, by_scenario, check_order, own_data
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
@@ -151,6 +151,8 @@ def prepare(
     if revision:
         check_single(runs)
         runs = as_imported(runs, revision)
+    if not isinstance(source, Mapping):
+        own_data(source, columns)  # refuses names of columns alone before Spark starts
     if is_asked:
         check_engines(runs, workspace)
     ctx = workspace.context(suite)

@@ -141,10 +141,16 @@ def test_every_changed_value_behind_a_release_is_named(
 def test_names_that_are_not_there_are_refused(site: Site) -> None:
     bench = site.benchmark("bench", questions(2))
     here = evaluation(site)
+    conf, zone, zones = site.spark.conf, "spark.sql.session.timeZone", set[str | None]()
+    conf.set(zone, "America/New_York")
+    here._workspace.say = lambda line: zones.add(conf.get(zone))
     here.run(f"{bench},model=team/yes", suite="s")
+    assert (zones, conf.get(zone)) == ({"UTC"}, "America/New_York")
     with pytest.raises(UnknownNameError, match="team/absent"):
         here.compare("team/yes", "team/absent", suite="s")
     with pytest.raises(UnknownNameError, match="max_instances"):
         here.run(f"{bench},model=team/yes", suite="s", max_instances=2)
     with pytest.raises(ConfigError, match="at least one suite"):
         here.publish("r1", [])
+    assert conf.get(zone) == "America/New_York"
+    conf.set(zone, "UTC")
