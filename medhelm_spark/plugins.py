@@ -15,7 +15,7 @@ import dataclasses
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from importlib import import_module, metadata
+from importlib import import_module, invalidate_caches, metadata
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
@@ -54,6 +54,9 @@ class Plugin:
 
 
 _ACTIVE: dict[str, Plugin] = {}
+_LOADED: dict[str, tuple[ModuleType, str]] = {}
+"""By top-level name what was loaded, and the version of the files that it was loaded from."""
+
 _SURFACE: dict[tuple[str, ...], object] = {}
 """The package's modules, functions and classes by place, as they were before any plug-in."""
 
@@ -130,6 +133,13 @@ def activate(modules: Iterable[str] = ()) -> tuple[Plugin, ...]:
     _ACTIVE.clear()
     _ACTIVE.update({plugin.module: plugin for plugin in loaded})
     return active()
+
+
+def use(modules: Iterable[str]) -> None:
+    """Have these modules loaded, as `activate` does where others are; of no module others stay."""
+    wanted = tuple(dict.fromkeys(modules))
+    if wanted and wanted != tuple(_ACTIVE):
+        activate(wanted)
 
 
 def active() -> tuple[Plugin, ...]:
@@ -235,17 +245,33 @@ def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
     _Finder.tops.add(top)
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
+    outdated = _take_out_outdated(top, plugin.version)
     try:
         module = import_module(name)
     except Exception as error:  # whatever its code does on import
+        sys.modules.update(outdated)
         raise SetupError(
             f"plug-in {name!r} cannot be imported ({type(error).__name__}); install it, on "
             "every executor too, or put its folder on PYTHONPATH."
         ) from error
+    _LOADED[top] = (sys.modules[top], plugin.version)
     check_intact()
     if not any(hasattr(module, kind) for kind in KINDS):
         raise ConfigError(f"plug-in {name!r} adds nothing; it may hold {', '.join(KINDS)}.")
     return plugin
+
+
+def _take_out_outdated(top: str, version: str) -> dict[str, ModuleType]:
+    """Make Python forget a plug-in that was loaded from other files; returns what it forgot.
+
+    A plug-in that is edited while Python runs would else go on as it was, under its new hash.
+    """
+    module, loaded = _LOADED.get(top, (None, version))
+    if loaded == version or sys.modules.get(top) is not module:
+        return {}
+    names = [name for name in sys.modules if name.partition(".")[0] == top]
+    invalidate_caches()
+    return {name: sys.modules.pop(name) for name in names}
 
 
 def _distribution(top: str) -> str:

@@ -6,9 +6,9 @@
 
 # %%
 from medhelm_spark import Evaluation
+from medhelm_spark.api import Deployment, Locality
 from medhelm_spark.cli import main
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.domain.deployment import Deployment, Locality
 
 main(["fetch-model"])  # the small model, once
 LAKE = "benchmark_output"  # where the tables are; on Databricks a catalog.schema: "main.medhelm"

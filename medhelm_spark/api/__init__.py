@@ -8,6 +8,7 @@ from medhelm_spark.api.coverage import Missing, Shortfall
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
+from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
     Board,
@@ -19,21 +20,34 @@ from medhelm_spark.api.results import (
     Robustness,
     Runs,
 )
+from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.helm.export import ExportRequest
+from medhelm_spark.helm.schema_file import Schema
+from medhelm_spark.leaderboard import InstanceDetail, InstanceKey
+from medhelm_spark.stages.ingest.stage import Ingested
 
 __all__ = [
     "Board",
     "Comparison",
+    "Deployment",
     "Disclosures",
     "Entries",
     "Estimate",
     "Estimates",
     "Evaluated",
     "Evaluation",
+    "ExportRequest",
+    "Imported",
+    "Ingested",
+    "InstanceDetail",
+    "InstanceKey",
     "Instances",
+    "Locality",
     "Missing",
     "OwnData",
     "Release",
     "Robustness",
     "Runs",
+    "Schema",
     "Shortfall",
 ]

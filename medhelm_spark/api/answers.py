@@ -9,7 +9,6 @@ from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.run_entries import MODEL_KEYS
 
 ATTESTED = "--attest-locality"
 
@@ -17,24 +16,18 @@ ATTESTED = "--attest-locality"
 def with_unknown_models(
     workspace: Workspace,
     entries: LoadedEntries,
-    revision: str,
     attested: Locality | None = None,
 ) -> Workspace:
     """The workspace with a deployment for each named model that it does not know.
 
-    `revision` is the hash of the file with the answers: another file is another run, which
-    supersedes the one before. `attested` is where the answers were made, as a person states it;
-    else that is unknown.
+    `attested` is where the answers were made, as a person states it; else that is unknown.
 
     Raises:
         ConfigError: a place is attested and every model is registered with its own.
     """
-    named = {
-        str(entry.args[key]) for entry in entries.entries for key in MODEL_KEYS if key in entry.args
-    }
     known = workspace.registry.deployments
     served = {deployment.model for deployment in known.values()}
-    unknown = (named | set(entries.options.models_to_run)) - known.keys() - served
+    unknown = entries.models - known.keys() - served
     if not unknown:
         if attested:
             raise ConfigError(
@@ -49,7 +42,6 @@ def with_unknown_models(
             model=name,
             engine=IMPORTED,
             locality=attested,
-            args={"revision": revision},
             origin=origin,
         )
         for name in sorted(unknown)
@@ -68,6 +60,14 @@ def check_single(runs: Sequence[ResolvedRun]) -> None:
         )
 
 
-def unasked(runs: Sequence[ResolvedRun]) -> tuple[ResolvedRun, ...]:
-    """The runs with models that nobody asks; their judges are asked."""
-    return tuple(replace(run, deployment=replace(run.deployment, engine=IMPORTED)) for run in runs)
+def as_imported(runs: Sequence[ResolvedRun], revision: str) -> tuple[ResolvedRun, ...]:
+    """The runs with models that nobody asks and whose answers are those of one file.
+
+    `revision` becomes part of the deployments' identity, so that answers of another file, and those
+    that the model itself gives, are other runs: the one that is planned last supersedes.
+    """
+    return tuple(replace(run, deployment=_imported(run.deployment, revision)) for run in runs)
+
+
+def _imported(deployment: Deployment, revision: str) -> Deployment:
+    return replace(deployment, engine=IMPORTED, args={"revision": revision}, serving=frozenset())

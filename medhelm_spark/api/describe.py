@@ -23,10 +23,16 @@ _HEAD = """\
 # The API
 
 Written by `make docs` from the docstrings of `medhelm_spark.api`; do not edit. `Evaluation`,
-`Entries` and `OwnData` are also names of `medhelm_spark`; the other classes are what methods
-return. The [notebooks](../notebooks/README.md) show them at work. In a notebook, results are shown
-as tables; `to_pandas` needs pandas. What may change, and when, stands in
-[contributing](../CONTRIBUTING.md#what-is-public)."""
+`Entries` and `OwnData` are also names of `medhelm_spark`; the other classes are what methods take
+and return. The [notebooks](../notebooks/README.md) show them at work. In a notebook, results are
+shown as tables, and printed they are text; `to_pandas` needs pandas. What may change, and when,
+stands in [contributing](../CONTRIBUTING.md#what-is-public).
+
+A session of your own, handed over as `spark`, needs `spark.sql.extensions` and
+`spark.sql.catalog.spark_catalog` set to Delta's when it is started, Delta's jars, and
+`PYSPARK_PYTHON` naming a Python with this package and pyarrow on every executor. Speculation stays
+off, for it would ask a model twice. With small tables on one machine,
+`spark.databricks.delta.snapshotPartitions` of 1 saves most of the time of each commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,10 @@ def _line(text: str) -> str:
 
 def _class(kind: type) -> Iterator[str]:
     yield f"## {kind.__name__}"
-    yield _code(signature_text(kind, kind.__name__))
+    if issubclass(kind, Enum):
+        yield _code("\n".join(f"{kind.__name__}.{member.name}" for member in kind))
+    else:
+        yield _code(signature_text(kind, kind.__name__))
     yield from _described(docstring_of(kind))
     for name, member in methods_of(kind):
         yield f"### {kind.__name__}.{name}"

@@ -1,6 +1,6 @@
 """What to evaluate: run entries, and what narrows or changes them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,16 @@ from medhelm_spark.config.sampling import load_sampling
 from medhelm_spark.domain.deployment import OnFailure
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
-from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.domain.run import MEDHELM_08, RunEntry
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.expand import Selection, expand
-from medhelm_spark.helm.run_entries import load_confs, parse_flags, up_to_priority
+from medhelm_spark.helm.run_entries import MODEL_KEYS, load_confs, parse_flags, up_to_priority
 from medhelm_spark.helm.suites import SuiteFile, load_suite
+
+LEAST = {"priority": 0, "num_threads": 1}
+"""Options that are whole numbers, and the smallest that means something."""
+
+LISTS = ("run_entries", "conf_paths", "models_to_run", "groups_to_run")
 
 _NO_SUITE = SuiteFile(description="")
 
@@ -24,23 +29,24 @@ _NO_SUITE = SuiteFile(description="")
 class Entries:
     """Run entries of three sources, and the options that hold for all of them.
 
-    Field names are those of HELM's flags: `max_eval_instances` is `-m`. `compat` is
-    `medhelm-0.8` or None; `num_threads` caps the requests open at once to a model's server.
-    Relative paths in entries start at `base_dir`.
+    Field names are those of HELM's flags: `max_eval_instances` is `-m`. A list may be given as one
+    text or path where it holds one. `compat` is `medhelm-0.8` or None; `num_threads`, from 1 on,
+    caps the requests open at once to a model's server. Relative paths in entries start at
+    `base_dir`.
     """
 
-    run_entries: Sequence[str] = ()
-    conf_paths: Sequence[Path] = ()
-    suite_file: str | None = None
+    run_entries: str | Sequence[str] = ()
+    conf_paths: str | Path | Sequence[str | Path] = ()
+    suite_file: str | Path | None = None
     priority: int | None = None
-    models_to_run: Sequence[str] = ()
-    groups_to_run: Sequence[str] = ()
+    models_to_run: str | Sequence[str] = ()
+    groups_to_run: str | Sequence[str] = ()
     max_eval_instances: int | None = None
     num_train_trials: int | None = None
     sampling: str | None = None
     compat: str | None = None
     num_threads: int | None = None
-    base_dir: Path | None = None
+    base_dir: str | Path | None = None
 
     def load(self, site: Path | None) -> "LoadedEntries":
         """The entries that are given; `site` is the folder whose suite files are known by name.
@@ -48,17 +54,54 @@ class Entries:
         Raises:
             ConfigError: none was given, or one of them is wrong.
         """
+        self._check()
         if not self.run_entries and not self.conf_paths and not self.suite_file:
             raise ConfigError(
-                "give run entries by --run-entries, or files of them by --conf-paths or "
-                "--suite-file."
+                "give run entries (--run-entries), files of them (conf_paths, --conf-paths) or a "
+                "suite file (suite_file, --suite-file)."
             )
-        entries = (*parse_flags(self.run_entries), *load_confs(self.conf_paths))
-        suite, listed = _NO_SUITE, None
+        files = [Path(path) for path in listed(self.conf_paths)]
+        entries = (*parse_flags(listed(self.run_entries)), *load_confs(files))
+        suite, own = _NO_SUITE, None
         if self.suite_file:
-            suite, more = load_suite(self.suite_file, site)
-            entries, listed = (*entries, *more), frozenset(entry.where for entry in more)
-        return LoadedEntries(self, up_to_priority(entries, self.priority), suite, listed)
+            suite, more = load_suite(str(self.suite_file), site)
+            entries, own = (*entries, *more), frozenset(entry.where for entry in more)
+        return LoadedEntries(self._with_lists(), up_to_priority(entries, self.priority), suite, own)
+
+    def _check(self) -> None:
+        """Refuse options that would be read as something else than was meant."""
+        if self.compat not in (None, MEDHELM_08):
+            raise ConfigError(f"compat is {self.compat!r}; allowed: {MEDHELM_08!r} or None.")
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < least):
+                raise ConfigError(
+                    f"{name} is {value!r}; allowed: a whole number of at least {least}."
+                )
+        for name in LISTS:
+            for item in listed(getattr(self, name)):
+                if not isinstance(item, str | Path if name == "conf_paths" else str):
+                    raise ConfigError(
+                        f"{name} holds a {type(item).__name__}; allowed: one text or several."
+                    )
+
+    def _with_lists(self) -> "Entries":
+        return replace(
+            self,
+            models_to_run=listed(self.models_to_run),
+            groups_to_run=listed(self.groups_to_run),
+        )
+
+
+def listed(given: Any) -> tuple[Any, ...]:
+    """Several, where one may stand for itself.
+
+    >>> listed("a"), listed(["a", "b"]), listed(())
+    (('a',), ('a', 'b'), ())
+    """
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return tuple(given)
+    return (given,)
 
 
 def entries_of(given: str | Sequence[str] | Entries, options: Mapping[str, Any]) -> Entries:
@@ -72,7 +115,9 @@ def entries_of(given: str | Sequence[str] | Entries, options: Mapping[str, Any])
             raise UnknownNameError("option", name, Entries.__dataclass_fields__)
     if isinstance(given, Entries):
         return replace(given, **options)
-    return Entries(run_entries=[given] if isinstance(given, str) else list(given), **options)
+    if "run_entries" in options and listed(given):
+        raise ConfigError("run_entries is given twice: as entries and as an option; give it once.")
+    return Entries(**{"run_entries": listed(given), **options})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +129,21 @@ class LoadedEntries:
     suite: SuiteFile
     listed: frozenset[str] | None
 
+    @property
+    def models(self) -> frozenset[str]:
+        """The models and deployments that are named."""
+        named = (
+            entry.args[key] for entry in self.entries for key in MODEL_KEYS if key in entry.args
+        )
+        return frozenset({*map(str, named), *listed(self.options.models_to_run)})
+
     def resolve(self, registry: Registry) -> tuple[ResolvedRun, ...]:
         """One resolved run per scenario and model."""
         options, suite = self.options, self.suite
         limit, trials = options.max_eval_instances, options.num_train_trials
         selection = Selection(
-            models_to_run=options.models_to_run or suite.models_to_run,
-            groups_to_run=options.groups_to_run,
+            models_to_run=listed(options.models_to_run) or suite.models_to_run,
+            groups_to_run=listed(options.groups_to_run),
             max_eval_instances=suite.max_eval_instances if limit is None else limit,
             num_train_trials=suite.num_train_trials if trials is None else trials,
             num_trials=suite.repeats,
@@ -101,7 +154,7 @@ class LoadedEntries:
             listed=self.listed,
             compat=options.compat is not None,
         )
-        base_dir = options.base_dir or Path.cwd()
+        base_dir = Path(options.base_dir) if options.base_dir else Path.cwd()
         runs = expand(self.entries, registry, base_dir=base_dir, selection=selection)
         return tuple(_with(run, self._deployment_changes()) for run in runs)
 

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.annotators.kinds import kind_of
-from medhelm_spark.api.answers import check_single, unasked
+from medhelm_spark.api.answers import as_imported, check_single
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.levels import given_data, levels_of, with_levels
-from medhelm_spark.api.own_data import Sources, by_scenario, check_order
+from medhelm_spark.api.own_data import Sources, by_scenario, check_order, own_data
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
@@ -137,21 +137,25 @@ def prepare(
     *,
     access_level: AccessLevel | None = None,
     is_asked: bool = True,
-    is_imported: bool = False,
+    revision: str | None = None,
     skip_completed_runs: bool = False,
 ) -> Prepared:
     """Resolve, check, ask the policy, ingest what is missing, plan.
 
     `source` replaces scenarios' own data, and `access_level` says who may hold it. Data in the lake
     is used as it is, but for a user's own benchmark file: that is read again, so that an edited one
-    is noticed. With `is_imported` the models are not asked, only their judges.
+    is noticed. With `revision`, the id of a file of answers, the models are not asked, only their
+    judges.
     """
     runs = workspace.resolve(entries)
     check(runs)
-    if is_imported:
+    if revision:
         check_single(runs)
+        runs = as_imported(runs, revision)
+    if not isinstance(source, Mapping):
+        own_data(source, columns)  # refuses names of columns alone before Spark starts
     if is_asked:
-        check_engines(unasked(runs) if is_imported else runs, workspace)
+        check_engines(runs, workspace)
     workspace.expect(run.card.access_level for run in runs)
     if source:  # whose data it is, is not known before it is read
         workspace.expect([AccessLevel.PRIVATE])
@@ -168,7 +172,7 @@ def prepare(
     given = given_data(named, sources, access_level, registry)
     cards = given.cards
     runs = with_levels(runs, {name: card.access_level for name, card in cards.items()})
-    decide(ctx, unasked(runs) if is_imported else runs, registry.policy)
+    decide(ctx, runs, registry.policy)
     _warn(ctx, cards.values(), registry.policy)
     kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
     data = _still_known(ctx, ingested(ctx, kept), cards, given.published)
@@ -178,15 +182,14 @@ def prepare(
     data = lowered(ctx, data, registry.policy.binding_approvals)
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
-    recipients = unasked(runs) if is_imported else runs
-    record(ctx, decide(ctx, recipients, registry.policy, unreviewed))
+    record(ctx, decide(ctx, runs, registry.policy, unreviewed))
     expect_rows(ctx.lake.spark, sum(sum(held.splits.values()) for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
     return Prepared(
         workspace=workspace,
         ctx=ctx,
         entries=entries,
-        runs=unasked(runs) if is_imported else runs,
+        runs=runs,
         specs=tuple(plan(ctx, runs, versions)),
         versions=versions,
         levels=levels_of(data),

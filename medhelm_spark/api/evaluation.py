@@ -1,14 +1,16 @@
 """`Evaluation`: one sentence for what the command line does."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from pyspark.sql import SparkSession
 
 from medhelm_spark.api.answers import with_unknown_models
 from medhelm_spark.api.coverage import missing_answers, missing_scores
-from medhelm_spark.api.entries import Entries, entries_of
+from medhelm_spark.api.entries import Entries, entries_of, listed
 from medhelm_spark.api.estimates import Estimates, estimates_of
 from medhelm_spark.api.evaluate import (
     Prepared,
@@ -18,6 +20,7 @@ from medhelm_spark.api.evaluate import (
 )
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.levels import given_data, this_user, with_levels
+from medhelm_spark.api.names import check_name
 from medhelm_spark.api.own_data import Source, Sources, by_scenario, own_data, replaced
 from medhelm_spark.api.results import (
     Board,
@@ -44,6 +47,7 @@ from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema, load_schema
 from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.session import kept_settings
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
@@ -54,10 +58,10 @@ from medhelm_spark.leaderboard import (
     robustness_of,
 )
 from medhelm_spark.leaderboard.disclosures import disclosures_of
-from medhelm_spark.plugins import activate
+from medhelm_spark.plugins import activate, use
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.import_responses import file_id, import_responses
+from medhelm_spark.stages.import_responses import import_responses, revision_of
 from medhelm_spark.stages.ingest.lowering import lower_level
 from medhelm_spark.stages.ingest.stage import Ingested, ingest
 from medhelm_spark.stages.publish import publish, suite_runs
@@ -70,6 +74,19 @@ from medhelm_spark.tracking import preload, without_login
 DEFAULT_LAKE = "benchmark_output"
 DEFAULT_SITE = "prod_env"
 
+M = TypeVar("M", bound=Callable[..., Any])
+
+
+def at_work(method: M) -> M:
+    """A method of Evaluation, with what has to hold while it works."""
+
+    @wraps(method)
+    def called(self: "Evaluation", *args: Any, **kwargs: Any) -> Any:
+        with self._at_work():
+            return method(self, *args, **kwargs)
+
+    return cast(M, called)
+
 
 class Evaluation:
     """Evaluations into one lake, by one site's configuration.
@@ -77,9 +94,12 @@ class Evaluation:
     Args:
         lake: a folder, an object-store URI or `catalog.schema`; made when something is written.
         site: the folder of the site's own configuration; one that is absent is empty.
-        spark: the session to use; without one the platform's, else one that is started.
+        spark: the session to use; without one the platform's, else one that is started. One that
+            was there keeps its settings: its time zone is UTC while a method works, and then as it
+            was.
         tracking: MLflow: True for the settings' or the lake's own address, a URI, or False.
-        plugins: modules with the site's own parsers, metrics and so on.
+        plugins: modules with the site's own parsers, metrics and so on. Each method works with
+            those of its own object; an object that names none, with those named last.
         deployments: models known beside the site's own, for this object only.
         say: is told each finished step in a line; standard error by default.
 
@@ -94,24 +114,32 @@ class Evaluation:
         site: str | Path | None = DEFAULT_SITE,
         spark: SparkSession | None = None,
         tracking: bool | str = True,
-        plugins: Sequence[str] = (),
+        plugins: str | Sequence[str] = (),
         deployments: Iterable[Deployment] = (),
         say: Callable[[str], None] = say,
     ) -> None:
-        named = (*load_settings(Path(site) if site else None).plugins, *plugins)
-        if named:  # none named leaves those that are active
-            activate(named)
+        self._plugins = (*load_settings(Path(site) if site else None).plugins, *listed(plugins))
+        if self._plugins:  # none named leaves those that are active
+            activate(self._plugins)
         self._workspace = Workspace(
             str(lake),
             Path(site) if site else None,
-            deployments=deployments,
+            deployments=_deployments(deployments),
             spark=spark,
             tell=say,
         )
         self._tracking = tracking
 
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """What has to hold during a call: this object's plug-ins, and the session's settings."""
+        use(self._plugins)
+        with kept_settings(self._workspace.given_session):
+            yield
+
     # What is evaluated -------------------------------------------------------------------------
 
+    @at_work
     def run(
         self,
         entries: str | Sequence[str] | Entries = (),
@@ -145,6 +173,7 @@ class Evaluation:
                 or judge gives no answers, what was answered being kept.
         """
         stage = _stage(upto)
+        check_name("suite", suite)
         if stage is SUMMARIZE and self._tracking:
             preload()
         workspace = self._workspace
@@ -160,6 +189,7 @@ class Evaluation:
         )
         return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
+    @at_work
     def dry_run(
         self,
         entries: str | Sequence[str] | Entries = (),
@@ -171,6 +201,7 @@ class Evaluation:
         **options: Any,
     ) -> Runs:
         """What would run and what the policy says of it; starts no Spark, writes nothing."""
+        check_name("suite", suite)
         workspace = self._workspace
         runs = workspace.resolve(entries_of(entries, options).load(workspace.site))
         check(runs)
@@ -181,6 +212,7 @@ class Evaluation:
         check_plugins(workspace.registry.policy, (run.card.access_level for run in runs))
         return Runs(suite=suite, runs=runs, policy=workspace.registry.policy)
 
+    @at_work
     def estimate(
         self,
         entries: str | Sequence[str] | Entries = (),
@@ -192,6 +224,7 @@ class Evaluation:
         **options: Any,
     ) -> Estimates:
         """Plan, and count what asking would cost: tokens, hours, GPU hours, money."""
+        check_name("suite", suite)
         workspace = self._workspace
         loaded = entries_of(entries, options).load(workspace.site)
         return estimates_of(
@@ -206,6 +239,7 @@ class Evaluation:
             )
         )
 
+    @at_work
     def ingest(
         self,
         scenario: str,
@@ -236,6 +270,7 @@ class Evaluation:
             stated_by=given.stated_by,
         )[scenario]
 
+    @at_work
     def lower_level(self, scenario: str, to: AccessLevel | str, *, reason: str) -> LevelChange:
         """Record that the level of a scenario's newest data is lower than it was said to be.
 
@@ -258,6 +293,7 @@ class Evaluation:
             approvals=policy.binding_approvals,
         )
 
+    @at_work
     def import_scenario(
         self,
         export: str | Path | ExportRequest,
@@ -280,6 +316,7 @@ class Evaluation:
             )
         return import_from_file(self._workspace, str(export), name=name, access_level=access_level)
 
+    @at_work
     def import_responses(
         self,
         entries: str | Sequence[str] | Entries,
@@ -295,6 +332,9 @@ class Evaluation:
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
 
+        They are a run of their own: another file's answers, and those that a later `run` asks the
+        model for, supersede it in the suite.
+
         Args:
             entries: the run entry of one scenario and model.
             file: JSON lines with `source_id` or `instance_id`, and `completion`.
@@ -308,10 +348,11 @@ class Evaluation:
                 text is refused. What is stated is recorded in `policy_decisions`.
             options: fields of Entries.
         """
+        check_name("suite", suite)
         path = Path(file)
         loaded = entries_of(entries, options).load(self._workspace.site)
         attested = Locality(attest_locality) if attest_locality else None
-        workspace = with_unknown_models(self._workspace, loaded, file_id(path), attested)
+        workspace = with_unknown_models(self._workspace, loaded, attested)
         prepared = prepare(
             workspace,
             loaded,
@@ -319,12 +360,13 @@ class Evaluation:
             source,
             columns,
             access_level=access_level,
-            is_imported=True,
+            revision=revision_of(path, fields or {}),
         )
         files = {spec.scenario_name: path for spec in prepared.specs}
         import_responses(prepared.ctx, prepared.specs, files, fields or {})
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
 
+    @at_work
     def summarize(self, suites: str | Sequence[str]) -> Board:
         """Score and summarise what suites hold, where a metric or definition has changed.
 
@@ -335,11 +377,13 @@ class Evaluation:
             self._track(ctx, board.leaderboard)
         return board
 
+    @at_work
     def publish(self, release: str, suites: str | Sequence[str]) -> Release:
         """Make or replace a draft release of the current numbers of some suites.
 
         A run that stands in two suites counts as the later one's.
         """
+        check_name("release", release)
         contexts = self._summarized(suites)
         names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
         manifest = publish(ctx, release, names)
@@ -347,6 +391,7 @@ class Evaluation:
         self._track(ctx, board.leaderboard, release)
         return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
 
+    @at_work
     def verify(self, release: str) -> str:
         """Hash every row behind a release again; returns the manifest hash, writes nothing.
 
@@ -357,7 +402,7 @@ class Evaluation:
         return verify(self._workspace.context(""), release)
 
     def _summarized(self, suites: str | Sequence[str]) -> list[Context]:
-        names = [suites] if isinstance(suites, str) else suites
+        names = [check_name("suite", name) for name in listed(suites)]
         if not names:
             raise ConfigError("give at least one suite.")
         contexts = [self._workspace.context(suite) for suite in names]
@@ -370,6 +415,7 @@ class Evaluation:
 
     # What is read ------------------------------------------------------------------------------
 
+    @at_work
     def board(
         self,
         suite: str | None = None,
@@ -383,6 +429,7 @@ class Evaluation:
         """
         return Board(load_board(self._workspace, self._runs(suite, release, schema)))
 
+    @at_work
     def robustness(
         self,
         suite: str | None = None,
@@ -393,10 +440,12 @@ class Evaluation:
         """What perturbed copies, other prompts and repeats do to the numbers of a board."""
         return Robustness(robustness_of(self._runs(suite, release, schema)))
 
+    @at_work
     def disclosures(self) -> Disclosures:
         """What text of this lake was sent where, counted from what was really asked."""
         return Disclosures(tuple(disclosures_of(self._workspace.reader)))
 
+    @at_work
     def compare(
         self,
         first: str,
@@ -410,9 +459,12 @@ class Evaluation:
 
         Raises:
             UnknownNameError: a model or scenario is not on the board.
+            ConfigError: both are the same model.
         """
         runs = self._runs(suite, release)
         names = [_deployment_named(name, runs) for name in (first, second)]
+        if names[0] == names[1]:
+            raise ConfigError(f"{first!r} and {second!r} are one model; give two to compare.")
         both = [run for run in runs if run.run_spec.model_deployment in names]
         if scenario:
             _check_known("scenario", scenario, {run.run_spec.scenario_name for run in both})
@@ -424,6 +476,7 @@ class Evaluation:
             pairs=tuple(pair if pair.first == names[0] else turned(pair) for pair in pairs),
         )
 
+    @at_work
     def instances(
         self,
         scenario: str,
@@ -438,9 +491,26 @@ class Evaluation:
     ) -> Instances:
         """The answers behind a model's number on a scenario, a page at a time.
 
+        Args:
+            scenario: its name, as on the board.
+            model: a deployment's name, or that of a model with one deployment on the board.
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            order: `source`, `lowest` or `highest` value first.
+            limit: how many answers a page has, from 1 on.
+            offset: how many answers to leave out before it.
+            holding: an answer's key: its page is shown, whatever `offset` says.
+
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
+            ConfigError: order, limit or offset is none of those.
         """
+        _check_known("order", order, Order)
+        for name, value, least in (("limit", limit, 1), ("offset", offset, 0)):
+            if type(value) is not int or value < least:
+                raise ConfigError(
+                    f"{name} is {value!r}; allowed: a whole number of at least {least}."
+                )
         runs = self._runs(suite, release)
         _check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
         own = [run for run in runs if run.run_spec.scenario_name == scenario]
@@ -454,10 +524,16 @@ class Evaluation:
 
     # What is told to others --------------------------------------------------------------------
 
+    @at_work
     def track(self, *, suite: str | None = None, release: str | None = None) -> None:
-        """Log a suite's or release's current numbers to MLflow, unless tracking is off."""
-        board = self.board(suite, release=release)
-        self._track(self._workspace.context(suite or ""), board.leaderboard, release)
+        """Log a suite's or release's current numbers to MLflow, unless tracking is off.
+
+        It is the suite planned last where neither is given.
+        """
+        source = choose(self._workspace.reader, suite, release)
+        board = self.board(suite if release else source.name, release=release)
+        ctx = self._workspace.context("" if release else source.name)
+        self._track(ctx, board.leaderboard, release)
 
     def _track(self, ctx: Context, board: Leaderboard, release: str | None = None) -> None:
         if not self._tracking:
@@ -537,4 +613,15 @@ def _deployment_named(name: str, runs: Sequence[BoardRun]) -> str:
 def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
     names = sorted(known)
     if name not in names:
-        raise UnknownNameError(kind, name, names)
+        raise UnknownNameError(kind, str(name), names)
+
+
+def _deployments(given: Iterable[Deployment]) -> tuple[Deployment, ...]:
+    """What was given, where it is deployments."""
+    for each in (held := listed(given)):
+        if not isinstance(each, Deployment):
+            raise ConfigError(
+                f"deployments holds a {type(each).__name__}; allowed: Deployment, as in "
+                "docs/api.md."
+            )
+    return held

@@ -40,10 +40,14 @@ def own_data(source: Source, columns: Mapping[str, str] | None = None) -> OwnDat
         ConfigError: names of columns are given alone.
     """
     if isinstance(source, OwnData):
+        if columns:
+            raise ConfigError("columns is given beside OwnData, which has columns of its own.")
         return source
     paths = [source] if isinstance(source, str) else list(source)
     if not paths and columns:
-        raise ConfigError("--columns names the columns of --source, which is not given.")
+        raise ConfigError(
+            "columns (--columns) names those of source (--source), which is not given."
+        )
     return OwnData(paths=paths, columns=columns or {}) if paths else None
 
 
@@ -72,11 +76,15 @@ def by_scenario(
         ConfigError: it names no scenario, and the runs evaluate several.
     """
     if isinstance(source, Mapping):
+        if columns:
+            raise ConfigError("columns is given beside OwnData, which has columns of its own.")
         return source
     own = own_data(source, columns)
     names = sorted({run.card.name for run in runs})
     if own and len(names) > 1:
-        raise ConfigError(f"--source takes one scenario's data; these are {', '.join(names)}.")
+        raise ConfigError(
+            f"source (--source) takes one scenario's data; these are {', '.join(names)}."
+        )
     return {names[0]: own} if own else {}
 
 
@@ -90,8 +98,8 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
         return card
     if card.source.data_version:
         raise ConfigError(
-            f"--source: scenario {card.name!r} was imported and is evaluated on what was imported; "
-            "import it again with other data."
+            f"source (--source): scenario {card.name!r} was imported and is evaluated on what was "
+            "imported; import it again with other data."
         )
     card = replace(
         card, source=replace(card.source, columns={**card.source.columns, **own.columns})

@@ -1,7 +1,7 @@
 """What an evaluation returns: rows that show themselves in a notebook and turn into pandas."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.board import render
 from medhelm_spark.render.disclosures import render_disclosures
 from medhelm_spark.render.robustness import render_robustness
-from medhelm_spark.render.table import html_table
+from medhelm_spark.render.table import Table, html_table, text_table
 from medhelm_spark.stages.decide import decisions_of
 from medhelm_spark.statistics.board import BoardPair, Leaderboard
 from medhelm_spark.statistics.robustness import RobustnessRow
@@ -144,9 +144,16 @@ class Comparison:
         """The rows as a DataFrame."""
         return _frame(list(self.rows()), self.HEADER)
 
+    def __str__(self) -> str:
+        return _shown(self.HEADER, self.rows(), self._title)
+
     def _repr_html_(self) -> str:
-        title = f"{self.first} less {self.second}, on the same instances"
-        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()], [title])
+        rows = [_texts(row.values()) for row in self.rows()]
+        return html_table(self.HEADER, rows, [self._title])
+
+    @property
+    def _title(self) -> str:
+        return f"{self.first} less {self.second}, on the same instances"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,14 +197,17 @@ class Instances:
         """The rows as a DataFrame."""
         return _frame(list(self.rows()), self.HEADER)
 
+    def __str__(self) -> str:
+        return _shown(self.HEADER, self.rows(), self._note)
+
     def _repr_html_(self) -> str:
-        first = self.page.offset + 1
-        note = f"{self.run_spec.name}: {first} to {first + len(self.page.scores) - 1} of "
-        return html_table(
-            self.HEADER,
-            [_texts(row.values()) for row in self.rows()],
-            [note + counted(self.page.total, "answer")],
-        )
+        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()], [self._note])
+
+    @property
+    def _note(self) -> str:
+        first, shown = self.page.offset + 1, len(self.page.scores)
+        part = f"{first} to {first + shown - 1}" if shown else f"none from {first} on"
+        return f"{self.run_spec.name}: {part}, of {counted(self.page.total, 'answer')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +234,9 @@ class Runs:
         """The rows as a DataFrame."""
         return _frame(list(self.rows()), self.HEADER)
 
+    def __str__(self) -> str:
+        return _shown(self.HEADER, self.rows(), f"suite {self.suite}; nothing was written or sent")
+
     def _repr_html_(self) -> str:
         return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()])
 
@@ -240,6 +253,10 @@ class Release:
     def to_pandas(self) -> "pd.DataFrame":
         """The board's rows."""
         return self.board.to_pandas()
+
+    def __str__(self) -> str:
+        suites = ", ".join(self.suites)
+        return f"release {self.name} of {suites}, manifest {self.manifest_hash}\n\n{self.board}"
 
     def _repr_html_(self) -> str:
         return self.board._repr_html_()
@@ -273,11 +290,19 @@ class Evaluated:
         """The board's rows; before there is a board, the runs."""
         return self.board.to_pandas() if self.board else _frame(list(self.rows()), self.HEADER)
 
+    def __str__(self) -> str:
+        return str(self.board) if self.board else _shown(self.HEADER, self.rows(), self._note)
+
     def _repr_html_(self) -> str:
         if self.board:
             return self.board._repr_html_()
-        notes = [f"suite {self.suite}, done up to {self.upto.name}"]
-        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()], notes)
+        rows = [_texts(row.values()) for row in self.rows()]
+        return html_table(self.HEADER, rows, [self._note])
+
+    @property
+    def _note(self) -> str:
+        calls = counted(self.model_calls, "model call")
+        return f"suite {self.suite}, done up to {self.upto.name}, {calls}"
 
 
 def turned(pair: BoardPair) -> BoardPair:
@@ -287,6 +312,12 @@ def turned(pair: BoardPair) -> BoardPair:
     low, high, mean = (None if end is None else -end for end in ends)
     difference = replace(held, mean_difference=mean, ci_low=high, ci_high=low)
     return replace(pair, first=pair.second, second=pair.first, difference=difference)
+
+
+def _shown(header: Sequence[str], rows: Iterable[Mapping[str, Any]], note: str) -> str:
+    """Rows as aligned text with a note below."""
+    texts = [_texts(row.values()) for row in rows]
+    return text_table(Table(header=header, rows=texts, notes=[note]))
 
 
 def _texts(values: Any) -> list[str]:

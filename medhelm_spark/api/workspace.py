@@ -14,10 +14,12 @@ from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.settings import Platform, Settings, load_settings
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.lake import Lake, SparkReader
@@ -56,9 +58,10 @@ class Workspace:
         tell: Callable[[str], None] = say,
     ) -> None:
         self._deployments = tuple(deployments)
+        self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = load_settings(site)
         self.registry: Registry = load_site(site, deployments=self._deployments)
-        self.location, self.site, self.say = location, site, tell
+        self.site, self.say = site, tell
         self._spark = spark
         self._levels: set[AccessLevel] = set()
         if self.settings.platform is Platform.LOCAL:
@@ -91,6 +94,11 @@ class Workspace:
         return levels == {AccessLevel.PUBLIC}
 
     @property
+    def given_session(self) -> SparkSession | None:
+        """The session that was handed in."""
+        return self._spark
+
+    @property
     def coverage_floor(self) -> float:
         """The policy's share of answers that need a score, from 0 to 1."""
         return self.registry.policy.comparison.coverage_floor
@@ -115,8 +123,31 @@ class Workspace:
         return SparkReader(self.lake) if location.is_catalog else open_reader(str(location))
 
     def resolve(self, entries: LoadedEntries) -> tuple[ResolvedRun, ...]:
-        """One run per scenario and model of the entries."""
-        return entries.resolve(self.registry_for(entries.entries))
+        """One run per scenario and model of the entries.
+
+        Raises:
+            ConfigError: a name is not known; of a model that the lake holds it says how it was.
+        """
+        try:
+            return entries.resolve(self.registry_for(entries.entries))
+        except ConfigError as error:
+            held = entries.models & self._forgotten()
+            if not held:
+                raise
+            raise ConfigError(
+                f"{error} Of an earlier run this lake holds {first_of(sorted(held))}, whose "
+                "deployment is not known now: give it again, in model_deployments.yaml or by "
+                "Evaluation(deployments=[...])."
+            ) from None
+
+    def _forgotten(self) -> set[str]:
+        """The deployments that the lake has runs of, and the configuration not any more."""
+        location = Location.of(self.location)
+        if location.is_catalog or not location.may_exist:  # an error is no reason to start Spark
+            return set()
+        rows = self.reader.query("SELECT DISTINCT run_spec FROM {run_specs}").to_pylist()
+        held = {str(row["run_spec"]["model_deployment"]) for row in rows}
+        return held - self.registry.deployments.keys()
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""

@@ -36,7 +36,11 @@ def evaluation(args: Namespace, deployments: Sequence[Deployment] = ()) -> Evalu
     is_tracked = not getattr(args, "no_tracking", True)
     tracking = (args.tracking_uri or True) if is_tracked else False
     return Evaluation(
-        args.output_path, site=args.local_path, tracking=tracking, deployments=deployments
+        args.output_path,
+        site=args.local_path,
+        tracking=tracking,
+        plugins=getattr(args, "plugins", ()),
+        deployments=deployments,
     )
 
 

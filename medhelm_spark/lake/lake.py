@@ -4,15 +4,17 @@
 """
 
 import copy
+import dataclasses
 import string
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.stages import Stage
@@ -125,12 +127,14 @@ class Lake:
     ) -> bool:
         """Append in one commit, creating the table if needed.
 
+        A field of the row's that `df` lacks and that has a default gets that in every row.
+
         With `txn` (application id, version) the same commit made twice is skipped by Delta; False
         when another driver committed it first.
         """
         self._refuse_undeclared(table, "writes", "writes")
         marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
-        rows = marked.select(*columns(TABLES[table]))
+        rows = _with_defaults(marked, TABLES[table].row).select(*columns(TABLES[table]))
         writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
         for key, value in properties(TABLES[table]).items():
             writer = writer.option(key, value)
@@ -200,6 +204,32 @@ class Lake:
     def _ddl(self, table: str) -> str:
         row = ddl(TABLES[table].row)
         return f"{row}, {WRITE_ID} STRING" if WRITE_ID not in fields_of(TABLES[table].row) else row
+
+
+def _with_defaults(df: DataFrame, row_type: type) -> DataFrame:
+    """The rows with the defaults of fields that they lack: SQL need not name them."""
+    present, kinds = set(df.columns), fields_of(row_type)
+    for field in dataclasses.fields(row_type):
+        value = _default_of(field)
+        if field.name not in present and value is not dataclasses.MISSING:
+            kind = kinds[field.name].ddl.replace(": ", ":")
+            df = df.withColumn(field.name, _literal(value).cast(kind))
+    return df
+
+
+def _default_of(field: "dataclasses.Field[Any]") -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def _literal(value: Any) -> Column:
+    """A default in SQL: a plain value, or an empty collection."""
+    if isinstance(value, Mapping) and not value:
+        return F.create_map()
+    if isinstance(value, tuple | list | frozenset) and not value:
+        return F.array()
+    return F.lit(value.value if isinstance(value, Enum) else value)
 
 
 def _names(sql: str) -> set[str]:

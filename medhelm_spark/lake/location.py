@@ -5,8 +5,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from medhelm_spark.errors import ConfigError
 
 CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
+THREE_NAMES = re.compile(r"[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*){2}")
+SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.-]*):/")
+"""What a URI begins with; `dbfs:/` and `file:/` are written with one slash too."""
+
+VOLUMES = "dbfs:/Volumes/"
+"""Unity Catalog's volumes, which are folders of every machine there."""
+
+ALLOWED = "a folder, a URI such as s3://BUCKET/FOLDER, or CATALOG.SCHEMA"
 
 NOT_LOCAL_DISK = ("DATABRICKS_RUNTIME_VERSION", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 """Where one of these is set, a bare path may be a mount without hard links, or a cluster's."""
@@ -28,10 +39,32 @@ class Location:
 
     @classmethod
     def of(cls, location: str) -> "Location":
-        """The location as a person named it; a folder becomes absolute."""
+        """The location as a person named it; a folder becomes absolute.
+
+        `file:/PATH` and `dbfs:/Volumes/PATH` are folders; else what a scheme begins is a URI.
+
+        Raises:
+            ConfigError: it is empty, a scheme without a path, or three names.
+        """
+        if not location.strip():
+            raise ConfigError(f"the lake is {location!r}; allowed: {ALLOWED}.")
         if is_catalog(location):
             return cls(location)
-        return cls(location.rstrip("/") if "://" in location else str(Path(location).absolute()))
+        scheme = SCHEME.match(location)
+        if scheme is None and THREE_NAMES.fullmatch(location) and not Path(location).exists():
+            raise ConfigError(
+                f"the lake is {location!r}, which has three names: leave the table's out; "
+                f"allowed: {ALLOWED}."
+            )
+        if scheme and not location[scheme.end() :].strip("/"):
+            raise ConfigError(f"the lake is {location!r}, without a path; allowed: {ALLOWED}.")
+        if scheme and scheme["name"].lower() == "file":
+            return cls(str(Path(unquote(urlsplit(location).path)).absolute()))
+        if location.startswith(VOLUMES):
+            return cls(str(Path(location.removeprefix(VOLUMES.partition("/")[0]))))
+        if scheme:
+            return cls(location.rstrip("/"))
+        return cls(str(Path(location).expanduser().absolute()))
 
     def __str__(self) -> str:
         return self.name
@@ -44,7 +77,7 @@ class Location:
     @property
     def is_folder(self) -> bool:
         """Whether it is a path, not a catalog or URI."""
-        return not self.is_catalog and "://" not in self.name
+        return not self.is_catalog and SCHEME.match(self.name) is None
 
     @property
     def may_exist(self) -> bool:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
+DBFS = "dbfs:/"
+
 _NEWEST_SCHEMA = "SELECT max(schema_version) AS newest FROM {runs}"
 
 
@@ -161,6 +163,8 @@ def open_reader(location: str) -> Reader:
         LakeError: There is no lake, or a newer package wrote it.
     """
     _check_deltalake()
+    if location.startswith(DBFS):  # Spark alone knows the scheme
+        location = f"/dbfs/{location.removeprefix(DBFS)}"
     if "://" not in location and not Path(location).is_dir():
         if is_catalog(location):
             raise SetupError(

@@ -1,7 +1,8 @@
 """The only place that builds a SparkSession.
 
-A key is set only where none is set; a session that a platform already runs is taken as it is, and
-what could not be set on it is reported, not forced.
+A session that is started gets a key only where none is set. One that a platform or a notebook
+already runs is taken as it is: `kept_settings` sets what the stages rely on while they work, and
+puts it back.
 """
 
 import logging
@@ -9,8 +10,8 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
 
@@ -46,6 +47,10 @@ REQUIRED_STATIC: Mapping[str, str] = {
     "spark.speculation": "false",
 }
 
+# By session: how many pieces of work rely on its settings now, and what they were before the first.
+_KEPT: dict[object, tuple[int, Mapping[str, str | None]]] = {}
+_LOCK = threading.Lock()
+
 
 def open_session(
     conf: Mapping[str, str],
@@ -68,9 +73,72 @@ def open_session(
     spark = spark or SparkSession.getActiveSession()
     spark = spark or _start(conf, app_name, permissions, is_encrypted=is_encrypted)
     for key, value in REQUIRED.items():
-        spark.conf.set(key, value)
+        _set(spark, key, value)
     _check_delta(spark)
     return spark
+
+
+@contextmanager
+def kept_settings(spark: SparkSession | None) -> Iterator[None]:
+    """Sets what every stage relies on for a piece of work in a session that is somebody else's.
+
+    `spark` is that session, by default the active one; where there is none, one that is started
+    has the settings already. Afterwards its settings are what they were.
+
+    Raises:
+        SetupError: the session refuses a setting.
+    """
+    spark = spark or SparkSession.getActiveSession()
+    if spark is None:
+        yield
+        return
+    held = _held(spark)
+    with _LOCK:
+        before = {key: spark.conf.get(key, None) for key in REQUIRED}
+        count, first = _KEPT.get(held, (0, before))
+        _KEPT[held] = (count + 1, first)
+    try:
+        for key, value in REQUIRED.items():
+            _set(spark, key, value)
+        yield
+    finally:
+        with _LOCK:
+            count, first = _KEPT.pop(held)
+            if count > 1:  # work in another thread goes on
+                _KEPT[held] = (count - 1, first)
+            else:
+                with suppress(Exception):  # the session may have been stopped meanwhile
+                    for key, setting in first.items():
+                        _restore(spark, key, setting)
+
+
+def _held(spark: SparkSession) -> object:
+    """What is equal for two Python objects of one session."""
+    try:
+        return str(spark._jsparkSession.sessionUUID())
+    except Exception:  # a session without a JVM raises what its own library has for it
+        return getattr(spark, "session_id", id(spark))
+
+
+def _set(spark: SparkSession, key: str, value: str) -> None:
+    if spark.conf.get(key, None) == value:
+        return
+    try:
+        spark.conf.set(key, value)
+    except Exception as error:  # each kind of session has its own
+        raise SetupError(
+            f"the Spark session refuses {key} ({type(error).__name__}); set it to {value} where "
+            "the session is configured."
+        ) from None
+
+
+def _restore(spark: SparkSession, key: str, value: str | None) -> None:
+    if value == spark.conf.get(key, None):
+        return
+    if value is None:
+        spark.conf.unset(key)
+    else:
+        spark.conf.set(key, value)
 
 
 def _start(
@@ -79,7 +147,11 @@ def _start(
     if _submitted():
         builder = SparkSession.builder.appName(app_name)
         present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
-        missing = {key: value for key, value in REQUIRED_STATIC.items() if key not in present}
+        missing = {
+            key: value
+            for key, value in {**REQUIRED, **REQUIRED_STATIC}.items()
+            if key not in present
+        }
         return _configured(builder, missing).getOrCreate()
     java_version = check_java()
     restrict(permissions)
@@ -90,6 +162,7 @@ def _start(
     defaults = {
         "spark.master": "local[*,4]",
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+        **REQUIRED,
         **REQUIRED_STATIC,
         **hadoop_conf(permissions),
         LOCAL_DIR: str(work_folder()),

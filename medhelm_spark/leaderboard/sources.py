@@ -72,7 +72,7 @@ def choose(reader: Reader, suite: str | None = None, release: str | None = None)
 
 
 def _unknown(reader: Reader, kind: Kind, name: str, known: Iterable[str]) -> LakeError:
-    names = ", ".join(map(repr, sorted(known))) or "none"
+    names = ", ".join(sorted(map(repr, known))) or "none"
     return LakeError(f"{reader.location}: no {kind} {name!r}; the lake holds {names}.")
 
 

@@ -212,6 +212,15 @@ def file_id(path: Path) -> str:
         raise ConfigError(f"--file {path}: cannot be read ({type(error).__name__}).") from None
 
 
+def revision_of(path: Path, names: Mapping[str, str]) -> str:
+    """The id of a file's answers: of its bytes, and of what its fields are said to be called.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    return content_id(file_id(path), names) if names else file_id(path)
+
+
 def _refuse(responses: DataFrame) -> None:
     """Raise for the first unusable line, or the first whose id stands in an earlier one."""
     keys = responses.groupBy("path", "source_id", "instance_id", "problem").agg(

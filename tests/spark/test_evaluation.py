@@ -1,6 +1,8 @@
 """One `Evaluation` object over several calls, as a notebook uses it."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import pytest
 from deltalake import DeltaTable
@@ -8,8 +10,11 @@ from deltalake import DeltaTable
 from medhelm_spark import Evaluation
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
-from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.domain.request import PlannedRequest
+from medhelm_spark.errors import ConfigError, LakeError, UnknownNameError
+from medhelm_spark.lake.tables import TABLES
 from tests.spark.conftest import Site, questions
 
 
@@ -24,7 +29,7 @@ def evaluation(site: Site) -> Evaluation:
         site=site.folder / "prod_env",
         spark=site.spark,
         tracking=False,
-        deployments=[constant("team/yes", "yes"), constant("team/no", "no")],
+        deployments=[constant(f"team/{text}", text) for text in ("yes", "no", "late")],
     )
 
 
@@ -67,6 +72,21 @@ def test_a_board_follows_what_is_run_and_imported_next(site: Site) -> None:
         for answer in detail.result.completions
     ]
     assert texts == ["no"] * 4
+
+
+def test_answers_from_files_and_asked_answers_of_a_model_supersede_each_other(site: Site) -> None:
+    bench = site.benchmark("bench", questions(4))
+    here, late = evaluation(site), f"{bench},model=team/late"
+    for text, mean in (("yes", 1.0), ("no", 0.0), ("yes", 1.0)):
+        done = here.import_responses(late, answers(site, text), suite="s")
+        assert (done.model_calls, means(here)) == (0, {"team/late": mean})
+    assert {run["engine"] for run in site.rows("run_specs")} == {"imported"}
+    assert here.run(late, suite="s").model_calls == 4
+    assert means(here) == {"team/late": 0.0}
+    assert here.import_responses(late, answers(site, "yes"), suite="s").model_calls == 0
+    assert means(here) == {"team/late": 1.0}
+    assert here.run(late, suite="s").model_calls == 0, "what was asked is kept"
+    assert means(here) == {"team/late": 0.0}
 
 
 def test_what_is_published_is_frozen_while_the_suite_goes_on(site: Site) -> None:
@@ -123,13 +143,53 @@ def test_every_changed_value_behind_a_release_is_named(
         assert main(command) == 0, f"{table}, restored"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wider(PlannedRequest):
+    note: str | None = None
+    weight: int = 1
+    tags: tuple[str, ...] = ()
+    marks: Mapping[str, int] = field(default_factory=dict)
+    kind: AccessLevel = AccessLevel.GATED
+
+
+def test_a_column_with_a_default_is_added_by_its_field_alone(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = site.benchmark("bench", questions(2))
+    here = evaluation(site)
+    here.run(f"{bench},model=team/yes", suite="s", upto="plan")
+    monkeypatch.setitem(TABLES, "requests", replace(TABLES["requests"], row=Wider))
+    here.run(f"{bench},model=team/no", suite="s", upto="plan")
+    added = {
+        (row["model_deployment"], row["note"], row["weight"], row["kind"], str(row["tags"]))
+        for row in site.rows("requests")
+    }
+    assert added == {
+        ("team/yes", None, None, None, "None"),
+        ("team/no", None, 1, "gated", "[]"),
+    }
+
+
 def test_names_that_are_not_there_are_refused(site: Site) -> None:
     bench = site.benchmark("bench", questions(2))
     here = evaluation(site)
+    conf, zone, zones = site.spark.conf, "spark.sql.session.timeZone", set[str | None]()
+    conf.set(zone, "America/New_York")
+    here._workspace.say = lambda line: zones.add(conf.get(zone))
     here.run(f"{bench},model=team/yes", suite="s")
+    assert (zones, conf.get(zone)) == ({"UTC"}, "America/New_York")
     with pytest.raises(UnknownNameError, match="team/absent"):
         here.compare("team/yes", "team/absent", suite="s")
+    with pytest.raises(ConfigError, match="are one model; give two"):
+        here.compare("team/yes", "team/yes", suite="s")
+    with pytest.raises(LakeError, match="no suite 'other'"):
+        here.track(suite="other")
+    forgot = Evaluation(site.lake_path, site=None, spark=site.spark, tracking=False)
+    with pytest.raises(ConfigError, match=r"this lake holds team/yes, .*deployments="):
+        forgot.dry_run(f"{bench},model=team/yes", suite="s")
     with pytest.raises(UnknownNameError, match="max_instances"):
         here.run(f"{bench},model=team/yes", suite="s", max_instances=2)
     with pytest.raises(ConfigError, match="at least one suite"):
         here.publish("r1", [])
+    assert conf.get(zone) == "America/New_York"
+    conf.set(zone, "UTC")

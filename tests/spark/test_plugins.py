@@ -100,8 +100,8 @@ def test_the_pages_engine_runs(written: Site, capsys: pytest.CaptureFixture[str]
     assert "'hospital/rewriter': unknown engine 'rewriter'" in capsys.readouterr().err
     assert written.run(*words) == 0
     (cell,) = written.board()
-    # Each letter ends with Kind regards, and the card's metric wants Regards.
-    assert (cell["model_deployment"], cell["mean"], cell["count"]) == ("hospital/rewriter", 0.0, 2)
+    # Each letter ends with Regards, which the card's metric wants.
+    assert (cell["model_deployment"], cell["mean"], cell["count"]) == ("hospital/rewriter", 1.0, 2)
     texts = {
         one["text"]
         for row in written.rows("request_results")
@@ -109,7 +109,7 @@ def test_the_pages_engine_runs(written: Site, capsys: pytest.CaptureFixture[str]
         for one in row["completions"]
     }
     assert len(texts) == 2
-    assert all(text.endswith("\nKind regards") for text in texts)
+    assert all(text.endswith("\nWith kind Regards") for text in texts)
 
 
 def rows_of(text: str) -> list[dict[str, Any]]:

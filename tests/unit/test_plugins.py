@@ -119,6 +119,38 @@ def test_the_hash_follows_every_file_of_the_package(write: Write, tmp_path: Path
     assert METRICS["tone"].version == f"3+{second.version}"
 
 
+def test_a_plug_in_that_is_edited_while_python_runs_is_loaded_anew(
+    write: Write, tmp_path: Path
+) -> None:
+    name = write("from .tone import METRICS\n")
+    file = tmp_path / name / "tone.py"
+    file.write_text(GOOD)
+    plugins.activate([name])
+    assert METRICS["tone"].emits[0].display_name == "Tone"
+    before = sys.modules[name]
+    plugins.activate([name])
+    assert sys.modules[name] is before, "nothing was edited"
+    file.write_text(GOOD.replace('display_name="Tone"', 'display_name="Pitch"'))
+    plugins.activate([name])
+    assert METRICS["tone"].emits[0].display_name == "Pitch"
+    file.write_text("raise ValueError")
+    with pytest.raises(SetupError, match="ValueError"):
+        plugins.activate([name])
+    assert METRICS["tone"].emits[0].display_name == "Pitch", "the last that worked stays"
+
+
+def test_each_user_of_plug_ins_has_its_own(write: Write) -> None:
+    first, second = write(GOOD), write(PERTURBATION)
+    plugins.use([first])
+    assert "tone" in METRICS
+    plugins.use([second])
+    assert "tone" not in METRICS
+    plugins.use([first])
+    assert "tone" in METRICS
+    plugins.use([])
+    assert "tone" in METRICS, "none named leaves those that are active"
+
+
 def test_a_zip_of_the_same_files_is_the_same_plug_in(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,5 +62,5 @@ def test_names_that_are_none(columns: str) -> None:
 
 
 def test_names_without_a_source() -> None:
-    with pytest.raises(ConfigError, match="--source, which is not given"):
+    with pytest.raises(ConfigError, match=r"source \(--source\), which is not given"):
         own_data([], {"prompt": "ask"})

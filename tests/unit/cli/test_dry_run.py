@@ -207,7 +207,10 @@ def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Pat
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ([], "or files of them by --conf-paths or --suite-file."),
+        (
+            [],
+            "files of them (conf_paths, --conf-paths) or a suite file (suite_file, --suite-file).",
+        ),
         (["-c", "absent.conf"], "absent.conf"),
         (["-c", "site.conf"], "names no model"),
         (["-c", "site.conf", "--models-to-run", "acme/c"], "--models-to-run: unknown model"),

@@ -53,7 +53,7 @@ def test_a_site_names_an_engine_of_its_plug_in(site):
     assert (given.engine, given.locality) == ("rewriter", Locality.LOCAL)
     preflight(given)
     results = engine_for(given).answer([request("Come in May.")], allow)
-    assert [row.completions[0].text for row in results] == ["Come in May.\nKind regards"]
+    assert [row.completions[0].text for row in results] == ["Come in May.\nWith kind Regards"]
     (held_back,) = engine_for(given).answer([request("Come in May.")], lambda asked: REFUSED)
     assert not held_back.is_answer
     plugins.activate()
@@ -76,7 +76,7 @@ def test_an_engine_of_a_plug_in_is_external_unless_the_site_says_so(site):
 )
 def test_an_engine_of_a_plug_in_checks_its_arguments(site, args, words):
     path = site / "model_deployments.yaml"
-    path.write_text(path.read_text().replace("\n        closing: Kind regards", f" {args}"))
+    path.write_text(path.read_text().replace("\n        closing: With kind Regards", f" {args}"))
     with pytest.raises(ConfigError, match=words):
         preflight(load_site(site).deployments["hospital/rewriter"])
 

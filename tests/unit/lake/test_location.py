@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.location import Location
 
 
@@ -33,3 +34,42 @@ def test_files_are_read_without_spark_only_on_this_machine(tmp_path: Path) -> No
     assert not folder.is_local("local[2]", {"DATABRICKS_RUNTIME_VERSION": "17"})
     assert not Location.of("s3://bucket/lake").is_local("local[2]", {})
     assert not Location.of("main.evals").is_local("local[2]", {})
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "is_folder"),
+    [
+        ("file:/tmp/lake", "/tmp/lake", True),
+        ("file:///tmp/my%20lake/", "/tmp/my lake", True),
+        ("dbfs:/Volumes/main/evals/lake", "/Volumes/main/evals/lake", True),
+        ("dbfs:/mnt/lake/", "dbfs:/mnt/lake", False),
+        ("~/lake", "/home/ann/lake", True),
+    ],
+)
+def test_uris_of_one_slash_and_a_home_are_understood(
+    given: str, name: str, is_folder: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    location = Location.of(given)
+    assert (location.name, location.is_folder) == (name, is_folder)
+    assert Location.of(location.name) == location
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("", "the lake is ''"),
+        (" ", "the lake is ' '"),
+        ("a.b.c", "has three names"),
+        ("file:///", "without a path"),
+        ("s3://", "without a path"),
+    ],
+)
+def test_what_names_no_place_is_refused(given: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=r"allowed: a folder, a URI such as s3://") as caught:
+        Location.of(given)
+    assert said in str(caught.value)
+
+
+def test_a_folder_of_three_names_is_one_where_it_is_written_as_a_path() -> None:
+    assert Location.of("./a.b.c").is_folder

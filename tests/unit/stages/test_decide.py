@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.api.answers import unasked, with_unknown_models
+from medhelm_spark.api.answers import as_imported, with_unknown_models
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.cli.dry_run import _cells
@@ -30,8 +30,8 @@ def imported(
 ) -> ResolvedRun:
     workspace = Workspace(str(tmp_path / "lake"), None)
     entries = Entries(run_entries=[f"pubmed_qa:model={model}"]).load(None)
-    known = with_unknown_models(workspace, entries, "0" * 64, attested)
-    (run,) = unasked(known.resolve(entries))
+    known = with_unknown_models(workspace, entries, attested)
+    (run,) = as_imported(known.resolve(entries), "0" * 64)
     return replace(run, card=replace(run.card, access_level=level))
 
 

@@ -1,0 +1,35 @@
+"""What suites and releases may be called."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medhelm_spark import Evaluation
+from medhelm_spark.api.names import MOST, check_name
+from medhelm_spark.errors import ConfigError
+
+ENTRY = "pubmed_qa:model=huggingface/smollm2-135m-instruct"
+
+
+@pytest.mark.parametrize("name", ["first", "2026 q1", "étude/1", "x" * MOST])
+def test_names_in_one_line_are_taken(name: str) -> None:
+    assert check_name("suite", name) == name
+
+
+@pytest.mark.parametrize("name", [None, "", " ", "a ", "a\nb", 3, True, b"s", "x" * (MOST + 1)])
+def test_other_names_are_refused_before_anything_is_written(name: Any, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    here = Evaluation(lake, site=None, tracking=False, say=lambda line: None)
+    calls = (
+        lambda: here.run(ENTRY, suite=name),
+        lambda: here.dry_run(ENTRY, suite=name),
+        lambda: here.estimate(ENTRY, suite=name),
+        lambda: here.import_responses(ENTRY, "absent.jsonl", suite=name),
+        lambda: here.summarize([name]),
+        lambda: here.publish(name, "s"),
+    )
+    for call in calls:
+        with pytest.raises(ConfigError, match=r" is .*; allowed: text of 1 to 200 characters"):
+            call()
+    assert not lake.exists()

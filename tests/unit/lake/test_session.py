@@ -1,0 +1,76 @@
+"""What a session that is somebody else's keeps; no JVM is started."""
+
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import SparkSession
+
+from medhelm_spark.errors import SetupError
+from medhelm_spark.lake.session import REQUIRED, kept_settings
+
+ZONE = "spark.sql.session.timeZone"
+
+
+class Conf:
+    def __init__(self, refused: str | None = None) -> None:
+        self.held: dict[str, str] = {ZONE: "America/New_York"}
+        self._refused = refused
+
+    def get(self, key: str, default: str | None = None) -> str | None:
+        return self.held.get(key, default)
+
+    def set(self, key: str, value: str) -> None:
+        if key == self._refused:
+            raise RuntimeError("CONFIG_NOT_AVAILABLE")
+        self.held[key] = value
+
+    def unset(self, key: str) -> None:
+        self.held.pop(key, None)
+
+
+class Session:
+    def __init__(self, refused: str | None = None) -> None:
+        self.conf = Conf(refused)
+        self.session_id = object()
+
+
+def session(refused: str | None = None) -> tuple[SparkSession, dict[str, str]]:
+    made: Any = Session(refused)
+    return cast(SparkSession, made), made.conf.held
+
+
+def test_settings_hold_while_something_works_and_are_put_back() -> None:
+    spark, held = session()
+    before = dict(held)
+    with pytest.raises(ValueError, match="x"), kept_settings(spark):
+        assert held == REQUIRED
+        with kept_settings(spark):
+            assert held == REQUIRED
+        assert held == REQUIRED, "work goes on"
+        raise ValueError("x")
+    assert held == before
+
+
+def test_work_that_ends_leaves_other_work_in_the_session_alone() -> None:
+    spark, held = session()
+    first, second = kept_settings(spark), kept_settings(spark)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert held == REQUIRED
+    second.__exit__(None, None, None)
+    assert held == {ZONE: "America/New_York"}
+
+
+def test_a_session_that_refuses_a_setting_is_one_sentence() -> None:
+    spark, held = session(refused=ZONE)
+    before = dict(held)
+    with (
+        pytest.raises(SetupError, match=f"refuses {ZONE} .RuntimeError.; set it to UTC where"),
+        kept_settings(spark),
+    ):
+        pass
+    assert held == before
+    held.update(REQUIRED)
+    with kept_settings(spark):
+        assert held == REQUIRED, "what is there already need not be set"
