@@ -31,8 +31,8 @@ def with_unknown_models(
     if not unknown:
         if attested:
             raise ConfigError(
-                f"--attest-locality {attested}: the model is registered, and its locality stands "
-                "in model_deployments.yaml; leave the flag out."
+                f"attest_locality (--attest-locality) is {attested}: the model is registered with "
+                "its own locality; leave it out."
             )
         return workspace
     origin = "import-responses" + (f" {ATTESTED} {attested}" if attested else "")

@@ -28,6 +28,9 @@ and return. The [notebooks](../notebooks/README.md) show them at work. In a note
 shown as tables, and printed they are text; `to_pandas` needs pandas. What may change, and when,
 stands in [contributing](../CONTRIBUTING.md#what-is-public).
 
+An error that names a flag, such as `--access-level`, means the argument of that name with
+underscores, `access_level`.
+
 A session of your own, handed over as `spark`, needs `spark.sql.extensions` and
 `spark.sql.catalog.spark_catalog` set to Delta's when it is started, Delta's jars, and
 `PYSPARK_PYTHON` naming a Python with this package and pyarrow on every executor. Speculation stays

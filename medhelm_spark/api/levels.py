@@ -51,8 +51,8 @@ def given_data(
         stated = strictest(said) if said else None
         if stated and card.source.data_version and stated is not card.access_level:
             raise ConfigError(
-                f"--access-level: scenario {name!r} was imported as {card.access_level}; import it "
-                f"again with --access-level {stated}."
+                f"access_level (--access-level): scenario {name!r} was imported as "
+                f"{card.access_level}; import it again as {stated}."
             )
         pinning = registry.cards.get(_base(name), card)
         card = with_known_hashes(replaced(card, own), pinning)

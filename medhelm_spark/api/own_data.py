@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.plan import ResolvedRun
@@ -21,12 +22,18 @@ class OwnData:
     may be anybody's.
     """
 
-    paths: Sequence[str]
+    paths: str | Path | Sequence[str | Path]
     columns: Mapping[str, str] = field(default_factory=dict)
     access_level: AccessLevel | None = None
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The paths, several or one, as text."""
+        given = [self.paths] if isinstance(self.paths, str | Path) else self.paths
+        return tuple(str(path) for path in given)
 
-Source = str | Sequence[str] | OwnData
+
+Source = str | Path | Sequence[str | Path] | OwnData
 """One place, several, or places with the names of their columns."""
 
 Sources = Source | Mapping[str, OwnData]
@@ -43,7 +50,8 @@ def own_data(source: Source, columns: Mapping[str, str] | None = None) -> OwnDat
         if columns:
             raise ConfigError("columns is given beside OwnData, which has columns of its own.")
         return source
-    paths = [source] if isinstance(source, str) else list(source)
+    paths = [source] if isinstance(source, str | Path) else list(source)
+    paths = [str(path) for path in paths]
     if not paths and columns:
         raise ConfigError(
             "columns (--columns) names those of source (--source), which is not given."
@@ -104,12 +112,13 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
     card = replace(
         card, source=replace(card.source, columns={**card.source.columns, **own.columns})
     )
-    if len(own.paths) == 1 and own.paths[0].startswith(TABLE):
-        table = own.paths[0].removeprefix(TABLE)
+    places = own.places
+    if len(places) == 1 and places[0].startswith(TABLE):
+        table = places[0].removeprefix(TABLE)
         source = replace(card.source, files=(), dataset=None, revision=None, table=table)
         source = replace(source, is_own=True)
         return replace(card, source=source)
-    return with_source(card, own.paths)
+    return with_source(card, places)
 
 
 def check_order(run: ResolvedRun, own: OwnData | None) -> None:

@@ -57,7 +57,9 @@ def choose(reader: Reader, suite: str | None = None, release: str | None = None)
         LakeError: The lake does not hold it.
     """
     if suite and release:
-        raise ConfigError(f"give --suite {suite!r} or --release {release!r}, not both.")
+        raise ConfigError(
+            f"give suite (--suite) {suite!r} or release (--release) {release!r}, not both."
+        )
     if release:
         releases = {source.name: source for source in list_releases(reader)}
         if release not in releases:

@@ -8,6 +8,7 @@ import pytest
 from deltalake import DeltaTable
 
 from medhelm_spark import Evaluation
+from medhelm_spark.api import evaluation as api
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED
 from medhelm_spark.domain.access import AccessLevel
@@ -170,7 +171,7 @@ def test_a_column_with_a_default_is_added_by_its_field_alone(
     }
 
 
-def test_names_that_are_not_there_are_refused(site: Site) -> None:
+def test_names_that_are_not_there_are_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = site.benchmark("bench", questions(2))
     here = evaluation(site)
     conf, zone, zones = site.spark.conf, "spark.sql.session.timeZone", set[str | None]()
@@ -184,6 +185,10 @@ def test_names_that_are_not_there_are_refused(site: Site) -> None:
         here.compare("team/yes", "team/yes", suite="s")
     with pytest.raises(LakeError, match="no suite 'other'"):
         here.track(suite="other")
+    tracked: list[str] = []
+    monkeypatch.setattr(api, "track", lambda workspace, ctx, *more: tracked.append(ctx.suite))
+    Evaluation(site.lake_path, site=None, spark=site.spark).track()
+    assert tracked == ["s"], "the suite planned last"
     forgot = Evaluation(site.lake_path, site=None, spark=site.spark, tracking=False)
     with pytest.raises(ConfigError, match=r"this lake holds team/yes, .*deployments="):
         forgot.dry_run(f"{bench},model=team/yes", suite="s")

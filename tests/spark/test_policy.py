@@ -1,5 +1,6 @@
 """Who may see what: refused in the plan, refused again at the engine, recorded, never sent."""
 
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -125,8 +126,9 @@ def test_private_text_reaches_no_server_outside_the_listed_networks(
     site.deploy("acme/served", engine="openai", base_url=outside.url, max_attempts=1)
     assert site.run("-r", f"{entry},model={model}", suite="literal") == 1
     assert f"sends to {OUTSIDE}: its address is in no network" in capsys.readouterr().err
-    refused = [row for row in site.rows("policy_decisions") if not row["allowed"]]
-    assert [row["suite"] for row in refused] == ["literal"]
+    decisions = sorted(site.rows("policy_decisions"), key=itemgetter("decided_at"))
+    refused = [row for row in decisions if not row["allowed"]]
+    assert [row["suite"] for row in refused] == ["s", "literal"], "a denial at send has its row too"
     open_to_all = site.benchmark("open", questions(3))
     assert site.run("-r", f"{open_to_all},model={model}", suite="open") == 0
     assert len(outside.received) == 3, "public text goes where its deployment says"

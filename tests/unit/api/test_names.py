@@ -1,13 +1,15 @@
 """What suites and releases may be called."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from medhelm_spark import Evaluation
 from medhelm_spark.api.names import MOST, check_name
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard.sources import Kind, _unknown
 
 ENTRY = "pubmed_qa:model=huggingface/smollm2-135m-instruct"
 
@@ -33,3 +35,12 @@ def test_other_names_are_refused_before_anything_is_written(name: Any, tmp_path:
         with pytest.raises(ConfigError, match=r" is .*; allowed: text of 1 to 200 characters"):
             call()
     assert not lake.exists()
+
+
+def test_a_lake_that_holds_a_suite_without_a_name_still_says_what_it_holds() -> None:
+    class Held:
+        location = "lake"
+
+    names: list[Any] = ["a", None]
+    said = str(_unknown(cast(Reader, Held()), Kind.SUITE, "b", names))
+    assert said == "lake: no suite 'b'; the lake holds 'a', None."

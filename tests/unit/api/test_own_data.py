@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.api.own_data import OwnData, check_order, own_data, parse_columns, replaced
+from medhelm_spark.api.own_data import (
+    OwnData,
+    by_scenario,
+    check_order,
+    own_data,
+    parse_columns,
+    replaced,
+)
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.scenarios import required_columns
@@ -64,3 +71,18 @@ def test_names_that_are_none(columns: str) -> None:
 def test_names_without_a_source() -> None:
     with pytest.raises(ConfigError, match=r"source \(--source\), which is not given"):
         own_data([], {"prompt": "ask"})
+
+
+def test_paths_are_taken_as_paths_and_alone(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "mine.csv", [["label", "prompt", "context"], ["B", "q", "c"]])
+    for given in (path, [path], str(path), OwnData(paths=path), OwnData(paths=str(path))):
+        own = own_data(given)
+        assert own is not None
+        (found,) = instances(replaced(CARD, own))
+        assert "Text: c" in found.input
+
+
+def test_names_of_columns_are_said_once() -> None:
+    for source in (OwnData(paths="a.csv"), {"bench": OwnData(paths="a.csv")}):
+        with pytest.raises(ConfigError, match="OwnData, which has columns of its own"):
+            by_scenario(source, {"a": "b"}, ())

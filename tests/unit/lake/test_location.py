@@ -43,13 +43,13 @@ def test_files_are_read_without_spark_only_on_this_machine(tmp_path: Path) -> No
         ("file:///data/my%20lake/", "/data/my lake", True),
         ("dbfs:/Volumes/main/evals/lake", "/Volumes/main/evals/lake", True),
         ("dbfs:/mnt/lake/", "dbfs:/mnt/lake", False),
-        ("~/lake", "/people/ann/lake", True),
+        ("~/lake", "/data/ann/lake", True),
     ],
 )
 def test_uris_of_one_slash_and_a_home_are_understood(
     given: str, name: str, is_folder: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOME", "/people/ann")
+    monkeypatch.setenv("HOME", "/data/ann")
     location = Location.of(given)
     assert (location.name, location.is_folder) == (name, is_folder)
     assert Location.of(location.name) == location

@@ -85,7 +85,7 @@ def test_answers_of_a_registered_model_are_asked_about_by_its_own_place(tmp_path
     run = imported(tmp_path, AccessLevel.PRIVATE, model=KNOWN)
     decision = asked(run)
     assert (decision.role, decision.locality, decision.allowed) == ("imported", "local", True)
-    with pytest.raises(ConfigError, match="the model is registered, and its locality stands in"):
+    with pytest.raises(ConfigError, match="the model is registered with its own locality"):
         imported(tmp_path, AccessLevel.PRIVATE, Locality.LOCAL, model=KNOWN)
 
 
