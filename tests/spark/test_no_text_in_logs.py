@@ -88,7 +88,8 @@ def commands(site: Site) -> list[tuple[str, list[str]]]:
     where = ["--suite", "s", "-o", str(site.lake_path), "--no-tracking"]
     where += ["--local-path", str(site.folder / "prod_env")]
     run = ["run", "-r", f"{entry},model=acme/echo", *where]
-    take = ["import-responses", "-r", f"{entry},model=team/model", *where, "--file"]
+    attested = ["--attest-locality", "local"]
+    take = ["import-responses", "-r", f"{entry},model=team/model", *where, *attested, "--file"]
     good = response_file(site.folder / "good.jsonl")
     bad = response_file(site.folder / "bad.jsonl", broken=True)
     steps = [(name, run) for name in STEPS if name != "responses"]
