@@ -50,5 +50,5 @@ def test_imported_data_has_the_level_that_it_was_imported_with(registry: Registr
     card = registry.cards[PUBMED]
     held = replace(card, source=replace(card.source, files=(), data_version="0" * 32))
     assert given_data({PUBMED: held}, {}, None, registry).cards[PUBMED] == held
-    with pytest.raises(ConfigError, match="import it again with --access-level gated"):
+    with pytest.raises(ConfigError, match="import it again as gated"):
         given_data({PUBMED: held}, {}, AccessLevel.GATED, registry)
