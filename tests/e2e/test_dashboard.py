@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
@@ -282,15 +282,24 @@ def streamlit_run(lake: Path, port: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def rebound() -> Iterator[Browser]:
-    """A browser whose look-up of another site's name gives this machine's address."""
+def chromium() -> Iterator[Callable[..., Browser]]:
+    """Launches browsers; one Playwright for all, since a second beside it is refused."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     assert path, f"a browser is needed to test the page: one of {', '.join(BROWSERS)}"
     with sync_playwright() as playwright:
-        rules = f"--host-resolver-rules=MAP {EVIL} {HOST}"
-        browser = playwright.chromium.launch(executable_path=path, args=[*SWITCHES, rules])
-        yield browser
-        browser.close()
+
+        def launch(*switches: str) -> Browser:
+            return playwright.chromium.launch(executable_path=path, args=[*SWITCHES, *switches])
+
+        yield launch
+
+
+@pytest.fixture(scope="module")
+def rebound(chromium: Callable[..., Browser]) -> Iterator[Browser]:
+    """A browser whose look-up of another site's name gives this machine's address."""
+    browser = chromium(f"--host-resolver-rules=MAP {EVIL} {HOST}")
+    yield browser
+    browser.close()
 
 
 class TestViewers:
@@ -346,13 +355,11 @@ class TestViewers:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    assert path, f"a browser is needed to test the page: one of {', '.join(BROWSERS)}"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
-        yield browser
-        browser.close()
+def browser(chromium: Callable[..., Browser]) -> Iterator[Browser]:
+    """The machine's Chromium, without a window."""
+    browser = chromium()
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(params=[1280, 1920])
