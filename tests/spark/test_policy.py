@@ -129,7 +129,8 @@ def test_private_text_reaches_no_server_outside_the_listed_networks(
     decisions = sorted(site.rows("policy_decisions"), key=itemgetter("decided_at"))
     refused = [row for row in decisions if not row["allowed"]]
     assert [row["suite"] for row in refused] == ["s", "literal"], "a denial at send has its row too"
-    open_to_all = site.benchmark("open", questions(3))
+    others = [{**row, "question": f"Once more: {row['question']}"} for row in questions(3)]
+    open_to_all = site.benchmark("open", others)  # the same text would still be private
     assert site.run("-r", f"{open_to_all},model={model}", suite="open") == 0
     assert len(outside.received) == 3, "public text goes where its deployment says"
 
