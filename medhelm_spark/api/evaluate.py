@@ -6,12 +6,20 @@ from dataclasses import dataclass, replace
 from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.api.answers import as_imported, check_single
 from medhelm_spark.api.entries import LoadedEntries
-from medhelm_spark.api.levels import given_data, levels_of, with_levels
-from medhelm_spark.api.own_data import Sources, by_scenario, check_order, own_data
+from medhelm_spark.api.levels import Given, given_data, levels_of, with_levels
+from medhelm_spark.api.own_data import (
+    Source,
+    Sources,
+    by_scenario,
+    check_order,
+    own_data,
+    replaced,
+)
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy
@@ -20,8 +28,10 @@ from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
+from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
@@ -50,6 +60,21 @@ place is your file system's, catalog's or bucket's business: check it before goi
 and judges see it only where this policy lists their locality:
 {policy}.
 ------------------------------------------------------------------------------------------"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """An evaluation whose runs, data and levels are checked; neither Spark nor the lake was asked.
+
+    `runs` stand at the levels of `given`, their cards with the data that they read. `own` are the
+    scenarios whose data a person gave.
+    """
+
+    workspace: Workspace
+    entries: LoadedEntries
+    runs: tuple[ResolvedRun, ...]
+    given: Given
+    own: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,53 +153,65 @@ def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
     return {asked.name: asked for asked in (*models, *judges) if asked.engine != IMPORTED}
 
 
-def prepare(
+def resolve(
     workspace: Workspace,
     entries: LoadedEntries,
-    suite: str,
     source: Sources = (),
     columns: Mapping[str, str] | None = None,
     *,
     access_level: AccessLevel | None = None,
-    is_asked: bool = True,
     revision: str | None = None,
-    skip_completed_runs: bool = False,
-) -> Prepared:
-    """Resolve, check, ask the policy, ingest what is missing, plan.
+) -> Resolved:
+    """Resolve, check, and tell the level of the data.
 
-    `source` replaces scenarios' own data, and `access_level` says who may hold it. Data in the lake
-    is used as it is, but for a user's own benchmark file: that is read again, so that an edited one
-    is noticed. With `revision`, the id of a file of answers, the models are not asked, only their
-    judges.
+    `source` replaces scenarios' own data, and `access_level` says who may hold it. With `revision`,
+    the id of a file of answers, the models are not asked, only their judges.
     """
     runs = workspace.resolve(entries)
     check(runs)
     if revision:
         check_single(runs)
         runs = as_imported(runs, revision)
-    if not isinstance(source, Mapping):
-        own_data(source, columns)  # refuses names of columns alone before Spark starts
+    sources = by_scenario(source, columns, runs)
+    for run in runs:
+        check_order(run, sources.get(run.card.name))
+    cards = {run.card.name: run.card for run in runs}
+    given = given_data(cards, sources, access_level, workspace.registry)
+    levels = {name: card.access_level for name, card in given.cards.items()}
+    check_plugins(workspace.registry.policy, levels.values())
+    return Resolved(
+        workspace=workspace,
+        entries=entries,
+        runs=with_levels(runs, levels),
+        given=given,
+        own=frozenset(sources),
+    )
+
+
+def prepare(
+    resolved: Resolved, suite: str, *, is_asked: bool = True, skip_completed_runs: bool = False
+) -> Prepared:
+    """Ask the policy, ingest what is missing, plan.
+
+    Data in the lake is used as it is, but for a user's own benchmark file: that is read again, so
+    that an edited one is noticed. `is_asked` says whether models or judges will be.
+    """
+    workspace, given, runs = resolved.workspace, resolved.given, resolved.runs
     if is_asked:
         check_engines(runs, workspace)
-    workspace.expect(run.card.access_level for run in runs)
-    if source:  # whose data it is, is not known before it is read
-        workspace.expect([AccessLevel.PRIVATE])
+    workspace.expect(map(_highest, given.cards.values()))
     ctx = workspace.context(suite)
     if skip_completed_runs:
         done = completed(ctx)
         runs = tuple(run for run in runs if run.name not in done)
-    sources = by_scenario(source, columns, runs)
-    for run in runs:
-        check_order(run, sources.get(run.card.name))
+    cards = {run.card.name: given.cards[run.card.name] for run in runs}
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
     registry = workspace.registry
-    named = {run.card.name: run.card for run in runs}
-    given = given_data(named, sources, access_level, registry)
-    cards = given.cards
-    runs = with_levels(runs, {name: card.access_level for name, card in cards.items()})
     decide(ctx, runs, registry.policy)
     _warn(ctx, cards.values(), registry.policy)
-    kept = [card for name, card in cards.items() if name not in sources and card.shape != TABULAR]
+    kept = [
+        card for name, card in cards.items() if name not in resolved.own and card.shape != TABULAR
+    ]
     data = _still_known(ctx, ingested(ctx, kept), cards, given.published)
     missing = [card for name, card in cards.items() if name not in data]
     data |= ingest(ctx, missing, published=given.published, stated_by=given.stated_by)
@@ -188,12 +225,40 @@ def prepare(
     return Prepared(
         workspace=workspace,
         ctx=ctx,
-        entries=entries,
+        entries=resolved.entries,
         runs=runs,
         specs=tuple(plan(ctx, runs, versions)),
         versions=versions,
         levels=levels_of(data),
     )
+
+
+def _highest(card: ScenarioCard) -> AccessLevel:
+    """The strictest level that the data may turn out to have: a table's rows have their own."""
+    return AccessLevel.PRIVATE if card.source.table else card.access_level
+
+
+def ingest_scenario(
+    workspace: Workspace,
+    name: str,
+    source: Source = (),
+    columns: Mapping[str, str] | None = None,
+    *,
+    access_level: AccessLevel | None = None,
+) -> Ingested:
+    """Read a scenario's data into the lake, from its card's source or from another."""
+    cards = workspace.registry.cards
+    if name not in cards:
+        raise UnknownNameError("scenario", name, cards, where="--scenario")
+    own = own_data(source, columns)
+    check_card(bind(replaced(cards[name], own)))
+    bound = {name: bind(cards[name])}
+    given = given_data(bound, {name: own} if own else {}, access_level, workspace.registry)
+    card = given.cards[name]
+    check_plugins(workspace.registry.policy, [card.access_level])
+    workspace.expect([_highest(card)])
+    ctx = workspace.context("")
+    return ingest(ctx, [card], published=given.published, stated_by=given.stated_by)[name]
 
 
 def _still_known(

@@ -14,14 +14,17 @@ from medhelm_spark.api.entries import Entries, entries_of, listed
 from medhelm_spark.api.estimates import Estimates, estimates_of
 from medhelm_spark.api.evaluate import (
     Prepared,
-    check,
+    Resolved,
     evaluate,
+    ingest_scenario,
     prepare,
+    resolve,
 )
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
-from medhelm_spark.api.levels import given_data, this_user, with_levels
-from medhelm_spark.api.names import check_name
-from medhelm_spark.api.own_data import Source, Sources, by_scenario, own_data, replaced
+from medhelm_spark.api.levels import this_user
+from medhelm_spark.api.names import check_known, check_name
+from medhelm_spark.api.own_data import Source, Sources
+from medhelm_spark.api.reading import check_page, compared, instances_behind
 from medhelm_spark.api.results import (
     Board,
     Comparison,
@@ -31,18 +34,16 @@ from medhelm_spark.api.results import (
     Release,
     Robustness,
     Runs,
-    turned,
 )
 from medhelm_spark.api.schema import load_board, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
-from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema, load_schema
@@ -53,17 +54,14 @@ from medhelm_spark.leaderboard import (
     InstanceKey,
     Order,
     choose,
-    instances_of,
-    paired,
     robustness_of,
 )
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.plugins import activate, use
-from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.import_responses import import_responses, revision_of
 from medhelm_spark.stages.ingest.lowering import lower_level
-from medhelm_spark.stages.ingest.stage import Ingested, ingest
+from medhelm_spark.stages.ingest.stage import Ingested
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
@@ -176,14 +174,9 @@ class Evaluation:
         check_name("suite", suite)
         if stage is SUMMARIZE and self._tracking:
             preload()
-        workspace = self._workspace
         prepared = prepare(
-            workspace,
-            entries_of(entries, options).load(workspace.site),
+            self._resolve(entries, options, source, columns, access_level=access_level),
             suite,
-            source,
-            columns,
-            access_level=access_level,
             is_asked=stage is not PLAN,
             skip_completed_runs=skip_completed_runs,
         )
@@ -202,15 +195,9 @@ class Evaluation:
     ) -> Runs:
         """What would run and what the policy says of it; starts no Spark, writes nothing."""
         check_name("suite", suite)
-        workspace = self._workspace
-        runs = workspace.resolve(entries_of(entries, options).load(workspace.site))
-        check(runs)
-        sources = by_scenario(source, columns, runs)
-        cards = {run.card.name: run.card for run in runs}
-        given = given_data(cards, sources, access_level, workspace.registry)
-        runs = with_levels(runs, {name: card.access_level for name, card in given.cards.items()})
-        check_plugins(workspace.registry.policy, (run.card.access_level for run in runs))
-        return Runs(suite=suite, runs=runs, policy=workspace.registry.policy)
+        resolved = self._resolve(entries, options, source, columns, access_level=access_level)
+        policy = self._workspace.registry.policy
+        return Runs(suite=suite, runs=resolved.runs, policy=policy)
 
     @at_work
     def estimate(
@@ -225,19 +212,8 @@ class Evaluation:
     ) -> Estimates:
         """Plan, and count what asking would cost: tokens, hours, GPU hours, money."""
         check_name("suite", suite)
-        workspace = self._workspace
-        loaded = entries_of(entries, options).load(workspace.site)
-        return estimates_of(
-            prepare(
-                workspace,
-                loaded,
-                suite,
-                source,
-                columns,
-                access_level=access_level,
-                is_asked=False,
-            )
-        )
+        resolved = self._resolve(entries, options, source, columns, access_level=access_level)
+        return estimates_of(prepare(resolved, suite, is_asked=False))
 
     @at_work
     def ingest(
@@ -249,26 +225,9 @@ class Evaluation:
         access_level: AccessLevel | None = None,
     ) -> Ingested:
         """Read a scenario's data into the lake, from its card's source or from another."""
-        cards = self._workspace.registry.cards
-        if scenario not in cards:
-            raise UnknownNameError("scenario", scenario, cards, where="--scenario")
-        own = own_data(source, columns)
-        check_card(bind(replaced(cards[scenario], own)))
-        given = given_data(
-            {scenario: bind(cards[scenario])},
-            {scenario: own} if own else {},
-            access_level,
-            self._workspace.registry,
+        return ingest_scenario(
+            self._workspace, scenario, source, columns, access_level=access_level
         )
-        card = given.cards[scenario]
-        check_plugins(self._workspace.registry.policy, [card.access_level])
-        self._workspace.expect([AccessLevel.PRIVATE if source else card.access_level])
-        return ingest(
-            self._workspace.context(""),
-            [card],
-            published=given.published,
-            stated_by=given.stated_by,
-        )[scenario]
 
     @at_work
     def lower_level(self, scenario: str, to: AccessLevel | str, *, reason: str) -> LevelChange:
@@ -353,15 +312,15 @@ class Evaluation:
         loaded = entries_of(entries, options).load(self._workspace.site)
         attested = Locality(attest_locality) if attest_locality else None
         workspace = with_unknown_models(self._workspace, loaded, attested)
-        prepared = prepare(
+        resolved = resolve(
             workspace,
             loaded,
-            suite,
             source,
             columns,
             access_level=access_level,
             revision=revision_of(path, fields or {}),
         )
+        prepared = prepare(resolved, suite)
         files = {spec.scenario_name: path for spec in prepared.specs}
         import_responses(prepared.ctx, prepared.specs, files, fields or {})
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
@@ -462,19 +421,7 @@ class Evaluation:
             ConfigError: both are the same model.
         """
         runs = self._runs(suite, release)
-        names = [_deployment_named(name, runs) for name in (first, second)]
-        if names[0] == names[1]:
-            raise ConfigError(f"{first!r} and {second!r} are one model; give two to compare.")
-        both = [run for run in runs if run.run_spec.model_deployment in names]
-        if scenario:
-            _check_known("scenario", scenario, {run.run_spec.scenario_name for run in both})
-            both = [run for run in both if run.run_spec.scenario_name == scenario]
-        pairs = paired(self._workspace.reader, both, coverage_floor=self._workspace.coverage_floor)
-        return Comparison(
-            first=names[0],
-            second=names[1],
-            pairs=tuple(pair if pair.first == names[0] else turned(pair) for pair in pairs),
-        )
+        return compared(self._workspace, runs, first, second, scenario=scenario)
 
     @at_work
     def instances(
@@ -505,22 +452,18 @@ class Evaluation:
             UnknownNameError: the scenario or the model is not on the board.
             ConfigError: order, limit or offset is none of those.
         """
-        _check_known("order", order, Order)
-        for name, value, least in (("limit", limit, 1), ("offset", offset, 0)):
-            if type(value) is not int or value < least:
-                raise ConfigError(
-                    f"{name} is {value!r}; allowed: a whole number of at least {least}."
-                )
+        check_page(order, limit, offset)
         runs = self._runs(suite, release)
-        _check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
-        own = [run for run in runs if run.run_spec.scenario_name == scenario]
-        name = _deployment_named(model, own)
-        spec = next(run.run_spec for run in own if run.run_spec.model_deployment == name)
-        reader = self._workspace.reader
-        page = instances_of(
-            reader, spec, limit=limit, offset=offset, order=Order(order), holding=holding
+        return instances_behind(
+            self._workspace.reader,
+            runs,
+            scenario,
+            model,
+            order=order,
+            limit=limit,
+            offset=offset,
+            holding=holding,
         )
-        return Instances(run_spec=spec, page=page, reader=reader)
 
     # What is told to others --------------------------------------------------------------------
 
@@ -560,6 +503,18 @@ class Evaluation:
 
     # -------------------------------------------------------------------------------------------
 
+    def _resolve(
+        self,
+        entries: str | Sequence[str] | Entries,
+        options: Mapping[str, Any],
+        source: Sources,
+        columns: Mapping[str, str] | None,
+        *,
+        access_level: AccessLevel | None,
+    ) -> Resolved:
+        loaded = entries_of(entries, options).load(self._workspace.site)
+        return resolve(self._workspace, loaded, source, columns, access_level=access_level)
+
     def _evaluate(self, prepared: Prepared, *, upto: Stage, retry_failed: bool) -> Evaluated:
         """Do the stages after the plan, and say what they came to."""
         ctx = prepared.ctx
@@ -595,25 +550,8 @@ class Evaluation:
 def _stage(upto: Stage | str) -> Stage:
     names = {stage.name: stage for stage in UPTO}
     name = upto.name if isinstance(upto, Stage) else upto
-    _check_known("stage", name, names)
+    check_known("stage", name, names)
     return names[name]
-
-
-def _deployment_named(name: str, runs: Sequence[BoardRun]) -> str:
-    """The deployment of that name, or the one that serves the model of that name."""
-    by_name = {run.run_spec.model_deployment: run.run_spec.model for run in runs}
-    if name in by_name:
-        return name
-    serving = sorted(deployment for deployment, model in by_name.items() if model == name)
-    if len(serving) != 1:
-        raise UnknownNameError("model", name, by_name, where="the board")
-    return serving[0]
-
-
-def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
-    names = sorted(known)
-    if name not in names:
-        raise UnknownNameError(kind, str(name), names)
 
 
 def _deployments(given: Iterable[Deployment]) -> tuple[Deployment, ...]:

@@ -43,7 +43,7 @@ def given_data(
         PolicyError: a level has to be stated, or the one that is stated is too low.
         ConfigError: imported data is to have another level.
     """
-    found: dict[str, ScenarioCard] = {}
+    leveled: dict[str, ScenarioCard] = {}
     stated_by: dict[str, str] = {}
     for name, card in cards.items():
         own = sources.get(name)
@@ -63,11 +63,11 @@ def given_data(
             is_own=card.source.is_own,
             policy=registry.policy,
         )
-        found[name] = replace(card, access_level=level)
+        leveled[name] = replace(card, access_level=level)
         if stated:
             stated_by[name] = this_user()
-    published = {name for name, card in found.items() if _is_published(card, registry)}
-    return Given(cards=found, published=frozenset(published), stated_by=stated_by)
+    published = {name for name, card in leveled.items() if _is_published(card, registry)}
+    return Given(cards=leveled, published=frozenset(published), stated_by=stated_by)
 
 
 def _base(name: str) -> str:

@@ -1,8 +1,9 @@
-"""What suites and releases may be called."""
+"""What suites and releases may be called, and names that must be known."""
 
 import re
+from collections.abc import Iterable
 
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, UnknownNameError
 
 MOST = 200
 NAME = re.compile(r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?")
@@ -22,3 +23,14 @@ def check_name(kind: str, name: object) -> str:
         shown = repr(name) if isinstance(name, str) else type(name).__name__
         raise ConfigError(f"{kind} is {shown[:MOST]}; allowed: {RULE}.")
     return name
+
+
+def check_known(kind: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a name that is none of those.
+
+    Raises:
+        UnknownNameError: names what is known.
+    """
+    names = sorted(known)
+    if name not in names:
+        raise UnknownNameError(kind, str(name), names)

@@ -36,7 +36,10 @@ def print_dry_run(runs: Runs) -> int:
 
 def _cells(run: ResolvedRun, decisions: Sequence[PolicyDecision]) -> tuple[str, ...]:
     """Name, model, access level, size, judges, and the rules that allow or refuse."""
-    by_role = {role: [_answer(one) for one in decisions if one.role == role] for role in ROLES}
+    by_role = {
+        role: [_answer(decision) for decision in decisions if decision.role == role]
+        for role in ROLES
+    }
     models = by_role[MODEL] + [f"{answer}, imported, not asked" for answer in by_role[IMPORTED]]
     judges = by_role[JUDGE] or ["none"]
     return (

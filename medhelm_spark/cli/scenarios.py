@@ -52,11 +52,11 @@ def _row(name: str, card: ScenarioCard, data: str) -> tuple[str, ...]:
     return (name, *facts, card.main_metric, card.category, _source(card))
 
 
-def _imported_row(one: ImportedScenario) -> tuple[str, ...]:
+def _imported_row(imported: ImportedScenario) -> tuple[str, ...]:
     """By the name and arguments that a run entry needs; its size is what was imported."""
-    card = card_of(one)
-    size = export_of(one).splits.get(card.main_split)
-    return _row(one.scenario_name, replace(card, size=size), IMPORTED)
+    card = card_of(imported)
+    size = export_of(imported).splits.get(card.main_split)
+    return _row(imported.scenario_name, replace(card, size=size), IMPORTED)
 
 
 def _source(card: ScenarioCard) -> str:

@@ -75,7 +75,7 @@ def allowed_hosts(host: str, more: Sequence[str] = ()) -> list[str]:
 
 def _addresses(name: str) -> list[str]:
     try:
-        return sorted({str(found[4][0]) for found in socket.getaddrinfo(name, None)})
+        return sorted({str(info[4][0]) for info in socket.getaddrinfo(name, None)})
     except OSError:
         return []
 

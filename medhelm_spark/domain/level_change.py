@@ -74,7 +74,7 @@ def lowering_of(
         if change.data_version == data_version and change.to_level.strictness < level.strictness
     ]
     reviewed = [change.to_level for change in own if change.reviewed]
-    lowest = min([level, *reviewed], key=lambda one: one.strictness)
+    lowest = min([level, *reviewed], key=lambda each: each.strictness)
     unreviewed = any(
         change.to_level.strictness < lowest.strictness for change in own if not change.reviewed
     )

@@ -109,8 +109,8 @@ class _Checked:
     async def _check_behind(self, host: str, port: int) -> None:
         addresses = [host]
         if not address_of(host) and self._is_encrypted:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port)
-            addresses = [str(address[0]) for *_, address in found] or [host]
+            looked_up = await asyncio.get_running_loop().getaddrinfo(host, port)
+            addresses = [str(address[0]) for *_, address in looked_up] or [host]
         for address in addresses:
             reason = why_not(self._reach, address, is_encrypted=self._is_encrypted)
             if reason:

@@ -217,10 +217,10 @@ def node_addresses(spark: SparkSession) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _looked_up(host: str) -> tuple[str, ...]:
     try:
-        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+        looked_up = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except OSError:
         return ()
-    return tuple(sorted({str(address[0]) for *_, address in found}))
+    return tuple(sorted({str(address[0]) for *_, address in looked_up}))
 
 
 def _import_meanwhile() -> None:

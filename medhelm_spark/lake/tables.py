@@ -230,10 +230,10 @@ def properties(table: Table) -> dict[str, str]:
     }
 
 
-def refuse_newer(found: int | None) -> None:
+def refuse_newer(version: int | None) -> None:
     """Raise LakeError for a lake written by a newer schema than this package knows."""
-    if found is not None and found > SCHEMA_VERSION:
+    if version is not None and version > SCHEMA_VERSION:
         raise LakeError(
-            f"the lake was written with schema version {found}; this package knows up to "
+            f"the lake was written with schema version {version}; this package knows up to "
             f"{SCHEMA_VERSION}. Install a newer medhelm-spark."
         )

@@ -90,10 +90,10 @@ def _expand(source: DataSource, path: str) -> list[SourceFile]:
 
 def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
     files = [local for file in source.files if (local := _found(file, folder)) is not None]
-    found = sorted(folder.glob("**/*.parquet"))
+    parquet = sorted(folder.glob("**/*.parquet"))
     files = files or [
-        replace(_own_file(source, str(path)), label=f"file {number} of {len(found)} in {folder}")
-        for number, path in enumerate(found, 1)
+        replace(_own_file(source, str(path)), label=f"file {number} of {len(parquet)} in {folder}")
+        for number, path in enumerate(parquet, 1)
     ]
     if not files:
         names = [PurePosixPath(file.path).name for file in source.files]

@@ -138,12 +138,12 @@ def data_versions(rows: ReleaseRows) -> dict[str, str]:
 def row_changes(lake: Lake, rows: ReleaseRows) -> list[Change]:
     """What is no longer as it was published in the tables in which every answer has rows."""
     held = {member.run_spec_id: member.value_hashes or {} for member in rows.members}
-    found = member_hashes(lake, rows)
+    current = member_hashes(lake, rows)
     return [
         Change(table=table, name=member.name)
         for member in rows.members
         for table in ROW_TABLES
-        if held[member.run_spec_id].get(table, "") != found[member.run_spec_id].get(table, "")
+        if held[member.run_spec_id].get(table, "") != current[member.run_spec_id].get(table, "")
     ]
 
 
@@ -183,12 +183,12 @@ def member_hashes(lake: Lake, rows: ReleaseRows) -> dict[str, dict[str, str]]:
 def writes_of_requests(lake: Lake, requests: Sequence[Pin]) -> dict[str, list[Pin]]:
     """By table, the writes that hold prompts and results of the runs' requests."""
     planned = _planned(lake, requests)
-    found = {}
+    writes = {}
     for table, place in OF_REQUESTS.items():
         asked = _ASKED.format(key=place.key)
         sql = _WRITES.format(asked=asked, table=table, key=place.key)
-        found[table] = rows_of(lake.query(sql, requests=planned), Pin)
-    return found
+        writes[table] = rows_of(lake.query(sql, requests=planned), Pin)
+    return writes
 
 
 def row_hashes(lake: Lake, pins: Mapping[str, Sequence[Pin]]) -> dict[str, dict[str, str]]:

@@ -142,7 +142,7 @@ def _answered(ctx: Context, pairs: Pairs) -> Pairs:
     units = [spec.run_spec_id for _, spec in pairs]
     deployments = {spec.model_deployment for _, spec in pairs}
     inputs = inputs_of(ctx, units, PLAN, Purpose.EVALUATE, deployments)
-    whole = {unit for unit, found in inputs.items() if not found.missing}
+    whole = {unit for unit, answers in inputs.items() if not answers.missing}
     return [(run, spec) for run, spec in pairs if spec.run_spec_id in whole]
 
 

@@ -85,7 +85,7 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
     unique = {spec.run_spec_id: spec for spec in specs}
     deployments = {spec.model_deployment for spec in specs}
     inputs = inputs_of(ctx, list(unique), PLAN, Purpose.EVALUATE, deployments)
-    annotated = {unit: one.write_id for unit, one in ctx.finished(ANNOTATE, unique).items()}
+    annotated = {unit: record.write_id for unit, record in ctx.finished(ANNOTATE, unique).items()}
     fingerprints = {
         unit: fingerprint(spec, inputs[unit].fingerprint, annotated.get(unit, ""))
         for unit, spec in unique.items()

@@ -138,7 +138,7 @@ def wave_counts(
         busy = {"busy_milliseconds": counts["milliseconds"], "slot_milliseconds": slot}
         sums[name, executor or "unknown"] = counts | busy
     for name, group in groupby(rows, key=attrgetter("model_deployment")):
-        busy_ms = sum(one["milliseconds"] for (of, _), one in sums.items() if of == name)
+        busy_ms = sum(total["milliseconds"] for (of, _), total in sums.items() if of == name)
         busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slots * slot}
         sums[name, ""] = counts_of(list(group)) | busy
     return sums
@@ -153,8 +153,8 @@ def record_wave(
     counts = wave_counts(outcomes, slots, wall)
     for stage, is_whole in ((INFER, True), (EXECUTORS, False)):
         units = {
-            "|".join(filter(None, (name, write_id, executor))): one
-            for (name, executor), one in counts.items()
+            "|".join(filter(None, (name, write_id, executor))): sums
+            for (name, executor), sums in counts.items()
             if (executor == "") == is_whole
         }
         if units:

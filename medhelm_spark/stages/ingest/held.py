@@ -70,16 +70,16 @@ def raised_cards(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, S
     held = _stricter(ctx, level)
     if held is None:
         return {}
-    found = rows_of(ctx.lake.query(HELD, texts=read(ctx, cards, _texts, Texts), held=held), Held)
-    for one in found:
+    raised = rows_of(ctx.lake.query(HELD, texts=read(ctx, cards, _texts, Texts), held=held), Held)
+    for row in raised:
         ctx.say(
-            f"ingest: {one.scenario_name} is said to be {level}, but the lake holds the text of "
-            f"{one.records:,} of its records as {one.access_level}: it stays "
-            f"{one.access_level} (medhelm-spark level lower records another level)"
+            f"ingest: {row.scenario_name} is said to be {level}, but the lake holds the text of "
+            f"{row.records:,} of its records as {row.access_level}: it stays "
+            f"{row.access_level} (medhelm-spark level lower records another level)"
         )
     return {
-        one.scenario_name: replace(cards[one.scenario_name], access_level=one.access_level)
-        for one in found
+        row.scenario_name: replace(cards[row.scenario_name], access_level=row.access_level)
+        for row in raised
     }
 
 
@@ -89,7 +89,7 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
     `versions` are data versions with their levels.
     """
     ctx = ctx.within(INGEST)
-    found: dict[str, AccessLevel] = {}
+    levels: dict[str, AccessLevel] = {}
     for level in AccessLevel:
         own = sorted(version for version, of in versions.items() if of is level)
         held = _stricter(ctx, level) if own else None
@@ -105,13 +105,13 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
             "text_hashes",
         )
         rows = rows_of(ctx.lake.query(HELD, texts=named, held=held), Held)
-        found |= {row.scenario_name: row.access_level for row in rows}
-    return found
+        levels |= {row.scenario_name: row.access_level for row in rows}
+    return levels
 
 
 def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:
     """The instances of the lake that are stricter than a level; None where there are none."""
-    stricter = [one.value for one in AccessLevel if one.strictness > level.strictness]
+    stricter = [other.value for other in AccessLevel if other.strictness > level.strictness]
     versions = sorted(
         row.data_version
         for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)

@@ -101,8 +101,8 @@ class MakeTexts:
 
     def __call__(self, entries: Iterable[Entry]) -> Iterator[object]:
         files = self.sharing.files
-        found = serialised(entries, self.sharing.source)
-        for place, of_file in groupby(found, key=itemgetter(0)):
+        records_by_file = serialised(entries, self.sharing.source)
+        for place, of_file in groupby(records_by_file, key=itemgetter(0)):
             records = (record for _, record in of_file)
             if place is not None:
                 yield from self.make(records, *files[place])
@@ -114,19 +114,19 @@ class MakeTexts:
 
 def shared(cards: Iterable[ScenarioCard]) -> list[Sharing]:
     """Cards with histories, those together whose sources differ in the files of records alone."""
-    found: list[Sharing] = []
+    sharings: list[Sharing] = []
     for card in cards:
-        alike = (n for n, one in enumerate(found) if _share(one.cards[0], card))
+        alike = (n for n, sharing in enumerate(sharings) if _share(sharing.cards[0], card))
         place = next(alike, None)
         if place is None:
-            found.append(Sharing((card,)))
+            sharings.append(Sharing((card,)))
         else:
-            found[place] = Sharing((*found[place].cards, card))
-    return found
+            sharings[place] = Sharing((*sharings[place].cards, card))
+    return sharings
 
 
-def _share(one: ScenarioCard, other: ScenarioCard) -> bool:
-    return replace(one.source, files=()) == replace(other.source, files=())
+def _share(first: ScenarioCard, other: ScenarioCard) -> bool:
+    return replace(first.source, files=()) == replace(other.source, files=())
 
 
 def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: Watch) -> DataFrame:

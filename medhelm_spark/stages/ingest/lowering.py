@@ -96,15 +96,15 @@ def lowered(
 ) -> dict[str, Ingested]:
     """The data by scenario name as its recorded changes make it: lower where they are reviewed."""
     ctx = ctx.within(INGEST)
-    changes, found, wanted = _changes(ctx), dict(data), {}
+    changes, current, wanted = _changes(ctx), dict(data), {}
     for name, base in data.items():
         lowering = lowering_of(base.access_level, base.data_version, changes, approvals)
-        found[name] = replace(base, is_unreviewed=lowering.is_unreviewed)
+        current[name] = replace(base, is_unreviewed=lowering.is_unreviewed)
         if lowering.access_level is not base.access_level:
             target = INGEST.fingerprint("lowered", base.data_version, lowering.access_level)
             wanted[target] = _Lowered(name=name, base=base, access_level=lowering.access_level)
-            found[name] = replace(
-                found[name], data_version=target, access_level=lowering.access_level
+            current[name] = replace(
+                current[name], data_version=target, access_level=lowering.access_level
             )
 
     def write(ctx: Context, targets: Sequence[str], write_id: str) -> Written:
@@ -115,7 +115,7 @@ def lowered(
         return Written(counts={target: wanted[target].base.counts for target in targets})
 
     run_stage(ctx, INGEST, {target: target for target in wanted}, write)
-    return found
+    return current
 
 
 def _copy(ctx: Context, made: _Lowered, target: str, write_id: str) -> None:

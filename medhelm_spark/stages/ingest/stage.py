@@ -151,12 +151,12 @@ def ingest(
     Raises:
         DataError: a source as a whole is bad, holds no usable record, or repeats an id.
     """
-    found: dict[str, Ingested] = {}
+    data: dict[str, Ingested] = {}
     for level in sorted(AccessLevel, key=lambda level: -level.strictness):
         alike = [card for card in cards if card.access_level is level]
         if alike:
-            found |= _ingest(ctx.within(INGEST), alike, published, stated_by or {})
-    return found
+            data |= _ingest(ctx.within(INGEST), alike, published, stated_by or {})
+    return data
 
 
 def _ingest(
@@ -212,32 +212,32 @@ def _ingested(card: ScenarioCard, summaries: Sequence[Summary]) -> Ingested:
 def _write(
     ctx: Context,
     cards: Mapping[str, ScenarioCard],
-    found: Mapping[str, Ingested],
+    data: Mapping[str, Ingested],
     write_id: str,
 ) -> None:
-    versions = {name: one.data_version for name, one in found.items()}
-    with ctx.metered(f"{INGEST.name}: instances", sum(map(_size, found.values()))) as watch:
+    versions = {name: held.data_version for name, held in data.items()}
+    with ctx.metered(f"{INGEST.name}: instances", sum(map(_size, data.values()))) as watch:
         instances = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
         ctx.lake.append("instances", instances, write_id)
-    with_bad = {name: card for name, card in cards.items() if found[name].bad}
+    with_bad = {name: card for name, card in cards.items() if data[name].bad}
     if with_bad:
         refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
         ctx.lake.append("quarantine", refused, write_id)
 
 
 def _refuse_moved(
-    ctx: Context, cards: Mapping[str, ScenarioCard], found: Mapping[str, Ingested]
+    ctx: Context, cards: Mapping[str, ScenarioCard], data: Mapping[str, Ingested]
 ) -> None:
     """A table without versions is read once more: it must still be what it was."""
     loose = {name: card for name, card in cards.items() if is_loose(card)}
     again = _first_pass(ctx, loose) if loose else {}
-    for name, one in again.items():
-        if one.data_version != found[name].data_version:
+    for name, held in again.items():
+        if held.data_version != data[name].data_version:
             raise changed(f"table {cards[name].source.table!r}")
 
 
-def _size(found: Ingested) -> int:
-    return sum(found.splits.values())
+def _size(held: Ingested) -> int:
+    return sum(held.splits.values())
 
 
 def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
@@ -277,19 +277,19 @@ def parse_hash(card: ScenarioCard) -> str:
     return content_id(*parts, *more)
 
 
-def _refuse(card: ScenarioCard, found: Sequence[Summary]) -> None:
+def _refuse(card: ScenarioCard, summaries: Sequence[Summary]) -> None:
     source = _named(card)
-    good = sum(row.rows for row in found if row.reason is None)
-    duplicates = sum(row.duplicates for row in found)
+    good = sum(row.rows for row in summaries if row.reason is None)
+    duplicates = sum(row.duplicates for row in summaries)
     if duplicates:
-        first = min(row.first_duplicate for row in found if row.first_duplicate is not None)
+        first = min(row.first_duplicate for row in summaries if row.first_duplicate is not None)
         place = "" if card.source.table else f", the first at data row {first}"
         raise DataError(
             f"{source}: {duplicates} ids stand in more than one record{place}; each record of "
             f"scenario {card.name!r} needs an id of its own."
         )
     if not good:
-        bad = {row.reason: row.rows for row in found}
+        bad = {row.reason: row.rows for row in summaries}
         why = f" (refused: {bad})" if bad else ""
         raise DataError(f"{source}: no usable record for scenario {card.name!r}{why}.")
 
@@ -301,27 +301,27 @@ def _named(card: ScenarioCard) -> str:
     return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)
 
 
-def _version(card: ScenarioCard, found: Ingested, stated_by: str | None) -> ScenarioVersion:
+def _version(card: ScenarioCard, held: Ingested, stated_by: str | None) -> ScenarioVersion:
     return ScenarioVersion(
         scenario_name=card.name,
-        data_version=found.data_version,
+        data_version=held.data_version,
         card_hash=parse_hash(card),
-        access_level=found.access_level,
+        access_level=held.access_level,
         display_name=card.display_name,
         category=card.category,
         subcategory=card.subcategory,
         main_metric=card.main_metric,
         main_split=card.main_split.value,
         verified=card.verified,
-        num_instances=_size(found),
-        num_quarantined=sum(found.bad.values()),
+        num_instances=_size(held),
+        num_quarantined=sum(held.bad.values()),
         source=card.source.table or card.source.dataset or card.source.format,
         level_stated_by=stated_by,
     )
 
 
-def _tell(ctx: Context, name: str, found: Ingested) -> None:
-    splits = sorted(found.splits.items())
+def _tell(ctx: Context, name: str, held: Ingested) -> None:
+    splits = sorted(held.splits.items())
     sizes = ", ".join(counted(rows, f"{split} instance") for split, rows in splits)
-    refused = f"; quarantined {dict(found.bad)}" if found.bad else ""
+    refused = f"; quarantined {dict(held.bad)}" if held.bad else ""
     ctx.say(f"{INGEST.name}: {name} has {sizes}{refused}")

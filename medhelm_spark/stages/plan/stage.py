@@ -238,7 +238,7 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
 
 def _renderings(calls: Iterable[Call]) -> list[Rendering]:
     """What must be rendered: once whatever asks for it, as much as the largest draw needs."""
-    found: dict[tuple[object, ...], Rendering] = {}
+    renderings: dict[tuple[object, ...], Rendering] = {}
     for call in calls:
         # A listed draw is nobody's part; the others end at their last key, or at their seed's.
         own = call.draw_id if call.is_listed else call.seed
@@ -246,14 +246,14 @@ def _renderings(calls: Iterable[Call]) -> list[Rendering]:
         rendering = Rendering(
             **{field.name: getattr(call, field.name) for field in fields(Rendering)}
         )
-        found[key] = _larger(rendering, found.get(key, rendering))
-    return list(found.values())
+        renderings[key] = _larger(rendering, renderings.get(key, rendering))
+    return list(renderings.values())
 
 
-def _larger(one: Rendering, other: Rendering) -> Rendering:
-    if one.last_key is None or other.last_key is None:
-        return one if one.last_key is None else other
-    return max(one, other, key=attrgetter("last_key"))
+def _larger(first: Rendering, other: Rendering) -> Rendering:
+    if first.last_key is None or other.last_key is None:
+        return first if first.last_key is None else other
+    return max(first, other, key=attrgetter("last_key"))
 
 
 def _texts(

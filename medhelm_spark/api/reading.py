@@ -1,0 +1,88 @@
+"""What is read beside a board: two models on the same instances, the answers behind a number."""
+
+from collections.abc import Sequence
+
+from medhelm_spark.api.names import check_known
+from medhelm_spark.api.results import Comparison, Instances, turned
+from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import BoardRun, InstanceKey, Order, instances_of, paired
+
+
+def compared(
+    workspace: Workspace,
+    runs: Sequence[BoardRun],
+    first: str,
+    second: str,
+    *,
+    scenario: str | None = None,
+) -> Comparison:
+    """Two models of a board on the same instances, by scenario.
+
+    Raises:
+        UnknownNameError: a model or scenario is not on the board.
+        ConfigError: both are the same model.
+    """
+    names = [_deployment_named(name, runs) for name in (first, second)]
+    if names[0] == names[1]:
+        raise ConfigError(f"{first!r} and {second!r} are one model; give two to compare.")
+    both = [run for run in runs if run.run_spec.model_deployment in names]
+    if scenario:
+        both = _of_scenario(scenario, both)
+    pairs = paired(workspace.reader, both, coverage_floor=workspace.coverage_floor)
+    return Comparison(
+        first=names[0],
+        second=names[1],
+        pairs=tuple(pair if pair.first == names[0] else turned(pair) for pair in pairs),
+    )
+
+
+def check_page(order: Order | str, limit: int, offset: int) -> None:
+    """Refuse a page that is none, before anything is read.
+
+    Raises:
+        UnknownNameError: the order is not known.
+        ConfigError: limit or offset is no number, or too small.
+    """
+    check_known("order", order, Order)
+    for name, value, least in (("limit", limit, 1), ("offset", offset, 0)):
+        if type(value) is not int or value < least:
+            raise ConfigError(f"{name} is {value!r}; allowed: a whole number of at least {least}.")
+
+
+def instances_behind(
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    scenario: str,
+    model: str,
+    *,
+    order: Order | str,
+    limit: int,
+    offset: int,
+    holding: InstanceKey | None,
+) -> Instances:
+    """A page of the answers behind a model's number on a scenario; see `Evaluation.instances`."""
+    own = _of_scenario(scenario, runs)
+    name = _deployment_named(model, own)
+    spec = next(run.run_spec for run in own if run.run_spec.model_deployment == name)
+    page = instances_of(
+        reader, spec, limit=limit, offset=offset, order=Order(order), holding=holding
+    )
+    return Instances(run_spec=spec, page=page, reader=reader)
+
+
+def _of_scenario(scenario: str, runs: Sequence[BoardRun]) -> list[BoardRun]:
+    check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
+    return [run for run in runs if run.run_spec.scenario_name == scenario]
+
+
+def _deployment_named(name: str, runs: Sequence[BoardRun]) -> str:
+    """The deployment of that name, or the one that serves the model of that name."""
+    by_name = {run.run_spec.model_deployment: run.run_spec.model for run in runs}
+    if name in by_name:
+        return name
+    serving = sorted(deployment for deployment, model in by_name.items() if model == name)
+    if len(serving) != 1:
+        raise UnknownNameError("model", name, by_name, where="the board")
+    return serving[0]
