@@ -8,8 +8,9 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.stages.ingest.lowering import lowered
 from medhelm_spark.stages.ingest.stage import Ingested
+from tests.cards import NOTES
 from tests.spark.conftest import PUBLIC, Site, calls, questions
-from tests.spark.notes import NOTES, card, ingest
+from tests.spark.notes import card, ingest
 
 REFUSED = 1
 PRIVATE = {"private"}

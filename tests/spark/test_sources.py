@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.cards import NOTES
 from tests.spark.conftest import PUBLIC, Site, questions
-from tests.spark.notes import NOTES, card, ingest, notes, only_line, read
+from tests.spark.notes import card, ingest, notes, only_line, read
 
 OPEN = {key: name for key, name in NOTES["fields"].items() if key != "id"}
 ODD = (

@@ -1,27 +1,15 @@
 """What a card, a file or a statement may not say of a level is refused before anything is read."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from medhelm_spark.cli import main
 from medhelm_spark.config.resources import conf_path
+from tests.cards import NOTES
 
 REFUSED = 1
-NOTES: dict[str, Any] = {
-    "name": "notes",
-    "display_name": "Notes",
-    "description": "Made for a test.",
-    "access_level": "public",
-    "source": {"files": [{"path": "notes.csv", "split": "test"}]},
-    "shape": "structured",
-    "fields": {"id": "case", "context": "note", "question": "question", "reference": "answer"},
-    "adapter_spec": {"method": "generation"},
-    "metrics": [{"name": "exact_match"}],
-    "main_metric": "exact_match",
-}
 
 
 def command(folder: Path, *arguments: str) -> int:

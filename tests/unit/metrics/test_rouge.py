@@ -82,7 +82,7 @@ TEXT = "fever fevers coughing cough no of 12 mg/dl Ärzte relational"
 words = st.sampled_from(TEXT.split())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(words, max_size=30), st.lists(words, max_size=30))
 def test_equals_the_package_on_any_words(package, left, right):
     reference, answer = " ".join(left), " ".join(right)
@@ -125,7 +125,7 @@ ion sion ou ism ate iti ous ive ize ed ing eed ied ies sses ss s y e ll at bl iz
 pieces = st.sampled_from(ENDINGS.split())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(pieces, min_size=1, max_size=5))
 def test_stems_equal_nltk_on_made_words(parts):
     from nltk.stem.porter import PorterStemmer

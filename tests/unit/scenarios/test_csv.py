@@ -47,7 +47,7 @@ def test_hostile_cells_survive(tmp_path: Path) -> None:
     assert [record.fields["text"] for record in read(tmp_path / "a.csv")] == HOSTILE
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=3, max_size=3),

@@ -42,7 +42,7 @@ CHANGES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(instance=INSTANCES)
 def test_a_copy_is_the_same_every_time_and_changes_only_what_it_may(
     name: str, instance: Instance
@@ -71,7 +71,7 @@ def test_a_copy_is_the_same_every_time_and_changes_only_what_it_may(
 
 
 @pytest.mark.parametrize("name", ["lowercase", "contraction", "abbreviation", "drug_generic"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(instance=INSTANCES)
 def test_a_copy_of_a_copy_is_skipped_where_there_is_nothing_left_to_change(
     name: str, instance: Instance
@@ -82,7 +82,7 @@ def test_a_copy_of_a_copy_is_skipped_where_there_is_nothing_left_to_change(
         assert perturbed(plain, name, CHANGES[name]) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 3), instance=INSTANCES)
 def test_seed_and_instance_decide(seed: int, instance: Instance) -> None:
     change = CHANGES["typos"]
