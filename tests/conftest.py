@@ -5,13 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.attacks import Listener, Table, listening
-
-# A machine that does other work too is no fault of the code.
-settings.register_profile("no-deadline", deadline=None)
-settings.load_profile("no-deadline")
 
 ROOT = Path(__file__).resolve().parent.parent
 

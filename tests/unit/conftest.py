@@ -4,9 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.helm.site import load_site
+
+# A machine that does other work too is no fault of the code.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 Write = Callable[[str, str], Path]
 
