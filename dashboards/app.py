@@ -49,6 +49,7 @@ class Shown:
     viewer: Viewer
 
 
+# By the name in the picker and in the address; the first is shown where none is named.
 PAGES: Mapping[str, Callable[[Shown], None]] = {
     "Board": lambda shown: board_page.show(shown.source, shown.runs, shown.coverage_floor),
     "Robustness": lambda shown: robustness_page.show(shown.runs),
@@ -56,7 +57,6 @@ PAGES: Mapping[str, Callable[[Shown], None]] = {
         shown.reader, shown.source, shown.runs, shown.viewer
     ),
 }
-"""By the name in the picker and in the address; the first is shown where none is named."""
 
 
 def arguments() -> argparse.Namespace:

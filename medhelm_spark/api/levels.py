@@ -111,8 +111,16 @@ def levels_of(data: Mapping[str, Ingested]) -> dict[str, AccessLevel]:
 
 
 def this_user() -> str:
-    """The operating system's user: by name, else by number."""
-    try:
+    """The operating system's user: by name, else by number.
+
+    By the process, never by LOGNAME or USER, with which anybody could sign as somebody else.
+    """
+    if not hasattr(os, "geteuid"):
         return getpass.getuser()
-    except (KeyError, OSError):
-        return f"uid {os.getuid()}"
+    import pwd
+
+    uid = os.geteuid()
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"

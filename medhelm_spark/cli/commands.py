@@ -1,5 +1,6 @@
 """One function per command: what was typed becomes a call of the API, its result is printed."""
 
+import json
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -114,12 +115,20 @@ def level(args: Namespace) -> int:
         f"level: {change.scenario_name} is recorded as {change.to_level} instead of "
         f"{change.from_level} by {change.changed_by}, data version {change.data_version}"
     )
+    if change.reviewed:
+        say(f"level: approved by {change.approved_by}")
+        return 0
     say(
-        f"level: approved by {change.approved_by}"
-        if change.reviewed
-        else "level: unreviewed: until the site's binding policy names somebody else who approves, "
+        "level: unreviewed: until the site's binding policy names somebody else who approves, "
         "its rows keep their level and its text stays on local deployments"
     )
+    approval = {
+        "scenario_name": change.scenario_name,
+        "data_version": change.data_version,
+        "to_level": change.to_level.value,
+        "approved_by": "NAME",
+    }
+    say(f"level: the line of `approvals` that approves it: - {json.dumps(approval)}")
     return 0
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from medhelm_spark.config.loader import refuse_misnamed
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.errors import ConfigError
 
 
 class Named(Protocol):
@@ -63,26 +63,11 @@ class LayeredFiles:
     def files(self, name: str) -> list[Path]:
         """The shipped file of that name and, where it exists, the site's."""
         site = self._site / name if self._site else None
-        if site and (other := _misnamed(site)):
-            raise ConfigError(f"{other}: is not read; its name must be {name}.")
+        if site:
+            refuse_misnamed(site)
         return [conf_path(name), *([site] if site and site.is_file() else [])]
 
     def folder(self, name: str, pattern: str) -> list[Path]:
         """The files of the shipped folder, then those of the site's, each sorted by name."""
         folders = [conf_path(name), *([self._site / name] if self._site else [])]
         return [path for folder in folders for path in sorted(folder.glob(pattern))]
-
-
-def _misnamed(path: Path) -> Path | None:
-    """A file beside `path` that somebody took for it: another ending, or other capitals."""
-    if not path.parent.is_dir():
-        return None
-    names = {f"{path.stem}{ending}" for ending in (".yaml", ".yml", ".json")}
-    return next(
-        (
-            other
-            for other in sorted(path.parent.iterdir())
-            if other.name.lower() in names and other.name != path.name
-        ),
-        None,
-    )

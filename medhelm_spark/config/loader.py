@@ -135,3 +135,17 @@ def shown(value: object) -> str:
         return "empty"
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def refuse_misnamed(path: Path) -> None:
+    """Refuse a file beside `path` that somebody took for it: another ending, or other capitals.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    if not path.parent.is_dir():
+        return
+    names = {f"{path.stem}{ending}" for ending in (".yaml", ".yml", ".json")}
+    for other in sorted(path.parent.iterdir()):
+        if other.name.lower() in names and other.name != path.name:
+            raise ConfigError(f"{other}: is not read; its name must be {path.name}.")

@@ -211,8 +211,10 @@ def _policy(layers: LayeredFiles) -> Policy:
     shipped, *site = layers.files("policy.yaml")
     named = named_policy()
     policy = policy_in_force(shipped, named, site[0] if site else None)
-    for path in (shipped, *([named] if named else []), *site):
-        layers.note("policy", f"policy ({policy.standing})", path)
+    kind = f"policy ({policy.summary})"
+    files = (shipped, *([named] if named else []), *site)
+    for path in sorted(files, key=lambda path: str(path) == policy.origin):  # the last one counts
+        layers.note("policy", kind, path)
     return policy
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.loader import load_yaml, refuse_misnamed
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
@@ -76,8 +76,11 @@ def load_settings(
     environ = os.environ if environ is None else environ
     platform = detect_platform(environ)
     paths = [conf_path("settings", f"{platform}.yaml")]
+    refuse_misnamed(PLATFORM_FILE)
     paths += [PLATFORM_FILE] if PLATFORM_FILE.is_file() else []
     site = local_path / "settings.yaml" if local_path else None
+    if site:
+        refuse_misnamed(site)
     paths += [site] if site and site.is_file() else []
     merged = _SettingsFile()
     for path in paths:
@@ -98,9 +101,11 @@ def named_policy(environ: Mapping[str, str] | None = None) -> Path | None:
     Whether it is binding is not for its name to say, but for the place where it stands.
 
     Raises:
-        ConfigError: It is no absolute path of a file, or the two name different ones.
+        ConfigError: It is no absolute path of a file, or the two name different ones; or a file
+            stands beside PLATFORM_FILE that was taken for it.
     """
     environ = os.environ if environ is None else environ
+    refuse_misnamed(PLATFORM_FILE)
     file = load_yaml(PLATFORM_FILE, _SettingsFile) if PLATFORM_FILE.is_file() else _SettingsFile()
     variable = PREFIX + "POLICY"
     given = {str(PLATFORM_FILE): file.policy, variable: environ.get(variable)}

@@ -90,6 +90,13 @@ class Policy:
         return self.approvals if self.is_binding else ()
 
     @property
+    def summary(self) -> str:
+        """Its standing, with why it is not binding and with the file that restricts it."""
+        reason = f": {self.reason}" if self.reason else ""
+        restricted = f"; restricted by {self.restricted_by}" if self.restricted_by else ""
+        return f"{self.standing}{reason}{restricted}"
+
+    @property
     def label(self) -> str:
         """Its file, as rules and messages name it, with its standing where a site wrote it."""
         name = self.origin or "policy"

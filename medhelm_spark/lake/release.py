@@ -151,5 +151,5 @@ def refuse_changed(release: str, rows: ReleaseRows, further: Iterable[Change] = 
         )
     raise IntegrityError(
         f"release {release!r} is not what was published; changed since: {first_of(changed, 8)}. "
-        "No number of it is shown; restore the lake, or publish the release again."
+        "No number of it is shown; restore the lake. Publishing again would pin the changed values."
     )

@@ -45,6 +45,12 @@ def test_every_test_that_a_page_names_is_there(page: str) -> None:
     assert not lacking
 
 
+def test_a_test_that_the_text_names_without_its_file_stands_in_the_table() -> None:
+    page = (ROOT / GOVERNANCE).read_text(encoding="utf-8")
+    tabled = {test for _, test in NAMED.findall(section(GOVERNANCE, "Shown by"))}
+    assert not set(re.findall(r"`(test_\w+)`", page)) - tabled
+
+
 def test_the_readme_and_the_policy_on_reports_lead_to_the_promises() -> None:
     for page in ("README.md", "SECURITY.md"):
         assert f"]({GOVERNANCE})" in (ROOT / page).read_text(encoding="utf-8"), page

@@ -1,6 +1,7 @@
 """The level follows the data: what is private stays private by whatever way it comes again."""
 
 import pytest
+import yaml
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.cli import main
@@ -63,8 +64,16 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
 
     lower = ["level", "lower", "--scenario", "ward", "--to", "public", "--reason", "made up"]
     assert command(site, *lower) == 0
-    assert "unreviewed" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "unreviewed" in said
     (change,) = site.rows("level_changes")
+    (line,) = yaml.safe_load(said.partition("approves it: ")[2].splitlines()[0])
+    assert line == {
+        "scenario_name": "ward",
+        "data_version": change["data_version"],
+        "to_level": "public",
+        "approved_by": "NAME",
+    }
     assert (change["from_level"], change["to_level"], change["reason"]) == (
         "private",
         "public",
@@ -84,6 +93,7 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
     assert lowered(ctx, {"ward": base}, [by_self])["ward"].is_unreviewed
     done = lowered(ctx, {"ward": base}, [_approval(version, "the privacy officer")])["ward"]
     assert (done.access_level, done.is_unreviewed) == (AccessLevel.PUBLIC, False)
+    assert "ward counts as public, not private: lowered on record" in capsys.readouterr().err
     assert levels(site, "instances", data_version=done.data_version) == {"public"}
     assert levels(site, "instances", data_version=version) == PRIVATE
 

@@ -37,10 +37,11 @@ def test_a_model_outside_may_not_see_gated_text(
 
 
 def test_a_judge_outside_may_not_see_private_text(
-    site: Site, capsys: pytest.CaptureFixture[str]
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    log = tmp_path / "calls.log"
     model = site.deploy("acme/yes", text="yes")
-    site.deploy("vendor/judge", locality="external", mode="judge")
+    site.deploy("vendor/judge", locality="external", mode="judge", log_file=str(log))
     jury = {
         "name": "jury_score",
         "prompt_file": "judge.txt",
@@ -53,6 +54,7 @@ def test_a_judge_outside_may_not_see_private_text(
     assert "the judge 'vendor/judge'" in capsys.readouterr().err
     refused = [row for row in site.rows("policy_decisions") if not row["allowed"]]
     assert [row["role"] for row in refused] == ["judge"]
+    assert not calls(log)
 
 
 @pytest.mark.attack("policy", "a plan that was let through by mistake sends gated text")

@@ -106,6 +106,10 @@ def lowered(
             current[name] = replace(
                 current[name], data_version=target, access_level=lowering.access_level
             )
+            ctx.say(
+                f"ingest: {name} counts as {lowering.access_level}, not {base.access_level}: "
+                "lowered on record and approved in the binding policy"
+            )
 
     def write(ctx: Context, targets: Sequence[str], write_id: str) -> Written:
         for target in targets:

@@ -1,5 +1,7 @@
 """Whose bytes a card's data are, what was stated of them, and by whom."""
 
+import os
+import pwd
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +46,15 @@ def test_own_data_is_not_published_and_who_stated_its_level_is_kept(
         by_object = replace(own, access_level=AccessLevel.GATED)
         given = given_data(cards, {PUBMED: by_object}, AccessLevel.PUBLIC, registry)
         assert given.cards[PUBMED].access_level is AccessLevel.GATED
+
+
+@pytest.mark.attack("levels", "a lowering signed by another name: LOGNAME, USER")
+def test_who_states_a_level_is_known_by_the_process_not_by_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "the privacy officer")
+    assert this_user() == pwd.getpwuid(os.geteuid()).pw_name
 
 
 def test_imported_data_has_the_level_that_it_was_imported_with(registry: Registry) -> None:

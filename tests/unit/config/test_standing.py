@@ -188,6 +188,18 @@ def test_beside_a_binding_policy_a_site_only_restricts(write) -> None:
         AccessLevel.PRIVATE: (Locality.LOCAL,),
     }
     assert policy.label == f"{named} (binding) with {site} (advisory)"
+    assert policy.summary == f"binding; restricted by {site}"
+
+
+@pytest.mark.usefixtures("binding")
+def test_the_binding_file_is_named_as_the_one_in_force_beside_a_sites_own(write, platform) -> None:
+    named = write("etc/policy.yaml", WIDE)
+    platform(f"policy: {named}")
+    site = write("site/policy.yaml", "allowed: {public: [local]}")
+    (row,) = (row for row in explain(load_site(site.parent)) if row.kind == "policy")
+    assert row.name == f"policy (binding; restricted by {site})"
+    assert row.file == str(named)
+    assert str(site) in row.overridden
 
 
 @pytest.mark.usefixtures("binding")
@@ -240,6 +252,21 @@ def test_a_variable_does_not_win_over_the_platform(write, platform) -> None:
     platform(f"policy: {write('etc/policy.yaml', WIDE)}")
     with pytest.raises(ConfigError, match="names another one"):
         named_policy({"MEDHELM_SPARK_POLICY": "/somewhere/policy.yaml"})
+
+
+@pytest.mark.attack("policy", "a settings.yml that somebody takes for the platform's settings")
+def test_a_file_that_looks_like_the_settings_is_an_error(
+    write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = write("etc/settings.yml", "policy: /etc/policy.yaml")
+    monkeypatch.setattr(settings, "PLATFORM_FILE", written.with_suffix(".yaml"))
+    for load in (named_policy, load_settings):
+        with pytest.raises(ConfigError, match=r"yml: is not read; its name must be settings\.yaml"):
+            load()
+    site = write("site/settings.yml", "").parent
+    monkeypatch.setattr(settings, "PLATFORM_FILE", site / "none" / "settings.yaml")
+    with pytest.raises(ConfigError, match=r"its name must be settings\.yaml"):
+        load_settings(site)
 
 
 @pytest.mark.parametrize("text", ["policy.yaml", "/no/such/policy.yaml", "main.governance.policy"])

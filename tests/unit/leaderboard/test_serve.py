@@ -1,5 +1,6 @@
 """What `serve` refuses and what it starts; the running page is tested end to end."""
 
+import ast
 import socket
 from itertools import pairwise
 from pathlib import Path
@@ -48,6 +49,16 @@ def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
     assert words[-3:] == ["--", "--output-path", "my lake"]
     assert "--server.allowedHosts=localhost" in words
     assert "--server.allowedHosts=*" not in words
+
+
+def test_the_page_holds_no_loose_text_which_streamlit_would_show() -> None:
+    app = Path(command("lake", 8000, "127.0.0.1")[4])
+    loose = [
+        node.lineno
+        for node in ast.parse(app.read_text(encoding="utf-8")).body[1:]
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
+    assert not loose
 
 
 def test_the_names_that_a_server_answers_to() -> None:
