@@ -1,7 +1,7 @@
 """Who may hold the data of runs: as a card says, as a person states, as the lake knows."""
 
-import getpass
 import os
+import pwd
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -111,8 +111,11 @@ def levels_of(data: Mapping[str, Ingested]) -> dict[str, AccessLevel]:
 
 
 def this_user() -> str:
-    """The operating system's user: by name, else by number."""
+    """The operating system's user: by name, else by number.
+
+    Not `getpass.getuser`: it takes the name from variables that a person may set to another's.
+    """
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
         return f"uid {os.getuid()}"
