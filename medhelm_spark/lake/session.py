@@ -64,8 +64,8 @@ def open_session(
     """The given or the platform's session if there is one, else a new one with `conf` as defaults.
 
     Files of a new one are made with these permissions; what it spills and shuffles lies in a folder
-    that nobody else can read, `is_encrypted` with a key that only its memory holds. Its ports, which
-    every user of the machine reaches, answer to a secret of the same kind.
+    that nobody else can read, `is_encrypted` with a key that only its memory holds. Its ports,
+    which every user of the machine reaches, answer to a secret of the same kind.
 
     Raises:
         SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.

@@ -85,7 +85,9 @@ def test_spark_values_are_text(write) -> None:
         "spark.authenticate.secret",
     ],
 )
-@pytest.mark.attack("secrets", "a key of an object store in settings.yaml, read from the process list")
+@pytest.mark.attack(
+    "secrets", "a key of an object store in settings.yaml, read from the process list"
+)
 def test_a_key_written_out_for_spark_is_refused_and_not_shown(write, name: str) -> None:
     site = write("site/settings.yaml", f"spark: {{{name}: Xq7Lw2}}").parent
     with pytest.raises(ConfigError, match="is a key written out") as caught:
