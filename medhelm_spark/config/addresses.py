@@ -31,6 +31,17 @@ ISSUED = re.compile(
 CREDENTIALS = re.compile(r"(bearer|basic|digest|token|apikey)\s+\S", re.IGNORECASE)
 LONG_WORD = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w+/=]{20,}")
 
+# Settings of Spark and Hadoop that hold a secret; those that say where one is, or of what kind, do
+# not, and neither does a reference of the platform's ({{secrets/SCOPE/KEY}} on Databricks).
+SPARK_SECRET = re.compile(
+    r"password$|([-_.])(secret|password|token|access[-_.]key|account[-_.]key)([-_.]|$)",
+    re.IGNORECASE,
+)
+ABOUT_A_SECRET = re.compile(
+    r"(algorithm|binding|class|enabled|endpoint|file|interval|path|providers?|type)$", re.IGNORECASE
+)
+PLATFORM_SECRET = re.compile(r"\{\{secrets/[^{}]+\}\}")
+
 
 def check_url(url: str, where: str) -> None:
     """Refuses an address that is no http URL or that carries a secret; none is empty.
@@ -77,6 +88,23 @@ def check_secrets(args: Mapping[str, Any], where: str) -> None:
     for place, name, value in _leaves(_others(args), ""):
         if isinstance(value, str) and _is_secret(name, value) and not _is_reference(value):
             raise ConfigError(_written_out(where, place, f"a reference, {REFERENCES}"))
+
+
+def check_spark_secrets(spark: Mapping[str, str], where: str) -> None:
+    """Refuses a key written out in settings of Spark; the key itself is never shown.
+
+    They stand in the command line of the JVM, which every user of the machine may read.
+    """
+    for name, value in spark.items():
+        is_named = SPARK_SECRET.search(name) and not ABOUT_A_SECRET.search(name)
+        if not (is_named or ISSUED.search(value)) or PLATFORM_SECRET.fullmatch(value):
+            continue
+        raise ConfigError(
+            f"{where}: spark.{ISSUED.sub('...', name)} is a key written out, which every user of "
+            "the machine could read in its list of processes; name a credential provider of "
+            "Hadoop's (spark.hadoop.hadoop.security.credential.provider.path), or give the key by "
+            "the platform's own secrets."
+        )
 
 
 def _others(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -135,10 +135,7 @@ def _built(
     entry: DeploymentEntry, engine: str, args: Args, engines: Engines, path: Path
 ) -> Deployment:
     declared, where = engines[engine], f"{path}: deployment {entry.name!r}"
-    check_secrets(args, where)
-    urls = _destinations(declared, args, where)
-    for url in urls:
-        check_url(url, where)
+    urls = _checked_urls(declared, args, where)
     locality = declared.locality(args)
     # What computes in the process that asks is local by its nature, and sends nowhere.
     is_here = locality is Locality.LOCAL and not urls
@@ -166,11 +163,28 @@ def _built(
     )
 
 
-def _destinations(declared: DeclaredEngine, args: Args, where: str) -> tuple[str, ...]:
+def check_given(deployment: Deployment, engines: Engines) -> Deployment:
+    """The deployment, which a program made and no file, held to what a file's is held to.
+
+    Raises:
+        ConfigError: It holds a written-out key, or an address that is none.
+    """
+    if deployment.engine in engines:
+        where = f"deployment {deployment.name!r}"
+        _checked_urls(engines[deployment.engine], deployment.args, where)
+    return deployment
+
+
+def _checked_urls(declared: DeclaredEngine, args: Args, where: str) -> tuple[str, ...]:
+    """The addresses that these arguments have text sent to; neither they nor a key is shown."""
+    check_secrets(args, where)
     try:
-        return declared.destinations(args)
+        urls = declared.destinations(args)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
+    for url in urls:
+        check_url(url, where)
+    return urls
 
 
 def _check_limits(entry: DeploymentEntry, where: str) -> None:

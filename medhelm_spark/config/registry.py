@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medhelm_spark.config.cards import Taxonomy, card_reader, load_taxonomy
-from medhelm_spark.config.deployments import Engines, Refusal, Translate, load_deployments
+from medhelm_spark.config.deployments import (
+    Engines,
+    Refusal,
+    Translate,
+    check_given,
+    load_deployments,
+)
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
 from medhelm_spark.config.layers import LayeredFiles, Load, Origin
 from medhelm_spark.config.models import load_models
@@ -146,7 +152,10 @@ def load_registry(
             "scenario", layers.folder("scenarios", "*.yaml"), _keeping_levels(read_card, shipped)
         ),
         shipped=shipped,
-        deployments={**usable, **{deployment.name: deployment for deployment in deployments}},
+        deployments={
+            **usable,
+            **{given.name: check_given(given, engines) for given in deployments},
+        },
         models=layers.read("model", layers.files("model_metadata.yaml"), load_models),
         juries=_juries(layers),
         rubrics=layers.read("rubric", layers.folder("rubrics", "*.md"), read_rubric),

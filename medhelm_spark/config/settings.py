@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.config.addresses import check_spark_secrets
 from medhelm_spark.config.loader import load_yaml, refuse_misnamed
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -85,6 +86,7 @@ def load_settings(
     merged = _SettingsFile()
     for path in paths:
         file = load_yaml(path, _SettingsFile)
+        check_spark_secrets(file.spark, str(path))
         if file.policy and path != PLATFORM_FILE:
             raise ConfigError(
                 f"{path}: policy is for the platform to name, in {PLATFORM_FILE} or "

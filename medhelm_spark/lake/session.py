@@ -31,6 +31,7 @@ ROWS_WORTH_CODE = 30_000
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOCAL_DIR = "spark.local.dir"
 ENCRYPTION = "spark.io.encryption.enabled"
+AUTHENTICATION = "spark.authenticate"
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
@@ -63,7 +64,8 @@ def open_session(
     """The given or the platform's session if there is one, else a new one with `conf` as defaults.
 
     Files of a new one are made with these permissions; what it spills and shuffles lies in a folder
-    that nobody else can read, `is_encrypted` with a key that only its memory holds.
+    that nobody else can read, `is_encrypted` with a key that only its memory holds. Its ports,
+    which every user of the machine reaches, answer to a secret of the same kind.
 
     Raises:
         SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
@@ -167,6 +169,8 @@ def _start(
         **hadoop_conf(permissions),
         LOCAL_DIR: str(work_folder()),
         ENCRYPTION: str(is_encrypted).lower(),
+        # Without it Spark hands few-shot texts and keys of object stores to whoever connects.
+        AUTHENTICATION: "true",
     }
     with delta_classes(spark_version) as delta:
         settings = {**defaults, **delta, **conf}

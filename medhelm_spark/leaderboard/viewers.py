@@ -13,7 +13,11 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import PolicyError
 
 # What proxies add: behind one of them this machine's own address says nothing of who looks.
-_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+_FORWARDED = (
+    *("cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-client-ip"),
+    *("x-cluster-client-ip", "x-envoy-external-address", "x-original-host", "x-real-ip"),
+)
+_FORWARDED_PREFIX = "x-forwarded-"
 
 
 class Viewer(StrEnum):
@@ -66,7 +70,7 @@ def viewer_of(address: str | None, headers: Mapping[str, str]) -> Viewer:
     is_here = (
         is_loopback(address or "")
         and all(is_loopback(_host(url)) for url in named)
-        and not any(name in sent for name in _FORWARDED)
+        and not any(name in _FORWARDED or name.startswith(_FORWARDED_PREFIX) for name in sent)
     )
     return Viewer.THIS_MACHINE if is_here else Viewer.ANYONE
 

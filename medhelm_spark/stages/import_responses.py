@@ -5,6 +5,7 @@ JSON lines with `source_id` or `instance_id` and `completion`, optionally `promp
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,11 +130,12 @@ def _text(value: object) -> str:
 
 
 def _number(value: object) -> float | None:
-    """A number, which readers hand on as text; None where there is none."""
+    """A finite number, which readers hand on as text; None where there is none."""
     try:
-        return float(str(value))
+        number = float(str(value))
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def _count(value: object) -> int | None:

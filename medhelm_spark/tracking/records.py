@@ -21,8 +21,14 @@ from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RAT
 MAX_NAME = 250
 MAX_PARAM_BYTES = 6000
 
-WORDED = ("adapter_spec.", "prompt_variants.", "answer_extraction.", "medhelm.")
-"""What the params of a RunSpec begin with that may hold words of its prompts."""
+WORDED = (
+    "adapter_spec.",
+    "prompt_variants.",
+    "answer_extraction.",
+    "medhelm.",
+    "sampling.filter.",
+)
+"""What the params of a RunSpec begin with that may hold words of its prompts, or of its data."""
 
 NOT_WORDS = frozenset(
     [

@@ -17,11 +17,30 @@ import sys
 from medhelm_spark.cli import main
 from pyspark.sql import SparkSession
 code = main(sys.argv[1:])
-conf = SparkSession.getActiveSession().sparkContext.getConf()
-print(conf.get("spark.io.encryption.enabled"), conf.get("spark.local.dir"), code)
+context = SparkSession.getActiveSession().sparkContext
+conf, blocks = context.getConf(), context._jvm.org.apache.spark.SparkEnv.get().blockManager()
+said = asked(blocks.blockManagerId().host(), blocks.blockManagerId().port())
+encrypted, local = conf.get("spark.io.encryption.enabled"), conf.get("spark.local.dir")
+print("SaslMessage" in said, encrypted, local, code)
 """
+STRANGER = '''
+import socket, struct
+def asked(host, port):
+    """What Spark's server of blocks says to a process that shows no secret and asks for one."""
+    def text(value):
+        return struct.pack(">I", len(value)) + value
+    wanted = struct.pack(">I", 1) + text(b"broadcast_0_piece0")
+    body = b"\\0" + text(b"app") + text(b"driver") + wanted
+    head = struct.pack(">bqI", 3, 1, len(body))
+    with socket.create_connection((host, port)) as connected:
+        connected.sendall(struct.pack(">q", 8 + len(head) + len(body)) + head + body)
+        reply = connected.makefile("rb")
+        (size,) = struct.unpack(">q", reply.read(8))
+        return reply.read(size - 8).decode("latin-1")
+'''
 
 
+@pytest.mark.attack("rest", "what Spark holds in memory, asked for at its ports by another user")
 @pytest.mark.attack("rest", "a local lake, mlflow.db and Spark's folders, read by another user")
 def test_nobody_else_reads_what_a_private_run_leaves(tmp_path: Path, spark: SparkSession) -> None:
     site = Site(tmp_path, spark)
@@ -33,7 +52,7 @@ def test_nobody_else_reads_what_a_private_run_leaves(tmp_path: Path, spark: Spar
     before = os.umask(0o022)
     try:
         done = subprocess.run(
-            [sys.executable, "-c", CHILD, "run", "-r", entry, "--suite", "s", *where],
+            [sys.executable, "-c", STRANGER + CHILD, "run", "-r", entry, "--suite", "s", *where],
             env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
             cwd=tmp_path,
             capture_output=True,
@@ -42,8 +61,8 @@ def test_nobody_else_reads_what_a_private_run_leaves(tmp_path: Path, spark: Spar
         )
     finally:
         os.umask(before)
-    encrypted, local, code = done.stdout.split()[-3:]
-    assert (encrypted, code) == ("true", "0"), done.stderr
+    refused, encrypted, local, code = done.stdout.split()[-4:]
+    assert (refused, encrypted, code) == ("True", "true", "0"), done.stderr
     assert Path(local).parent.parent == temporary
     left = [site.lake_path, *site.lake_path.rglob("*"), *temporary.rglob("*")]
     assert site.lake_path / "mlflow.db" in left

@@ -63,3 +63,10 @@ def test_imported_data_has_the_level_that_it_was_imported_with(registry: Registr
     assert given_data({PUBMED: held}, {}, None, registry).cards[PUBMED] == held
     with pytest.raises(ConfigError, match="import it again as gated"):
         given_data({PUBMED: held}, {}, AccessLevel.GATED, registry)
+
+
+@pytest.mark.attack("levels", "a lowering recorded under a name that a variable gives")
+def test_a_variable_does_not_say_who_lowers_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "somebody.else")
+    assert this_user() == pwd.getpwuid(os.getuid()).pw_name

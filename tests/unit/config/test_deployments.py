@@ -1,8 +1,10 @@
 """Deployments: ours, MedHELM's own, and what is refused."""
 
+from typing import Any
+
 import pytest
 
-from medhelm_spark.domain.deployment import Locality, OnFailure
+from medhelm_spark.domain.deployment import Deployment, Locality, OnFailure
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines import preflight
 from medhelm_spark.errors import ConfigError
@@ -172,6 +174,24 @@ def test_a_key_is_refused_wherever_it_stands(write, args: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_site(site)
     assert "planted" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"headers": {"Authorization": "Bearer planted"}},
+        {"extra_body": {"api_key": "planted"}},
+        {"base_url": "https://me:planted@a.org/v1"},
+        {"base_url": "http://a.org/v1", "proxy": "http://me:planted@b.org:3128"},
+        {"base_url": "file:///planted"},
+    ],
+)
+@pytest.mark.attack("secrets", "a key written out in a deployment that a program makes")
+def test_a_deployment_of_a_program_is_held_to_what_a_files_is(args: dict[str, Any]) -> None:
+    given = Deployment(name="a/b", model="a/b", engine="openai", locality=None, args=args)
+    with pytest.raises(ConfigError, match="deployment 'a/b'") as caught:
+        load_site(deployments=[given])
+    assert "file:" in str(caught.value) or "planted" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -72,3 +72,42 @@ def test_spark_values_are_text(write) -> None:
     site = write("site/settings.yaml", "spark: {spark.sql.shuffle.partitions: 4}").parent
     with pytest.raises(ConfigError, match=r"spark\.spark\.sql\.shuffle\.partitions is 4"):
         load_settings(site, LOCAL)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spark.hadoop.fs.s3a.secret.key",
+        "spark.hadoop.fs.s3a.bucket.notes.session.token",
+        "spark.hadoop.fs.azure.account.key.ward.dfs.core.windows.net",
+        "spark.hadoop.fs.azure.account.oauth2.client.secret",
+        "spark.ssl.keyPassword",
+        "spark.authenticate.secret",
+    ],
+)
+@pytest.mark.attack(
+    "secrets", "a key of an object store in settings.yaml, read from the process list"
+)
+def test_a_key_written_out_for_spark_is_refused_and_not_shown(write, name: str) -> None:
+    site = write("site/settings.yaml", f"spark: {{{name}: Xq7Lw2}}").parent
+    with pytest.raises(ConfigError, match="is a key written out") as caught:
+        load_settings(site, LOCAL)
+    assert name in str(caught.value)
+    assert "Xq7Lw2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spark.hadoop.fs.s3a.aws.credentials.provider: a.Class",
+        "spark.hadoop.hadoop.security.credential.provider.path: jceks://file/etc/keys.jceks",
+        "spark.hadoop.fs.s3a.delegation.token.binding: a.Class",
+        "spark.hadoop.fs.s3a.secret.key: '{{secrets/clinic/s3}}'",
+        "spark.kubernetes.driver.secrets.notes: /etc/secrets",
+        "spark.authenticate: 'true'",
+    ],
+)
+def test_a_setting_that_says_where_a_key_is_passes(write, line: str) -> None:
+    name, _, value = line.partition(": ")
+    site = write("site/settings.yaml", f"spark:\n  {line}").parent
+    assert load_settings(site, LOCAL).spark[name] == value.strip("'")

@@ -40,6 +40,8 @@ def test_a_server_that_others_reach(address: str | None) -> None:
         {"X-Forwarded-For": "10.0.0.9"},
         {"via": "1.1 proxy"},
         {"Forwarded": "for=10.0.0.9"},
+        {"X-Forwarded-Proto": "https"},
+        {"CF-Connecting-IP": "10.0.0.9"},
     ],
 )
 def test_a_request_that_came_otherwise(sent: dict[str, str]) -> None:

@@ -15,6 +15,7 @@ from medhelm_spark.domain.run import (
     PromptVariant,
     Substitution,
 )
+from medhelm_spark.domain.sampling import Condition, Sampling
 from medhelm_spark.tracking.records import (
     allowed_name,
     fitting,
@@ -192,3 +193,16 @@ def test_the_words_of_a_prompt_that_is_not_public_are_hashes(level: AccessLevel)
     assert params["adapter_spec.max_tokens"] == "7"
     assert params["prompt_variants.0.name"] == "short"
     assert params["main_metric"] == made.main_metric
+
+
+@pytest.mark.attack(
+    "rest", "record numbers by which a private run takes instances, in MLflow's params"
+)
+def test_values_of_the_data_in_a_filter_are_hashes_where_it_is_not_public() -> None:
+    sampling = Sampling(seed=3, filter={"extra.patient": Condition(values=("MRN-0042",))})
+    made = replace(spec(), access_level=AccessLevel.PRIVATE, sampling=sampling)
+    params = params_of(made)
+    assert not [name for name, text in params.items() if "0042" in text]
+    assert params["sampling.seed"] == "3"
+    public = params_of(replace(made, access_level=AccessLevel.PUBLIC))
+    assert public["sampling.filter.extra.patient.values"] == '["MRN-0042"]'
