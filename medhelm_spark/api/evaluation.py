@@ -200,7 +200,10 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Runs:
-        """What would run and what the policy says of it; starts no Spark, writes nothing."""
+        """What would run and what the policy says of it; writes nothing.
+
+        Starts Spark for a policy in a catalog's table alone.
+        """
         check_name("suite", suite)
         workspace = self._workspace
         runs = workspace.resolve(entries_of(entries, options).load(workspace.site))

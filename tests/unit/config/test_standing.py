@@ -242,7 +242,7 @@ def test_a_variable_does_not_win_over_the_platform(write, platform) -> None:
         named_policy({"MEDHELM_SPARK_POLICY": "/somewhere/policy.yaml"})
 
 
-@pytest.mark.parametrize("text", ["policy.yaml", "/no/such/policy.yaml", "main.governance.policy"])
+@pytest.mark.parametrize("text", ["policy.yaml", "/no/such/policy.yaml", "main.policy"])
 def test_a_named_policy_that_is_no_file_is_an_error(text: str) -> None:
     with pytest.raises(ConfigError, match=r"_POLICY: policy is .* absolute path"):
         named_policy({"MEDHELM_SPARK_POLICY": text})
