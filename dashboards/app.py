@@ -16,8 +16,12 @@ import robustness_page
 import streamlit as st
 from page_markup import NOT_APPROVED, heading, note, styles
 
-from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.config.registry import policy_of
+from medhelm_spark.config.settings import load_settings
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.policy import Comparison, Policy
 from medhelm_spark.errors import MedhelmSparkError
+from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -28,6 +32,7 @@ from medhelm_spark.leaderboard import (
     list_releases,
     list_suites,
     load_runs,
+    text_levels,
     viewer_of,
 )
 from medhelm_spark.plugins import activate
@@ -62,12 +67,14 @@ PAGES: Mapping[str, Callable[[Shown], None]] = {
 def arguments() -> argparse.Namespace:
     """Lake, suite and release: from the command line, else from the environment.
 
-    `medhelm-spark serve` passes the policy's `--coverage-floor`.
+    `medhelm-spark serve` passes the policy's `--coverage-floor` and the site folder.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    for name, default in (("output-path", "benchmark_output"), ("suite", None), ("release", None)):
+    names = {"output-path": "benchmark_output", "suite": None, "release": None}
+    for name, default in names.items():
         variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
         parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
+    parser.add_argument("--local-path", type=Path, default=Path("prod_env"))
     parser.add_argument("--plugins", nargs="+", default=())
     parser.add_argument("--coverage-floor", type=float, default=Comparison().coverage_floor)
     return parser.parse_known_args()[0]
@@ -77,6 +84,20 @@ def arguments() -> argparse.Namespace:
 def load_plugins(modules: Sequence[str]) -> None:
     """Once for all sessions; of their metrics only direction and scale are read."""
     activate(modules)
+
+
+@st.cache_resource(show_spinner=False)
+def policy_at(site: Path) -> Policy:
+    """The policy in force; a table that the platform names starts Spark."""
+    from medhelm_spark.api.session import policy_tables  # the dashboard itself needs no Spark
+
+    return policy_of(site, policy_tables(load_settings(site)))
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def levels_of(location: str) -> set[AccessLevel]:
+    """The levels of the text that the lake holds now."""
+    return text_levels(reader_of(location))
 
 
 @st.cache_resource(show_spinner=False)
@@ -146,6 +167,8 @@ def page() -> None:
     args = arguments()
     load_plugins(tuple(args.plugins))
     reader = reader_of(args.output_path)
+    if args.plugins:  # whatever started the server: the lake may hold other text than it did then
+        check_plugins(policy_at(args.local_path), levels_of(args.output_path))
     title, views, picker = st.columns([2.3, 1.5, 1.5], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, args)

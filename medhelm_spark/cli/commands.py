@@ -221,7 +221,11 @@ def serve(args: Namespace) -> int:
     check_plugins(policy, text_levels(open_reader(args.output_path)) if args.plugins else ())
     floor = policy.comparison.coverage_floor
     return open_dashboard(
-        *place, coverage_floor=floor, plugins=args.plugins, allowed=args.allowed_hosts or ()
+        *place,
+        coverage_floor=floor,
+        site=args.local_path,
+        plugins=args.plugins,
+        allowed=args.allowed_hosts or (),
     )
 
 
