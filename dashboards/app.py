@@ -16,12 +16,8 @@ import robustness_page
 import streamlit as st
 from page_markup import NOT_APPROVED, heading, note, styles
 
-from medhelm_spark.config.registry import policy_of
-from medhelm_spark.config.settings import load_settings
-from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.policy import Comparison, Policy
+from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.errors import MedhelmSparkError
-from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -32,9 +28,9 @@ from medhelm_spark.leaderboard import (
     list_releases,
     list_suites,
     load_runs,
-    text_levels,
     viewer_of,
 )
+from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
 from medhelm_spark.plugins import activate
 
 REFRESH_SECONDS = 15
@@ -86,18 +82,10 @@ def load_plugins(modules: Sequence[str]) -> None:
     activate(modules)
 
 
-@st.cache_resource(show_spinner=False)
-def policy_at(site: Path) -> Policy:
-    """The policy in force; a table that the platform names starts Spark."""
-    from medhelm_spark.api.session import policy_tables  # the dashboard itself needs no Spark
-
-    return policy_of(site, policy_tables(load_settings(site)))
-
-
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
-def levels_of(location: str) -> set[AccessLevel]:
-    """The levels of the text that the lake holds now."""
-    return text_levels(reader_of(location))
+def check_listed(location: str, site: Path) -> None:
+    """Whatever started the server; and the lake may hold other text than it did then."""
+    refuse_unlisted(reader_of(location), site)
 
 
 @st.cache_resource(show_spinner=False)
@@ -167,8 +155,8 @@ def page() -> None:
     args = arguments()
     load_plugins(tuple(args.plugins))
     reader = reader_of(args.output_path)
-    if args.plugins:  # whatever started the server: the lake may hold other text than it did then
-        check_plugins(policy_at(args.local_path), levels_of(args.output_path))
+    if args.plugins:
+        check_listed(args.output_path, args.local_path)
     title, views, picker = st.columns([2.3, 1.5, 1.5], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, args)

@@ -113,8 +113,8 @@ def test_the_page_itself_checks_plug_ins(
         (plugin,) = plugins.active()
         listed = f"plugins: [{{module: leaking_plugin, sha256: {plugin.sha256}}}]"
         (tmp_path / "policy.yaml").write_text(listed, encoding="utf-8")
-        streamlit.cache_resource.clear()
         assert page.run().selectbox
     finally:
         plugins.activate()
         streamlit.cache_resource.clear()
+        streamlit.cache_data.clear()
