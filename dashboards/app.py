@@ -30,6 +30,7 @@ from medhelm_spark.leaderboard import (
     load_runs,
     viewer_of,
 )
+from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
 from medhelm_spark.plugins import activate
 
 REFRESH_SECONDS = 15
@@ -62,12 +63,14 @@ PAGES: Mapping[str, Callable[[Shown], None]] = {
 def arguments() -> argparse.Namespace:
     """Lake, suite and release: from the command line, else from the environment.
 
-    `medhelm-spark serve` passes the policy's `--coverage-floor`.
+    `medhelm-spark serve` passes the policy's `--coverage-floor` and the site folder.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    for name, default in (("output-path", "benchmark_output"), ("suite", None), ("release", None)):
+    names = {"output-path": "benchmark_output", "suite": None, "release": None}
+    for name, default in names.items():
         variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
         parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
+    parser.add_argument("--local-path", type=Path, default=Path("prod_env"))
     parser.add_argument("--plugins", nargs="+", default=())
     parser.add_argument("--coverage-floor", type=float, default=Comparison().coverage_floor)
     return parser.parse_known_args()[0]
@@ -77,6 +80,12 @@ def arguments() -> argparse.Namespace:
 def load_plugins(modules: Sequence[str]) -> None:
     """Once for all sessions; of their metrics only direction and scale are read."""
     activate(modules)
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def check_listed(location: str, site: Path) -> None:
+    """Whatever started the server; and the lake may hold other text than it did then."""
+    refuse_unlisted(reader_of(location), site)
 
 
 @st.cache_resource(show_spinner=False)
@@ -146,6 +155,8 @@ def page() -> None:
     args = arguments()
     load_plugins(tuple(args.plugins))
     reader = reader_of(args.output_path)
+    if args.plugins:
+        check_listed(args.output_path, args.local_path)
     title, views, picker = st.columns([2.3, 1.5, 1.5], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, args)

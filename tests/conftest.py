@@ -20,6 +20,14 @@ def real_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_settings_of_the_machine() -> Iterator[None]:
+    """The machine of the tests may be a site's, with a policy of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("medhelm_spark.config.settings.PLATFORM_FILE", Path("/no/such/file"))
+        yield
+
+
 @pytest.fixture
 def outside() -> Iterator[Listener]:
     """A server at an address that stands for the outside; it keeps what it is sent."""

@@ -193,7 +193,10 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Runs:
-        """What would run and what the policy says of it; starts no Spark, writes nothing."""
+        """What would run and what the policy says of it; writes nothing.
+
+        Starts Spark for a policy in a catalog's table alone.
+        """
         check_name("suite", suite)
         resolved = self._resolve(entries, options, source, columns, access_level=access_level)
         policy = self._workspace.registry.policy

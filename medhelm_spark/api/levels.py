@@ -1,5 +1,6 @@
 """Who may hold the data of runs: as a card says, as a person states, as the lake knows."""
 
+import getpass
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from medhelm_spark.api.entries import LoadedEntries
+from medhelm_spark.api.session import policy_tables, session_of
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.settings import Platform, Settings, load_settings
 from medhelm_spark.domain.access import AccessLevel
@@ -27,7 +28,6 @@ from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
-from medhelm_spark.lake.session import open_session
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.stages.context import Context
 
@@ -45,6 +45,8 @@ def say(line: str) -> None:
 class Workspace:
     """Settings, registry and lake of an invocation; Spark only once something needs it.
 
+    A policy in a catalog's table needs it at once.
+
     `spark` is a session that is already there; `deployments` are known beside the site's own.
     """
 
@@ -60,9 +62,9 @@ class Workspace:
         self._deployments = tuple(deployments)
         self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = load_settings(site)
-        self.registry: Registry = load_site(site, deployments=self._deployments)
         self.site, self.say = site, tell
         self._spark = spark
+        self.registry: Registry = self._load()
         self._levels: set[AccessLevel] = set()
         if self.settings.platform is Platform.LOCAL:
             restrict(self.permissions)
@@ -71,8 +73,12 @@ class Workspace:
         """The same lake and site with more deployments; this one stays as it is."""
         more = copy(self)  # with the lake and session, where they are open
         more._deployments = (*self._deployments, *deployments)
-        more.registry = load_site(self.site, deployments=more._deployments)
+        more.registry = more._load()
         return more
+
+    def _load(self) -> Registry:
+        tables = policy_tables(self.settings, self._spark)
+        return load_site(self.site, deployments=self._deployments, tables=tables)
 
     @property
     def permissions(self) -> Permissions:
@@ -106,14 +112,8 @@ class Workspace:
     @cached_property
     def lake(self) -> Lake:
         """The lake, through the platform's session or one started for it."""
-        if self.settings.jars:
-            os.environ.setdefault("MEDHELM_SPARK_JARS", self.settings.jars)
-        session = open_session(
-            self.settings.spark,
-            spark=self._spark,
-            permissions=self.permissions,
-            is_encrypted=not self._is_public(),
-        )
+        is_encrypted = not self._is_public()
+        session = session_of(self.settings, self._spark, is_encrypted=is_encrypted)
         return Lake(session, self.location)
 
     @cached_property

@@ -9,6 +9,7 @@ from dataclasses import fields
 from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
 from medhelm_spark.api.own_data import parse_columns
+from medhelm_spark.api.session import policy_tables
 from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.incomplete import exit_code
@@ -225,17 +226,23 @@ def serve(args: Namespace) -> int:
     from medhelm_spark.cli.serve import serve as open_dashboard
 
     place = (args.output_path, args.suite, args.release, args.port, args.host)
-    policy = policy_of(args.local_path)
+    policy = policy_of(args.local_path, policy_tables(load_settings(args.local_path)))
     check_plugins(policy, text_levels(open_reader(args.output_path)) if args.plugins else ())
     floor = policy.comparison.coverage_floor
     return open_dashboard(
-        *place, coverage_floor=floor, plugins=args.plugins, allowed=args.allowed_hosts or ()
+        *place,
+        coverage_floor=floor,
+        site=args.local_path,
+        plugins=args.plugins,
+        allowed=args.allowed_hosts or (),
     )
 
 
 def explain_config(args: Namespace) -> int:
     """`explain-config`: which file gave each named thing, and what it won over."""
-    for origin in explain(load_site(args.local_path), load_settings(args.local_path)):
+    settings = load_settings(args.local_path)
+    site = load_site(args.local_path, tables=policy_tables(settings))
+    for origin in explain(site, settings):
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
     return 0

@@ -5,6 +5,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 from medhelm_spark.config.resources import resource
 from medhelm_spark.domain.access import AccessLevel
@@ -21,13 +22,15 @@ def serve(
     host: str = "127.0.0.1",
     *,
     coverage_floor: float,
+    site: Path | None = None,
     plugins: Sequence[str] = (),
     allowed: Sequence[str] = (),
 ) -> int:
     """Become the dashboard's server; what is wrong with the lake or the names is said before.
 
     The page ranks by the policy's `coverage_floor`. It loads `plugins` to know the directions of
-    their metrics; tables do not hold them. `allowed` are names of the server beside its own.
+    their metrics; tables do not hold them: those that the policy of `site` lists, where there is
+    gated or private text. `allowed` are names of the server beside its own.
 
     Raises:
         SetupError: Streamlit is missing, or the lake cannot be read from here.
@@ -40,6 +43,7 @@ def serve(
     check_host(reader, host)
     source = choose(reader, suite, release)
     words = [*command(output_path, port, host, allowed), "--coverage-floor", str(coverage_floor)]
+    words += ["--local-path", str(site)] if site else []
     words += ["--plugins", *plugins] if plugins else []
     words += [f"--{source.kind.value}", source.name] if suite or release else []
     sys.stderr.write(f"dashboard of {output_path}: http://{host}:{port}\n")

@@ -49,7 +49,7 @@ class LayeredFiles:
                 self.note(kind, thing.name, path)
         return things
 
-    def note(self, kind: str, name: str, path: Path) -> None:
+    def note(self, kind: str, name: str, path: Path | str) -> None:
         """Remembers that this file gives the thing from now on."""
         self._given[kind, name] = (str(path), *self._given.get((kind, name), ()))
 

@@ -1,7 +1,8 @@
 """`policy.yaml`: which locality may see text of which access level, and what may be compared.
 
-A site's file is binding where the platform names it and nobody who runs a job could have written
-it (`config.standing`). Every other one is advisory: it restricts what the policy above it allows.
+A site's policy, a file or a catalog's table, is binding where the platform names it and nobody who
+runs a job could have written it (`config.standing`). Every other one is advisory: it restricts what
+the policy above it allows.
 """
 
 import re
@@ -10,14 +11,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.config.standing import why_ours
+from medhelm_spark.config.loader import load_yaml, validate
+from medhelm_spark.config.standing import why_ours, why_ours_in_catalog
+from medhelm_spark.config.yaml_text import parse_yaml
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
 from medhelm_spark.domain.policy import Comparison, ListedPlugin, Policy, Standing
+from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.errors import ConfigError
 
 
@@ -34,48 +37,49 @@ Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
 SHA256 = re.compile("[0-9a-f]{64}")
 
 
-def load_policy(path: Path, above: Policy | None = None) -> Policy:
+def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Policy:
     """Reads the policy; a level that its `allowed` leaves out is denied everywhere.
 
-    A file without `allowed` allows what the policy `above` it does.
+    One without `allowed` allows what the policy `above` it does.
 
     Raises:
         ConfigError: If it names a level or a locality that does not exist, a share or a network
             that is none.
     """
-    file = load_yaml(path, _PolicyFile, _spelled_out)
+    origin = _origin(place)
+    file = _parsed(place)
     given = file.allowed if file.allowed is not None else dict(above.allowed) if above else None
     if given is None:
-        raise ConfigError(f"{path}: allowed is missing; allowed: levels with their localities.")
+        raise ConfigError(f"{origin}: allowed is missing; allowed: levels with their localities.")
     comparison = file.comparison or Comparison()
     floor = comparison.coverage_floor
     if not 0 <= floor <= 1:
-        raise ConfigError(f"{path}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
+        raise ConfigError(f"{origin}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
     allowed = tuple((level, _ordered(given[level])) for level in AccessLevel if level in given)
-    networks = _networks(file.networks, path)
+    networks = _networks(file.networks, origin)
     return Policy(
         allowed=allowed,
         version=content_id(allowed, comparison, networks),
-        origin=str(path),
+        origin=origin,
         comparison=comparison,
         networks=networks,
-        plugins=_plugins(file, path),
+        plugins=_plugins(file, origin),
         approvals=file.approvals,
     )
 
 
-def policy_in_force(shipped: Path, named: Path | None, site: Path | None) -> Policy:
+def policy_in_force(shipped: Path, named: Path | PolicyTable | None, site: Path | None) -> Policy:
     """The policy that the files make together.
 
-    `named` is the file that the platform's settings name: binding, and then in place of the shipped
-    one, unless this process could have written it. `site` is the one of the site folder. What is
-    advisory leaves only what the file above it allows too.
+    `named` is what the platform's settings name, a file or a catalog's table: binding, and then in
+    place of the shipped one, unless this process could have written it. `site` is the one of the
+    site folder. What is advisory leaves only what the file above it allows too.
 
     Raises:
         ConfigError: If a file is wrong, or an advisory one states what a binding one decides.
     """
     policy = load_policy(shipped)
-    if named and (reason := why_ours(named)):
+    if named and (reason := _why_ours(named)):
         policy = replace(_restricted(policy, load_policy(named, policy)), reason=reason)
     elif named:
         policy = _stamped(replace(load_policy(named), standing=Standing.BINDING))
@@ -84,6 +88,20 @@ def policy_in_force(shipped: Path, named: Path | None, site: Path | None) -> Pol
     if policy.is_binding:
         _refuse_decided(site, policy)
     return _restricted(policy, load_policy(site, policy))
+
+
+def _origin(place: Path | PolicyTable) -> str:
+    return place.name if isinstance(place, PolicyTable) else str(place)
+
+
+def _why_ours(place: Path | PolicyTable) -> str | None:
+    return why_ours_in_catalog(place) if isinstance(place, PolicyTable) else why_ours(place)
+
+
+def _parsed(place: Path | PolicyTable) -> _PolicyFile:
+    if isinstance(place, Path):
+        return load_yaml(place, _PolicyFile, _spelled_out)
+    return validate(_spelled_out(parse_yaml(place.text, place.name)), _PolicyFile, place.name)
 
 
 def _refuse_decided(site: Path, binding: Policy) -> None:
@@ -147,11 +165,11 @@ def _stamped(policy: Policy) -> Policy:
     return replace(policy, version=content_id(*parts))
 
 
-def _plugins(file: _PolicyFile, path: Path) -> tuple[ListedPlugin, ...]:
+def _plugins(file: _PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:
     for place, plugin in enumerate(file.plugins):
         if not SHA256.fullmatch(plugin.sha256):
             raise ConfigError(
-                f"{path}: plugins[{place}].sha256 is {plugin.sha256!r}; allowed: 64 hexadecimal "
+                f"{origin}: plugins[{place}].sha256 is {plugin.sha256!r}; allowed: 64 hexadecimal "
                 "digits, as the command prints them."
             )
     return file.plugins
@@ -175,14 +193,14 @@ def _spelled_out(data: Any) -> Any:
     return {**data, "networks": spelled}
 
 
-def _networks(listed: Mapping[Locality, tuple[Network, ...]], path: Path) -> Networks:
+def _networks(listed: Mapping[Locality, tuple[Network, ...]], origin: str) -> Networks:
     for locality, networks in listed.items():
         for place, network in enumerate(networks):
             try:
                 _ = network.range
             except ValueError:
                 raise ConfigError(
-                    f"{path}: networks.{locality}[{place}] is {network.cidr!r}; allowed: an "
+                    f"{origin}: networks.{locality}[{place}] is {network.cidr!r}; allowed: an "
                     "address or a range without host bits, such as 10.20.0.0/16."
                 ) from None
     return tuple((each, listed[each]) for each in Locality if each in listed)

@@ -28,8 +28,12 @@ from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment, Jury, Model
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
+
+PolicyTables = Callable[[str], PolicyTable]
+"""Reads the policy in a catalog's table, by its name."""
 
 MODEL_GROUPS = ("all", "text", "code", "text_code", "instruction_following", "vlm", "audiolm")
 """Names that HELM accepts as a model and that stand for several."""
@@ -127,12 +131,14 @@ def load_registry(
     engines: Engines,
     translator: Callable[[Path], Translate],
     deployments: Iterable[Deployment] = (),
+    tables: PolicyTables | None = None,
 ) -> Registry:
     """Reads the shipped files and a site's folder; an absent folder is an empty one.
 
     `engines` are those that deployments may name. `translator` makes, of a site's folder, what
     reads deployments with a foreign client class.
-    `deployments` are added last, for what a command defines itself (imported answers).
+    `deployments` are added last, for what a command defines itself (imported answers). `tables`
+    reads a policy that the platform keeps in a catalog.
 
     Raises:
         ConfigError: If any file is wrong.
@@ -159,7 +165,7 @@ def load_registry(
         models=layers.read("model", layers.files("model_metadata.yaml"), load_models),
         juries=_juries(layers),
         rubrics=layers.read("rubric", layers.folder("rubrics", "*.md"), read_rubric),
-        policy=_policy(layers),
+        policy=_policy(layers, tables),
         taxonomy=taxonomy,
         refusals=refused,
         origins=layers.origins(),
@@ -211,20 +217,27 @@ def _juries(layers: LayeredFiles) -> dict[str, Jury]:
     return {**juries, DEFAULT_JURY: default}
 
 
-def policy_of(local_path: Path | None) -> Policy:
+def policy_of(local_path: Path | None, tables: PolicyTables | None = None) -> Policy:
     """The policy alone: the site's, else the shipped one."""
-    return _policy(LayeredFiles(local_path))
+    return _policy(LayeredFiles(local_path), tables)
 
 
-def _policy(layers: LayeredFiles) -> Policy:
+def _policy(layers: LayeredFiles, tables: PolicyTables | None) -> Policy:
     shipped, *site = layers.files("policy.yaml")
     named = named_policy()
-    policy = policy_in_force(shipped, named, site[0] if site else None)
+    place = _read(named, tables) if isinstance(named, str) else named
+    policy = policy_in_force(shipped, place, site[0] if site else None)
     kind = f"policy ({policy.summary})"
     files = (shipped, *([named] if named else []), *site)
     for path in sorted(files, key=lambda path: str(path) == policy.origin):  # the last one counts
         layers.note("policy", kind, path)
     return policy
+
+
+def _read(name: str, tables: PolicyTables | None) -> PolicyTable:
+    if tables is None:
+        raise ConfigError(f"policy {name}: a table is read through Spark, which is not at hand.")
+    return tables(name)
 
 
 def explain(registry: Registry, settings: Settings | None = None) -> tuple[Origin, ...]:

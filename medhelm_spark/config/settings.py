@@ -15,6 +15,7 @@ from typing import Any
 from medhelm_spark.config.addresses import check_spark_secrets
 from medhelm_spark.config.loader import load_yaml, refuse_misnamed
 from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 PREFIX = "MEDHELM_SPARK_"
@@ -97,14 +98,16 @@ def load_settings(
     return _settings(platform, merged, tuple(map(str, paths)))
 
 
-def named_policy(environ: Mapping[str, str] | None = None) -> Path | None:
-    """The policy file that the platform names: in PLATFORM_FILE, else in MEDHELM_SPARK_POLICY.
+def named_policy(environ: Mapping[str, str] | None = None) -> Path | str | None:
+    """The policy that the platform names: in PLATFORM_FILE, else in MEDHELM_SPARK_POLICY.
+
+    A file, or a table's `catalog.schema.table`.
 
     Whether it is binding is not for its name to say, but for the place where it stands.
 
     Raises:
-        ConfigError: It is no absolute path of a file, or the two name different ones; or a file
-            stands beside PLATFORM_FILE that was taken for it.
+        ConfigError: It is neither an absolute path of a file nor a table, or the two differ; or a
+            file stands beside PLATFORM_FILE that was taken for it.
     """
     environ = os.environ if environ is None else environ
     refuse_misnamed(PLATFORM_FILE)
@@ -116,8 +119,13 @@ def named_policy(environ: Mapping[str, str] | None = None) -> Path | None:
         raise ConfigError(f"{variable} is {named[variable]!r}; {PLATFORM_FILE} names another one.")
     for where, text in named.items():
         path = Path(text)
+        if TABLE_NAME.fullmatch(text):
+            return text
         if not path.is_absolute() or not path.is_file():
-            raise ConfigError(f"{where}: policy is {text!r}; allowed: the absolute path of a file.")
+            raise ConfigError(
+                f"{where}: policy is {text!r}; allowed: the absolute path of a file, or a table as "
+                "catalog.schema.table."
+            )
         return path
     return None
 

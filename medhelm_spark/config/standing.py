@@ -1,13 +1,22 @@
-"""Whether a file stands where this process could not have put it: what makes a policy binding."""
+"""Whether a policy stands where this process could not have put it: what makes it binding."""
 
 import os
 import stat
 from pathlib import Path
 
+from medhelm_spark.domain.policy_table import MANAGED, OWNED, OWNER, PolicyTable
+
 ROOT = 0
 UID_MAP = Path("/proc/self/uid_map")
 EVERY_USER = ["0", "0", "4294967295"]
 """The map of a process outside every user namespace."""
+
+READING = "SELECT"
+HARMLESS = frozenset(
+    {"SELECT", "BROWSE", "USE CATALOG", "USE SCHEMA", "EXECUTE", "READ VOLUME", "WRITE VOLUME"}
+)
+"""Privileges that change no table that is there; so do those to create something."""
+CREATE = "CREATE "
 
 
 def why_ours(path: Path) -> str | None:
@@ -33,4 +42,36 @@ def why_ours(path: Path) -> str | None:
         is_sticky = stat.S_ISDIR(state.st_mode) and bool(state.st_mode & stat.S_ISVTX)
         if not is_sticky and os.access(place, os.W_OK, effective_ids=True):
             return f"{place} can be written by this user"
+    return None
+
+
+def why_ours_in_catalog(table: PolicyTable) -> str | None:
+    """Why this user could have written or replaced a policy's table; None where they could not.
+
+    Table, schema and catalog must belong to one owner: the owner of a table in another's catalog
+    may be anybody, and two people could bind each other. The user must be in no way that owner or
+    the metastore's, and have no right but such as are known to change nothing. A catalog that shows
+    no right to read the table, which was read, does not show all rights.
+    """
+    if table.reason:
+        return table.reason
+    if table.kind != MANAGED:
+        return "it is no managed table, and its files may be written past the catalog"
+    owners = {
+        place: {
+            right.holder for right in table.rights if (right.place, right.name) == (place, OWNER)
+        }
+        for place in OWNED
+    }
+    for place, holders in owners.items():
+        if len(holders) != 1:
+            return f"its catalog does not show who owns the {place}"
+    if len(set().union(*(owners[place] for place in OWNED[:3]))) > 1:
+        return "table, schema and catalog do not belong to one owner"
+    ours = [right for right in table.rights if right.is_ours]
+    for right in ours:
+        if right.name not in HARMLESS and not right.name.startswith(CREATE):
+            return f"this user has {right.name} of the {right.place} as {right.holder}"
+    if not any(right.name == READING for right in ours):
+        return "its catalog does not show by which right this user reads it"
     return None

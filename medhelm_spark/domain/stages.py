@@ -75,7 +75,7 @@ INFER = Stage(
         "runs",
         "leases",
     ),
-    writes=("request_results", "runs", "leases"),
+    writes=("begun_waves", "request_results", "runs", "leases"),
 )
 IMPORT_RESPONSES = Stage(
     name="import-responses",

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import canned, llama_cpp, openai_api, vllm_engine
-from medhelm_spark.engines.engine import Args, Engine, EngineFactory, Gate
+from medhelm_spark.engines.engine import Args, Engine, EngineFactory, Gate, nowhere
 from medhelm_spark.errors import SetupError, UnknownNameError
 from medhelm_spark.plugins import Registry
 
@@ -47,7 +47,9 @@ ENGINES: Mapping[str, EngineFactory] = Registry(
         "openai": openai_api.ENGINE,
         "vllm": vllm_engine.ENGINE,
         "canned": canned.ENGINE,
-        IMPORTED: EngineFactory(build=_never_asked, check=_never_asked, locality=_not_known),
+        IMPORTED: EngineFactory(
+            build=_never_asked, check=_never_asked, locality=_not_known, destinations=nowhere
+        ),
     },
 )
 

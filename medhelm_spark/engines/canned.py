@@ -24,7 +24,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, read_settings
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere, read_settings
 from medhelm_spark.engines.outcome import answered, completion, denied, failed
 
 CHARACTERS_PER_TOKEN = 4
@@ -194,6 +194,7 @@ ENGINE = EngineFactory(
     build=build,
     check=check,
     locality=in_this_job,
+    destinations=nowhere,
     serving=frozenset(
         {
             "delay",

@@ -71,7 +71,16 @@ def _anywhere(args: Args) -> Locality:
     return Locality.EXTERNAL
 
 
-def _none(args: Args) -> tuple[str, ...]:
+def nowhere(args: Args) -> tuple[str, ...]:
+    """The destinations of an engine that never lets text out of the process that asks."""
+    return ()
+
+
+def _untold(args: Args) -> tuple[str, ...]:
+    return ()
+
+
+def _no_names(args: Args) -> tuple[str, ...]:
     return ()
 
 
@@ -93,8 +102,9 @@ class EngineFactory:
     assigned.
 
     `destinations` gives the addresses that a deployment's `args` have text pass: the server's, then
-    a proxy's; none where it stays in the process. It raises ValueError where they contradict each
-    other. `hub_names` gives the arguments that name something to download, as `key=value`.
+    a proxy's; `nowhere` is that of an engine whose text stays in the process. It raises ValueError
+    where they contradict each other. An engine that leaves it out gets public text alone.
+    `hub_names` gives the arguments that name something to download, as `key=value`.
     `check_arguments` raises ConfigError for arguments that no machine accepts: unlike `check` it is
     asked on a driver that cannot run the engine.
     `locality` is that of a deployment which states none: external, unless the engine knows better.
@@ -105,11 +115,16 @@ class EngineFactory:
     check: Callable[[Deployment], None]
     exclusive: bool = False
     gpus: Callable[[Deployment], int | None] = _no_gpu
-    destinations: Callable[[Args], tuple[str, ...]] = _none
-    hub_names: Callable[[Args], tuple[str, ...]] = _none
+    destinations: Callable[[Args], tuple[str, ...]] = _untold
+    hub_names: Callable[[Args], tuple[str, ...]] = _no_names
     check_arguments: Callable[[Deployment], None] = _any_arguments
     locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
+
+    @property
+    def tells_destinations(self) -> bool:
+        """Whether it states `destinations`."""
+        return self.destinations is not _untold
 
     def place(self, deployment: Deployment) -> str:
         """Host and port of the server that is asked, for messages; empty where there is none."""
@@ -117,7 +132,7 @@ class EngineFactory:
 
     def destination(self, deployment: Deployment) -> str:
         """Where text goes: host and port, IN_THIS_JOB, or NOT_TOLD by a plug-in's engine."""
-        own = IN_THIS_JOB if self.locality is in_this_job else NOT_TOLD
+        own = IN_THIS_JOB if self.tells_destinations else NOT_TOLD
         return self.place(deployment) or own
 
     def route(self, deployment: Deployment) -> Route:
@@ -128,9 +143,10 @@ class EngineFactory:
         """
         args = deployment.args
         try:
-            return Route(urls=self.destinations(args), hub_names=self.hub_names(args))
+            urls, names = self.destinations(args), self.hub_names(args)
         except ValueError as error:
             raise ConfigError(f"deployment {deployment.name!r}: {error}") from None
+        return Route(urls=urls, hub_names=names, is_told=self.tells_destinations)
 
 
 def reach_of(request: Request, decision: Decision) -> Reach | None:

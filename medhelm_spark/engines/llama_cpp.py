@@ -21,7 +21,7 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import slots, wire
-from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, read_settings
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere, read_settings
 from medhelm_spark.engines.model_files import file_sha256, model_file
 from medhelm_spark.engines.outcome import answered, failed
 from medhelm_spark.engines.stream import stream
@@ -236,5 +236,6 @@ ENGINE = EngineFactory(
     check=check,
     exclusive=True,
     locality=in_this_job,
+    destinations=nowhere,
     serving=frozenset({"n_parallel", "n_threads"}),
 )

@@ -25,7 +25,7 @@ from medhelm_spark.domain.request import (
     TokenLogprob,
 )
 from medhelm_spark.engines import slots, vllm_args, wire
-from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job
+from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere
 from medhelm_spark.engines.model_files import folder_sha256
 from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.stream import RefusedError, feed, in_flight
@@ -281,6 +281,7 @@ ENGINE = EngineFactory(
     exclusive=True,
     gpus=gpus,
     locality=in_this_job,
+    destinations=nowhere,
     hub_names=vllm_args.hub_names,
     check_arguments=vllm_args.check_arguments,
     serving=vllm_args.SERVING,

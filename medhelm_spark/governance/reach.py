@@ -58,6 +58,12 @@ def _refusal(policy: Policy, deployment: Deployment, route: Route, reach: Reach)
             f"{where} does not state where it runs, and an address is no proof of it; write "
             f"`locality:` with one of {allowed} beside its `engine`"
         )
+    if not route.is_told:
+        return (
+            f"{where}: engine {deployment.engine!r} does not say where it sends text; its plug-in "
+            "has to state `destinations`, `nowhere` for one that keeps text in this process "
+            "(docs/plugins.md)"
+        )
     if route.hub_names:
         return (
             f"{where}: args.{route.hub_names[0]} is a name of a hub, which loading would ask over "

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.errors import ConfigError
 
 CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
-THREE_NAMES = re.compile(r"[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*){2}")
 SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.-]*):/")
 """What a URI begins with; `dbfs:/` and `file:/` are written with one slash too."""
 
@@ -51,7 +51,7 @@ class Location:
         if is_catalog(location):
             return cls(location)
         scheme = SCHEME.match(location)
-        if scheme is None and THREE_NAMES.fullmatch(location) and not Path(location).exists():
+        if scheme is None and TABLE_NAME.fullmatch(location) and not Path(location).exists():
             raise ConfigError(
                 f"the lake is {location!r}, which has three names: leave the table's out; "
                 f"allowed: {ALLOWED}."

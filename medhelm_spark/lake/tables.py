@@ -21,6 +21,7 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
+from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.errors import LakeError
 
@@ -155,6 +156,13 @@ _ALL = (
         key=(*EVALUATION_KEY, "purpose", "annotator", "judge", "rubric_item"),
         indexed=("run_spec_id", "model_deployment"),
         description="What each evaluation key of a RunSpec asks, without text.",
+    ),
+    Table(
+        name="begun_waves",
+        row=BegunWave,
+        key=("write_id", "model_deployment", "access_level"),
+        indexed=("model_deployment",),
+        description="How many texts a wave was about to send where, beyond local deployments.",
     ),
     Table(
         name="request_results",

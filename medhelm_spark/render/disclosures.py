@@ -10,8 +10,9 @@ from medhelm_spark.render.table import Table
 HEADER = ("Level", "Locality", "Destination", "Deployment", "Day", "Texts", "Times", "Answered")
 NOTES = (
     "Counted from the results of requests, written by who asked. A text that a server did not "
-    "answer counts: part of it may have arrived. What a driver sent in a wave that it did not live "
-    "to commit is not in the lake and not here.",
+    "answer counts: part of it may have arrived.",
+    "At most: a wave to a deployment that is not local was begun and its results are not in the "
+    "lake; it is under way, or its driver ended before it could commit.",
     "Answers from a file and requests that the policy held back were not sent and are not here.",
 )
 EMPTY = "No text of this lake was sent anywhere."
@@ -37,7 +38,11 @@ def _cells(row: Disclosure) -> tuple[str, ...]:
         row.destination,
         row.model_deployment,
         row.sent_on,
-        f"{row.texts:,}",
-        f"{row.times:,}",
+        _bounded(row.texts, row),
+        _bounded(row.times, row),
         f"{row.answered:,}",
     )
+
+
+def _bounded(count: int, row: Disclosure) -> str:
+    return f"at most {count:,}" if row.is_bound else f"{count:,}"

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli.exit_codes import INCOMPLETE, OUTAGE
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import Site, calls, questions
 from tests.spark.model_server import ModelServer
 
@@ -173,9 +175,19 @@ def test_an_outage_is_seen_across_small_waves_and_another_model_is_asked_to_the_
 def test_an_engine_that_dies_each_time_is_an_outage(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = site.deploy("acme/mortal", text="yes", die_after=1, max_concurrency=1)
+    """What it was sent until then nobody could note; that it was begun stands in the lake."""
+    away = {"locality": "external", "text": "yes", "max_concurrency": 1}
+    model = site.deploy("acme/mortal", die_after=1, **away)
     entry = f"{site.benchmark('bench', questions(4))},model={model}"
     assert site.run("-r", entry) == OUTAGE
     assert "the process that asked died each time it was tried" in capsys.readouterr().err
-    site.deploy("acme/mortal", text="yes")
+    (lost,) = disclosures_of(open_reader(str(site.lake_path)))
+    assert (lost.is_bound, lost.texts, lost.answered) == (True, 4, 0)
+    assert (lost.access_level, lost.locality) == ("public", "external")
+    site.deploy("acme/mortal", **away)
     assert site.run("-r", entry) == 0
+    sent = disclosures_of(open_reader(str(site.lake_path)))
+    assert sorted((row.is_bound, row.texts, row.answered) for row in sent) == [
+        (False, 4, 4),
+        (True, 4, 0),
+    ]

@@ -31,6 +31,7 @@ from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.session import node_addresses
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.infer.begun import record_begun
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
@@ -265,6 +266,7 @@ def _ask(
     slots = slots_for(ctx, deployments.values())
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, run_spec_ids, recipients, slots)
+    record_begun(ctx, write_id, requests, deployments)
     asking = AskEngines(shared, recipients.policy, node_addresses(ctx.lake.spark))
     results = map_rows(requests, watch(asking), Request, RequestResult)
     name = "|".join(

@@ -269,7 +269,7 @@ def test_a_file_that_looks_like_the_settings_is_an_error(
         load_settings(site)
 
 
-@pytest.mark.parametrize("text", ["policy.yaml", "/no/such/policy.yaml", "main.governance.policy"])
+@pytest.mark.parametrize("text", ["policy.yaml", "/no/such/policy.yaml", "main.policy"])
 def test_a_named_policy_that_is_no_file_is_an_error(text: str) -> None:
     with pytest.raises(ConfigError, match=r"_POLICY: policy is .* absolute path"):
         named_policy({"MEDHELM_SPARK_POLICY": text})

@@ -1,8 +1,11 @@
 """How vLLM is started, and what `check` says without it."""
 
+import json
+import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from medhelm_spark.engines import preflight, slots, vllm_args
 from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
 from tests.unit.engines.nouns import deployment
 
+ROOT = Path(__file__).resolve().parents[3]
 KNOWN = frozenset(
     {"trust_remote_code", "otlp_traces_endpoint", "kv_transfer_config", "worker_cls"}
     | {"logits_processors", "hf_overrides", "distributed_executor_backend", "load_format"}
@@ -225,6 +229,55 @@ def test_arguments_are_read_from_vllms_source(tmp_path, monkeypatch):
         assert vllm_args.known_arguments() == {"model"}
     finally:
         vllm_args.known_arguments.cache_clear()
+
+
+STAND_IN = """
+import json, os, subprocess, sys
+
+SHOWN = "import json, os; print(json.dumps(dict(os.environ)))"
+child = json.loads(subprocess.check_output([sys.executable, "-c", SHOWN]))
+print(json.dumps([dict(os.environ), child]))
+
+
+class LLM:
+    def __init__(self, **arguments):
+        assert arguments["model"] == "/weights"
+"""
+"""A package in vLLM's place: it says what it and the processes that it starts would read."""
+
+LOADED = """
+from medhelm_spark.engines import vllm_args, vllm_engine
+from tests.unit.engines.nouns import deployment
+
+given = deployment("vllm", model="/weights")
+vllm_engine._load(given, vllm_args.plan(given, {"model"}))
+"""
+
+
+@pytest.mark.attack("network", "vLLM and its workers report home or load plug-ins, as told to")
+def test_vllm_and_its_workers_see_the_environment_that_the_engine_sets(tmp_path):
+    (tmp_path / "vllm").mkdir()
+    (tmp_path / "vllm" / "__init__.py").write_text(STAND_IN)
+    asked = {
+        **dict.fromkeys(("VLLM_NO_USAGE_STATS", "DO_NOT_TRACK", "VLLM_DO_NOT_TRACK"), "0"),
+        **dict.fromkeys(("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE"), "0"),
+        "VLLM_LOGGING_CONFIG_PATH": "/elsewhere.json",
+        "VLLM_PLUGINS": "one_that_sends",
+        "VLLM_USE_MODELSCOPE": "True",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **asked, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+    )
+    seen = json.loads(done.stdout)
+    assert len(seen) == 2
+    for environ in seen:
+        for name, value in {**vllm_args.ENVIRONMENT, **vllm_args.OFFLINE}.items():
+            assert environ[name] == value, name
+    assert asked.keys() <= vllm_args.ENVIRONMENT.keys() | vllm_args.OFFLINE.keys()
 
 
 # Pages that a block of 40 MB takes when it is asked for a second time, counted by the kernel.

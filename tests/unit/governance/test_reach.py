@@ -72,6 +72,22 @@ def test_a_name_of_a_hub_is_refused_beside_private_text() -> None:
     assert confined(POLICY, AccessLevel.PRIVATE, deployment(), HERE).allowed
 
 
+@pytest.mark.parametrize("level", [AccessLevel.GATED, AccessLevel.PRIVATE])
+@pytest.mark.attack("network", "an engine of a plug-in that does not say where it sends text")
+def test_an_engine_that_does_not_say_where_it_sends_gets_public_text_alone(
+    level: AccessLevel,
+) -> None:
+    everything = tuple((each, tuple(Locality)) for each in AccessLevel)
+    policy, untold = replace(LISTED, allowed=everything), Route(is_told=False)
+    decision = confined(policy, level, deployment(), untold)
+    assert not decision.allowed
+    assert decision.rule == (
+        "deployment 'a/b': engine 'openai' does not say where it sends text; its plug-in has to "
+        "state `destinations`, `nowhere` for one that keeps text in this process (docs/plugins.md)"
+    )
+    assert confined(policy, AccessLevel.PUBLIC, deployment(), untold).allowed
+
+
 @pytest.mark.attack(
     "network", "an address outside the listed networks, or plain http to one inside"
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from medhelm_spark.api import Evaluation
 from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import FailureKind, RequestResult
+from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard.disclosures import Disclosure, disclosures_of
@@ -94,6 +96,31 @@ def test_the_command_prints_a_table_and_json(lake: str, capsys: pytest.CaptureFi
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["texts"] for row in rows] == [1, 3, 1]
     assert Evaluation(lake, site=None).disclosures().to_pandas()["times"].sum() == 6
+
+
+@pytest.mark.attack("network", "a driver that dies between sending text outside and its commit")
+def test_a_wave_that_was_never_committed_is_shown_as_a_bound(
+    lake: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = BegunWave(
+        write_id="w",  # this one was committed
+        suite="s",
+        model_deployment="vendor/model",
+        access_level=AccessLevel.GATED,
+        locality="baa",
+        destination="models.example.org:443",
+        texts=1_200,
+        begun_at=datetime(2026, 3, 3, 12, tzinfo=UTC),
+    )
+    rows = [begun, replace(begun, write_id="lost"), replace(begun, write_id="lost again", texts=3)]
+    table = pa.Table.from_batches([encode_batch(BegunWave, rows)])
+    write_deltalake(str(Path(lake) / "begun_waves"), table)
+    (bound,) = (row for row in disclosures_of(open_reader(lake)) if row.is_bound)
+    assert (bound.texts, bound.answered, bound.sent_on) == (1_203, 0, "2026-03-03")
+    assert main(["disclosures", "-o", lake]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    place = "gated baa models.example.org:443 vendor/model 2026-03-03"
+    assert f"{place} at most 1,203 at most 1,203 0" in shown
 
 
 def test_a_lake_that_sent_nothing_says_so(

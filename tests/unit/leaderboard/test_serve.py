@@ -2,13 +2,18 @@
 
 import ast
 import socket
+import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
 
+from medhelm_spark import plugins
 from medhelm_spark.cli import serve as serve_module
 from medhelm_spark.cli.serve import allowed_hosts, check_host, command, serve
+from medhelm_spark.config.resources import resource
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import LakeError, PolicyError
 from medhelm_spark.lake.reader import Reader, open_reader
@@ -96,5 +101,31 @@ def test_the_suite_asked_for_reaches_the_page(lake: Path, monkeypatch: pytest.Mo
 def test_plug_ins_reach_the_page(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
-    serve(str(lake), None, None, 8000, coverage_floor=0.9, plugins=["hospital_eval", "other"])
-    assert started[0][-3:] == ["--plugins", "hospital_eval", "other"]
+    modules = ["hospital_eval", "other"]
+    serve(str(lake), None, None, 8000, coverage_floor=0.9, site=Path("own"), plugins=modules)
+    assert started[0][-5:] == ["--local-path", "own", "--plugins", "hospital_eval", "other"]
+
+
+@pytest.mark.attack("dashboard", "a plug-in that no policy lists, by streamlit run past serve")
+def test_the_page_itself_checks_plug_ins(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lake's text is gated and private; whoever starts the server names plug-in and site."""
+    (tmp_path / "leaking_plugin.py").write_text("METRICS = {}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = ["--output-path", str(lake), "--suite", "s1", "--local-path", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["app.py", *words, "--plugins", "leaking_plugin"])
+    page = AppTest.from_file(str(resource("dashboards", "app.py")), default_timeout=60)
+    try:
+        shown = "".join(part.proto.body for part in page.run().html)
+        assert "plug-in leaking_plugin" in shown
+        assert "may not be loaded beside private text" in shown
+        assert not page.selectbox
+        (plugin,) = plugins.active()
+        listed = f"plugins: [{{module: leaking_plugin, sha256: {plugin.sha256}}}]"
+        (tmp_path / "policy.yaml").write_text(listed, encoding="utf-8")
+        assert page.run().selectbox
+    finally:
+        plugins.activate()
+        streamlit.cache_resource.clear()
+        streamlit.cache_data.clear()

@@ -1,0 +1,40 @@
+"""A policy in a catalog's table, with what the catalog says of who could change it."""
+
+import re
+from dataclasses import dataclass
+
+TABLE_NAME = re.compile(r"[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*){2}")
+"""`catalog.schema.table`."""
+
+OWNER = "OWNER"
+MANAGED = "MANAGED"
+OWNED = ("table", "schema", "catalog", "metastore")
+"""A table and what stands above it, from the inside out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Right:
+    """What `holder` may do at a `place`, one of OWNED: OWNER or a privilege of the catalog's.
+
+    `is_ours` says whether the holder is the current user or a group that the user is in.
+    """
+
+    place: str
+    holder: str
+    name: str
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyTable:
+    """The text of a policy, as YAML, and the rights at its table `name` and above it.
+
+    `kind` is what the catalog calls a table of its sort. `reason` says why the catalog is not
+    believed or could not be asked; there are no rights then.
+    """
+
+    name: str
+    text: str
+    kind: str = ""
+    rights: tuple[Right, ...] = ()
+    reason: str = ""

@@ -1,0 +1,25 @@
+"""BegunWave: texts that were about to be sent, noted before the first of them was."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from medhelm_spark.domain.access import AccessLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunWave:
+    """Row of `begun_waves`: the texts of one level that a wave was to send to one deployment.
+
+    `write_id` names the rows of `request_results` that the wave writes when it ends; where there
+    are none it is under way, or nobody lived to commit it. Of waves to `local` deployments nothing
+    is noted.
+    """
+
+    write_id: str
+    suite: str
+    model_deployment: str
+    access_level: AccessLevel
+    locality: str
+    destination: str
+    texts: int
+    begun_at: datetime

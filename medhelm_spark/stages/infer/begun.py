@@ -1,0 +1,54 @@
+"""What a wave is about to send beyond this job, noted before it is sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import UNKNOWN, Deployment, Locality
+from medhelm_spark.domain.sending import BegunWave
+from medhelm_spark.engines import factory_of
+from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.stages.context import Context, now
+
+# The levels are those that the texts are sent with, so they are counted where they are made.
+TEXTS = """
+SELECT model_deployment, access_level, count(DISTINCT request_id) AS texts
+FROM {requests} GROUP BY model_deployment, access_level
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Texts:
+    model_deployment: str
+    access_level: AccessLevel
+    texts: int
+
+
+def record_begun(
+    ctx: Context, write_id: str, requests: DataFrame, deployments: Mapping[str, Deployment]
+) -> None:
+    """Note how many texts a wave sends where, by deployments that are not local: one commit."""
+    away = [name for name, each in deployments.items() if each.locality is not Locality.LOCAL]
+    if not away:
+        return
+    sent = requests.where(F.col("model_deployment").isin(away))
+    at = now()
+    rows = [
+        BegunWave(
+            write_id=write_id,
+            suite=ctx.suite,
+            model_deployment=row.model_deployment,
+            access_level=row.access_level,
+            locality=deployments[row.model_deployment].locality or UNKNOWN,
+            destination=factory_of(deployments[row.model_deployment]).destination(
+                deployments[row.model_deployment]
+            ),
+            texts=row.texts,
+            begun_at=at,
+        )
+        for row in rows_of(ctx.lake.query(TEXTS, requests=sent), _Texts)
+    ]
+    ctx.lake.append_rows("begun_waves", rows, write_id)
