@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
-from medhelm_spark.lake.files import FileTables
+from medhelm_spark.lake.files import FileTables, is_few
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.reader import decode
 from medhelm_spark.lake.rows import arrow_of, plain_errors, rows_of
@@ -68,6 +68,10 @@ class Lake:
         """All rows of a table with their `write_id`; no rows where it does not exist yet."""
         self._refuse_undeclared(table, "reads", "reads")
         names = columns(TABLES[table])
+        if self._files and (few := self._files.few(table)) is not None:
+            if not few.num_rows:
+                return self._empty(self._ddl(table))
+            return self.spark.createDataFrame(few.select(list(names)), self._ddl(table))
         try:
             df = self._open(table)
             present = set(df.columns)
@@ -123,11 +127,19 @@ class Lake:
         return self.append(table, frame, write_id, txn=txn)
 
     def append(
-        self, table: str, df: DataFrame, write_id: str, *, txn: tuple[str, int] | None = None
+        self,
+        table: str,
+        df: DataFrame,
+        write_id: str,
+        *,
+        txn: tuple[str, int] | None = None,
+        at_most: int | None = None,
     ) -> bool:
         """Append in one commit, creating the table if needed.
 
         A field of the row's that `df` lacks and that has a default gets that in every row.
+        `at_most` is how many rows there can be, where that is known: few are committed by the
+        driver, without Spark's Delta.
 
         With `txn` (application id, version) the same commit made twice is skipped by Delta; False
         when another driver committed it first.
@@ -135,6 +147,10 @@ class Lake:
         self._refuse_undeclared(table, "writes", "writes")
         marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
         rows = _with_defaults(marked, TABLES[table].row).select(*columns(TABLES[table]))
+        if self._files and at_most is not None and is_few(table, at_most):
+            with plain_errors():
+                few = rows.toArrow()
+            return not few.num_rows or self._files.append(table, few, txn)
         writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
         for key, value in properties(TABLES[table]).items():
             writer = writer.option(key, value)

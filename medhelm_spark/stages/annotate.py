@@ -35,9 +35,11 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.judges import (
+    Answers,
     JudgeCall,
     Judging,
     judge_calls,
+    most_questions,
     plan_judges,
     subjects_of,
 )
@@ -129,12 +131,18 @@ def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) ->
     return settled
 
 
-def _plan_judges(ctx: Context, judged: Mapping[str, RunSpec], judging: Judging) -> dict[str, str]:
-    """Plan what judges are to be asked; returns by run_spec_id the id of jury and answers."""
+def _plan_judges(
+    ctx: Context, judged: Mapping[str, RunSpec], judging: Judging
+) -> dict[str, Answers]:
+    """Plan what judges are to be asked; returns what about, by run_spec_id."""
     answered_by = {spec.model_deployment for spec in judged.values()}
     inputs = inputs_of(ctx, list(judged), PLAN, Purpose.EVALUATE, answered_by)
     answers = {
-        unit: _fingerprint(judging.annotators[unit], inputs[unit].fingerprint) for unit in judged
+        unit: Answers(
+            fingerprint=_fingerprint(judging.annotators[unit], inputs[unit].fingerprint),
+            requests=inputs[unit].requests,
+        )
+        for unit in judged
     }
     plan_judges(ctx, judging, judged, answers)
     return answers
@@ -184,11 +192,13 @@ def _call_ids(annotator: ResolvedAnnotator) -> list[str]:
 
 
 def _read_verdicts(
-    ctx: Context, judging: Judging, specs: Mapping[str, RunSpec], answers: Mapping[str, str]
+    ctx: Context, judging: Judging, specs: Mapping[str, RunSpec], answers: Mapping[str, Answers]
 ) -> None:
     replies = inputs_of(ctx, list(specs), PLAN_JUDGES, Purpose.JUDGE, judging.deployments)
     fingerprints = {
-        unit: content_id(answers[unit], replies[unit].fingerprint if unit in replies else "")
+        unit: content_id(
+            answers[unit].fingerprint, replies[unit].fingerprint if unit in replies else ""
+        )
         for unit in specs
     }
 
@@ -207,7 +217,8 @@ def _read_verdicts(
             VerdictTask,
             Annotation,
         )
-        ctx.lake.append("annotations", verdicts, write_id)
+        size = most_questions(judging, todo.values(), answers)
+        ctx.lake.append("annotations", verdicts, write_id, at_most=size)
         return Written(
             counts={unit: replies[unit].counts for unit in todo if unit in replies},
             comparability={unit: {JURY: jury_text(judging.annotators[unit])} for unit in todo},

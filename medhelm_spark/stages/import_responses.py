@@ -199,7 +199,7 @@ def import_responses(
         results = map_rows(matched, _results, Matched, RequestResult)
         shas = sorted(file_id(path) for path in files.values())
         name = content_id(IMPORTED, sorted(spec.run_spec_id for spec in specs), shas, names)
-        ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1))
+        ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1), at_most=count)
     unused = f"; {counted(unknown, 'line')} of the file {NOT_PLANNED}" if unknown else ""
     ctx.say(f"import-responses: {counted(count, 'new answer')}{unused}")
     return count

@@ -69,6 +69,14 @@ JOIN (SELECT DISTINCT render_id, subject_id, rubric_item, prompt_id, num_charact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a RunSpec's juries are asked about: the id of juries and answers, and their number."""
+
+    fingerprint: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCall:
     """One judge of one annotator of one RunSpec, and how it is asked."""
 
@@ -197,7 +205,7 @@ def plan_judges(
     ctx: Context,
     judging: Judging,
     specs: Mapping[str, RunSpec],
-    answers: Mapping[str, str],
+    answers: Mapping[str, Answers],
 ) -> None:
     """Render and plan judge requests for the RunSpecs whose answers, rubric or jury changed.
 
@@ -205,16 +213,34 @@ def plan_judges(
         ctx: the lake and suite.
         judging: the annotators.
         specs: RunSpecs by id.
-        answers: the id of jury and answers of each, by run_spec_id.
+        answers: those of each, by run_spec_id.
     """
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
-        _write(ctx, judging, [specs[unit] for unit in units], write_id)
+        todo = [specs[unit] for unit in units]
+        _write(ctx, judging, todo, write_id, most_questions(judging, todo, answers))
 
-    run_stage(ctx, PLAN_JUDGES, answers, write)
+    fingerprints = {unit: held.fingerprint for unit, held in answers.items()}
+    run_stage(ctx, PLAN_JUDGES, fingerprints, write)
 
 
-def _write(ctx: Context, judging: Judging, specs: Sequence[RunSpec], write_id: str) -> None:
+def most_questions(
+    judging: Judging, specs: Iterable[RunSpec], answers: Mapping[str, Answers]
+) -> int | None:
+    """How many requests the judges get at most; None where instances bring their own rubrics."""
+    asked = [
+        (answers[spec.run_spec_id].requests, annotator)
+        for spec in specs
+        for annotator in judging.annotators[spec.run_spec_id]
+    ]
+    if any(annotator.rubric.is_per_item for _, annotator in asked):
+        return None
+    return sum(requests * len(annotator.jury.judges) for requests, annotator in asked)
+
+
+def _write(
+    ctx: Context, judging: Judging, specs: Sequence[RunSpec], write_id: str, size: int | None
+) -> None:
     calls = judge_calls(judging, specs)
     subjects = subjects_of(ctx, calls)
     ask_judges = _ask_judges(judging, specs)
@@ -227,11 +253,13 @@ def _write(ctx: Context, judging: Judging, specs: Sequence[RunSpec], write_id: s
         ),
         results=ctx.results({spec.model_deployment for spec in specs}),
     )
-    ctx.lake.append("prompts", map_rows(tasks, ask_judges, JudgeTask, Prompt), write_id)
+    prompts = map_rows(tasks, ask_judges, JudgeTask, Prompt)
+    ctx.lake.append("prompts", prompts, write_id, at_most=size)
     planned = ctx.lake.query(
         PLANNED,
         subjects=subjects,
         calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
         known=ctx.prompts(ask_judges.rubrics),
     )
-    ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
+    ordered = planned.sortWithinPartitions("run_spec_id")
+    ctx.lake.append("requests", ordered, write_id, at_most=size)

@@ -111,4 +111,4 @@ def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str, total: int
     ordered = partitioned.sortWithinPartitions("run_spec_id")
     with ctx.metered(SCORE.name, total) as watch:
         stats = map_rows(ordered, watch(Scorer(specs)), RequestState, PerInstanceStats)
-        ctx.lake.append("per_instance_stats", stats, write_id)
+        ctx.lake.append("per_instance_stats", stats, write_id, at_most=total)

@@ -118,6 +118,10 @@ def _stat(
     )
 
 
+STATS_OF_A_RUN = 200
+"""More than any run has: a name, split and perturbation each."""
+
+
 def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
     """Summarise the RunSpecs that were scored anew or have a changed metric; returns their ids.
 
@@ -149,7 +153,7 @@ def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
     of_runs = run_stats(ctx, scores, specs, SEED, keys)
     if of_runs is not None:
         stats = stats.union(of_runs)
-    ctx.lake.append("stats", stats.coalesce(1), write_id)
+    ctx.lake.append("stats", stats.coalesce(1), write_id, at_most=len(specs) * STATS_OF_A_RUN)
 
 
 def completed(ctx: Context) -> set[str]:

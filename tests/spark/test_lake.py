@@ -1,8 +1,11 @@
 """Names, appends, current views and readers of a lake."""
 
+import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -12,15 +15,22 @@ from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, RequestResult
 from medhelm_spark.domain.run import RunRecord
+from medhelm_spark.lake import files
+from medhelm_spark.lake.files import FEW_ROWS
 from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.lake.tables import SCHEMA_VERSION, Lease
+from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, Lease
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.leaderboard import load_board
 from tests.spark.conftest import Site, questions
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+JUDGE_PROMPT = (
+    '<rubric_criteria>\n{"accuracy": ["score", "explanation"]}\n</rubric_criteria>\n'
+    "{QUESTION} {RESPONSE} {GOLD_RESPONSE}"
+)
+by_request = attrgetter("request_id")
 
 
 def record(unit: str, minutes: int, **changes: object) -> RunRecord:
@@ -99,6 +109,28 @@ def test_a_commit_made_twice_is_one(lake: Lake) -> None:
     assert lake.read("runs").count() == 2
 
 
+def test_few_computed_rows_and_many_are_committed_alike(lake: Lake) -> None:
+    rows = lake.frame([record("a", 1), record("b", 2)], RunRecord)
+    assert lake.append("runs", rows, "w", at_most=2)
+    assert lake.append("runs", rows.where("unit_id = 'a'"), "w", at_most=FEW_ROWS + 1)
+    assert lake.append("runs", rows.where("unit_id = 'none'"), "w", at_most=2)
+    assert lake.append("runs", rows, "w", txn=("wave", 1), at_most=2)
+    lake.append("runs", rows, "w", txn=("wave", 1), at_most=2)
+    units = sorted(row["unit_id"] for row in lake.read("runs").collect())
+    assert units == ["a", "a", "a", "b", "b"]
+
+
+def test_rows_are_read_alike_through_the_driver_and_by_spark(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = [result("r1", 1), result("r2", 2, FailureKind.TOO_LONG)]
+    lake.append_rows("request_results", written, "w")
+    few = rows_of(lake.read("request_results"), RequestResult)
+    monkeypatch.setattr(files, "FEW_TEXTS", 1)
+    many = rows_of(lake.read("request_results"), RequestResult)
+    assert sorted(few, key=by_request) == sorted(many, key=by_request) == written
+
+
 def test_drivers_that_try_the_same_version_at_once_are_told_apart(lake: Lake) -> None:
     lake.ensure("leases")
 
@@ -174,6 +206,53 @@ def test_no_text_stands_in_the_delta_log(site: Site) -> None:
     logs = list(site.lake_path.glob("*/_delta_log/*.json"))
     assert logs
     assert not [log for log in logs if marked in log.read_text()]
+
+
+def test_a_run_on_a_cluster_fills_the_same_tables(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.deploy("acme/judge", mode="judge", score=4)
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
+    }
+    entry = site.benchmark(
+        "bench",
+        [*questions(3), {"id": "", "question": "Without an id?", "correct_answer": "no"}],
+        metrics=["exact_match", jury],
+        judge_prompt=JUDGE_PROMPT,
+    )
+    entry = f"{entry},model={site.deploy('acme/yes', text='yes')}"
+    assert site.run("-r", entry) == 0
+    here = {table: told(site, table) for table in TABLES}
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
+    shutil.move(site.lake_path, site.folder / "here")
+    assert site.run("-r", entry) == 0
+    assert {table: told(site, table) for table in TABLES} == here
+    filled = {table for table, rows in here.items() if rows}
+    assert {"instances", "prompts", "requests", "request_results", "annotations"} < filled
+
+
+def told(site: Site, table: str) -> list[str]:
+    """A table's rows without what is another in every run: ids of writes, times, digests of them.
+
+    Leases count how often they were taken.
+    """
+    mine = {"write_id", "fingerprint", "holder", "stats_write_id", "comparability"}
+    rows = [] if table in ("leases", "runs") else site.rows(table)
+    return sorted(
+        json.dumps(
+            {
+                name: value
+                for name, value in row.items()
+                if name not in mine and not isinstance(value, datetime)
+            },
+            default=str,
+            sort_keys=True,
+        )
+        for row in rows
+    )
 
 
 def test_both_readers_show_the_same_board_and_a_catalog_serves_as_a_lake(site: Site) -> None:

@@ -276,7 +276,7 @@ def _ask(
     ctx.say(f"{recipients.label}: requests {count:,}, asked of {', '.join(deployments)}")
     started_at = now()
     with _deaths_told(recipients.label, deployments.values()):
-        ctx.lake.append("request_results", results, write_id, txn=(name, 1))
+        ctx.lake.append("request_results", results, write_id, txn=(name, 1), at_most=count)
     outcomes = record_wave(ctx, write_id, started_at, name, slots)
     record_denied(ctx, write_id, outcomes, deployments, recipients.policy)
     return outcomes

@@ -216,13 +216,15 @@ def _write(
     write_id: str,
 ) -> None:
     versions = {name: held.data_version for name, held in data.items()}
-    with ctx.metered(f"{INGEST.name}: instances", sum(map(_size, data.values()))) as watch:
+    size = sum(map(_size, data.values()))
+    with ctx.metered(f"{INGEST.name}: instances", size) as watch:
         instances = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
-        ctx.lake.append("instances", instances, write_id)
+        ctx.lake.append("instances", instances, write_id, at_most=size)
     with_bad = {name: card for name, card in cards.items() if data[name].bad}
     if with_bad:
         refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
-        ctx.lake.append("quarantine", refused, write_id)
+        bad = sum(sum(held.bad.values()) for held in data.values())
+        ctx.lake.append("quarantine", refused, write_id, at_most=bad)
 
 
 def _refuse_moved(

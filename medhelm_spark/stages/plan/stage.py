@@ -182,6 +182,7 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     draws, marked = draws_of(ctx, instances, [spec for _, spec in todo])
     calls = [call for run, spec in todo for call in _calls(run, spec, draws[spec.run_spec_id])]
     renders = sorted({call.render_id for call in calls})
+    size = _most(ctx, calls)
     tasks = ctx.lake.query(
         TO_RENDER,
         instances_now=marked,
@@ -198,14 +199,30 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     renderer = Renderer(specs, train, fits)
     with ctx.metered(f"{PLAN.name}: prompts") as watch:
         prompts = map_rows(tasks, watch(renderer), RenderTask, Prompt)
-        ctx.lake.append("prompts", prompts, write_id)
+        ctx.lake.append("prompts", prompts, write_id, at_most=size)
     planned = ctx.lake.query(
         PLANNED,
         known=ctx.prompts(renders),
         instances_now=marked,
         calls=F.broadcast(ctx.lake.frame(calls, Call)),
     )
-    ctx.lake.append("requests", planned.sortWithinPartitions("run_spec_id"), write_id)
+    ordered = planned.sortWithinPartitions("run_spec_id")
+    ctx.lake.append("requests", ordered, write_id, at_most=size)
+
+
+def _most(ctx: Context, calls: Sequence[Call]) -> int | None:
+    """How many requests these calls make at most; None where the data's size is not known."""
+    records = ctx.finished(INGEST, {call.data_version for call in calls})
+    sizes = [_drawn(call, records[call.data_version].counts) for call in calls]
+    return None if None in sizes else sum(size for size in sizes if size)
+
+
+def _drawn(draw: Draw, counts: Mapping[str, int]) -> int | None:
+    """How many instances a draw takes at most; perturbed versions are not counted."""
+    if not counts:
+        return None
+    held = sum(counts.get(split, 0) for split in draw.eval_splits)
+    return held if draw.max_eval_instances is None else min(held, draw.max_eval_instances)
 
 
 def _fit_parts(run: ResolvedRun) -> tuple[str, ...]:
