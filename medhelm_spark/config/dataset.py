@@ -27,8 +27,8 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
         parsed = list(string.Formatter().parse(template))
     except ValueError as error:
         raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for literal braces.") from None
-    fields = [field for field in parsed if field[1] is not None]
-    for number, (_, name, spec, conversion) in enumerate(fields, 1):
+    fields = [(name, spec, conv) for _, name, spec, conv in parsed if name is not None]
+    for number, (name, spec, conversion) in enumerate(fields, 1):
         if not name.strip() or spec or conversion:
             is_short = len(name) <= SHOWN_LENGTH and "\n" not in name
             shown = f"the field {{{name}...}}" if is_short else f"field number {number}"
