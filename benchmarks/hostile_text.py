@@ -24,6 +24,7 @@ UNITS: Mapping[str, str] = {
     "newlines and `'A'`": "\n\n\n'A'",
     "lines of labels": "A\n",
     "`the answer is A. `": "the answer is A. ",
+    "accents out of order": "\u0301\u0323",
 }
 INSIDE = ("'A': \"", "\n\n\n'A'")
 """Units for questions with options inside."""
@@ -55,7 +56,8 @@ def milliseconds(function: Callable[[str], object], text: str) -> float:
 def main() -> None:
     """Print the table."""
     print("# Texts made to be slow\n")
-    print("Processor time in milliseconds by length in characters (`benchmarks.hostile_text`).\n")
+    print("Processor time in milliseconds by length in characters (`benchmarks.hostile_text`),")
+    print("on two cores that other work shared.\n")
     print(f"| What is read | Repeated | {' | '.join(f'{length:,}' for length in LENGTHS)} |")
     print(f"|---|---|{'---|' * len(LENGTHS)}")
     rows = [

@@ -5,7 +5,8 @@ answer: B"; a single bold letter becomes a letter in brackets, since models mark
 """
 
 import re
-import unicodedata
+
+from medhelm_spark.adaptation.normal_form import nfkc
 
 FINAL = "\nfinal answer: "
 
@@ -41,7 +42,7 @@ _SPACE = re.compile(r"[ \t\u00a0]+")
 def plain(text: str) -> str:
     """The text in compatibility form (NFKC), without markup and without repeated white space."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = nfkc(text)
     if _MARKUP.search(text):
         for pattern, new in _STEPS:
             text = pattern.sub(new, text)

@@ -96,6 +96,7 @@ def load_benchmark(path: Path) -> Benchmark:
     """
     file = load_yaml(path, _BenchmarkFile, expand_short_forms)
     _check(file, path)
+    _check_own_files(file, path)
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
     variants = _variants(file, path)
@@ -162,9 +163,36 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
             )
 
 
+def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
+    """Refuse a stated level for files that lie elsewhere, where a link leads too.
+
+    Somebody else's benchmark could call any file of this machine public, and send it out.
+    """
+    if file.access_level is AccessLevel.PRIVATE:
+        return
+    named = {
+        "prompt_file": [file.prompt_file, *(each.prompt_file for each in file.prompt_variants)]
+    }
+    named["dataset_file"] = [] if "://" in file.dataset_file else [file.dataset_file]
+    named[f"prompt_file of {JURY_SCORE}"] = [e.prompt_file for e in file.metrics if e.prompt_file]
+    own = (path.parent.resolve(), Path().resolve())
+    for key, names in named.items():
+        for name in names:
+            if not any(find_file(name, path, key).is_relative_to(folder) for folder in own):
+                raise ConfigError(
+                    f"{path}: {key} is {name!r}, which leads out of its folder and the working "
+                    f"directory, and access_level is {file.access_level.value!r}; put the file "
+                    "beside it, or leave the level private."
+                )
+
+
 def _dataset(file: _BenchmarkFile, path: Path, columns: tuple[str, ...]) -> str:
     """The path of the csv. A file in an object store is checked when it is ingested."""
     if "://" in file.dataset_file:
+        if file.dataset_file.lower().startswith("file:"):
+            raise ConfigError(
+                f"{path}: dataset_file is {file.dataset_file!r}; write a local file as a path."
+            )
         return file.dataset_file
     dataset = find_file(file.dataset_file, path, "dataset_file")
     present = csv_columns(dataset)

@@ -1,14 +1,18 @@
 """A benchmark's own files before they are read: the fields of its template, its csv header."""
 
 import csv
+import io
 import re
 import string
 from collections.abc import Sequence
 from pathlib import Path
 
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.local_files import open_file
 
 MAX_HEADER_CELL = 1 << 20
+SHOWN_LENGTH = 40
+"""Of a longer field only the number is shown: the file named may be no template, but anything."""
 DIVIDERS = re.compile(r"[;|\t]")
 KNOWN_COLUMNS = ("id", "correct_answer", "incorrect_answers")
 
@@ -23,10 +27,13 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
         parsed = list(string.Formatter().parse(template))
     except ValueError as error:
         raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for literal braces.") from None
-    for _, name, spec, conversion in parsed:
-        if name is not None and (not name.strip() or spec or conversion):
+    fields = [(name, spec, conv) for _, name, spec, conv in parsed if name is not None]
+    for number, (name, spec, conversion) in enumerate(fields, 1):
+        if not name.strip() or spec or conversion:
+            is_short = len(name) <= SHOWN_LENGTH and "\n" not in name
+            shown = f"the field {{{name}...}}" if is_short else f"field number {number}"
             raise ConfigError(
-                f"{where}: the field {{{name}...}} is not {{column}}; write a column's name only, "
+                f"{where}: {shown} is not {{column}}; write a column's name only, "
                 "and {{ and }} for literal braces."
             )
     columns = tuple(dict.fromkeys(name for _, name, _, _ in parsed if name is not None))
@@ -43,7 +50,7 @@ def csv_columns(path: Path) -> tuple[str, ...]:
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_HEADER_CELL))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as handle:
+        with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as handle:
             header = next(csv.reader(handle), [])
             has_rows = any(line.strip() for line in handle)
     except UnicodeDecodeError as error:
@@ -54,9 +61,11 @@ def csv_columns(path: Path) -> tuple[str, ...]:
         raise ConfigError(f"{path}: is empty; its first line must name the columns.")
     if not has_rows:
         raise ConfigError(f"{path}: has a header and no rows; a data set needs at least one.")
-    repeated = next((name for name in header if header.count(name) > 1), None)
-    if repeated is not None:
-        raise ConfigError(f"{path}: column {repeated!r} is named twice in the header.")
+    first: dict[str, int] = {}
+    for number, name in enumerate(header, 1):
+        if (earlier := first.setdefault(name, number)) != number:
+            # The first line of a file without a header is data, and is not shown.
+            raise ConfigError(f"{path}: columns {earlier} and {number} have the same name.")
     return tuple(header)
 
 

@@ -94,9 +94,13 @@ def _describe(error: ErrorDetails, type_: type) -> str:
 
 
 def _received(error: ErrorDetails) -> str:
-    """What was received; where keys of servers are configured, of a text only its length."""
+    """What was received; of a text only its length where keys of servers are configured.
+
+    So, too, where the whole document is a text: then it is no configuration, but may be a key file.
+    """
     received = error["input"]
-    if isinstance(received, str) and received and not SECRET_PLACES.isdisjoint(error["loc"]):
+    is_hidden = len(error["loc"]) == 1 or not SECRET_PLACES.isdisjoint(error["loc"])
+    if isinstance(received, str) and received and is_hidden:
         return f"a text of {len(received)} characters"
     return shown(received)
 

@@ -13,10 +13,13 @@ from typing import Any
 import yaml
 
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.local_files import open_file
 
 NULL, BOOL, INT, FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
 
 
+MAX_BYTES = 16 << 20
+"""The longest prompt template in use has some thousand."""
 MAX_NODES = 1_000_000
 """Nine anchors of nine aliases each unfold to a billion values."""
 
@@ -88,10 +91,15 @@ def read_text(path: Path) -> str:
     """The text of a configuration file, UTF-8 with or without a byte order mark.
 
     Raises:
-        ConfigError: If it is absent, a folder, or not UTF-8.
+        ConfigError: If it is absent, no file, longer than any configuration, or not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with open_file(path) as stream:
+            content = stream.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ConfigError(f"{path}: longer than {MAX_BYTES} bytes, so no configuration.")
+        text = content.decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file.") from None
     except UnicodeDecodeError as error:

@@ -23,17 +23,21 @@ from medhelm_spark.metrics.porter import stem
 _TOKEN = re.compile(r"[a-z0-9]+")
 _UNSTEMMED_LENGTH = 3
 _KEPT_PROFILES = 256
+_KEPT_LENGTH = 50_000
+"""Characters; a longer reference is counted anew for each answer, for 256 of them fill memory."""
+_BLOCK = 4096
+"""Reference tokens in one integer: notes and answers fit in one block. A block's integers take 2 MB
+where all its tokens differ; those of 100,000 tokens at once took 600."""
 _Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """The tokens of a text with their counts; bit i of `positions[token]` is set for token i."""
+    """The tokens of a text with their counts."""
 
     tokens: list[str]
     unigrams: Counter[str]
     bigrams: Counter[tuple[str, str]]
-    positions: dict[str, int]
 
 
 def _profile(text: str) -> _Profile:
@@ -41,24 +45,38 @@ def _profile(text: str) -> _Profile:
         stem(word) if len(word) > _UNSTEMMED_LENGTH else word
         for word in _TOKEN.findall(text.lower())
     ]
+    return _Profile(tokens, Counter(tokens), Counter(pairwise(tokens)))
+
+
+def _lcs_length(reference: Sequence[str], prediction: Sequence[str]) -> int:
+    """Length of the longest common subsequence, a block of reference tokens in one integer.
+
+    Bit-parallel recurrence of Crochemore et al. 2001: the bits that fell to zero count the length.
+    What a block's sum carries over at a prediction token goes into the next block's sum there, so
+    that blocks give the length of the whole, and memory grows with the texts, not their product.
+    """
+    carries = bytearray(len(prediction))
+    length = 0
+    for start in range(0, len(reference), _BLOCK):
+        tokens = reference[start : start + _BLOCK]
+        positions = _positions(tokens)
+        row = everything = (1 << len(tokens)) - 1
+        for number, token in enumerate(prediction):
+            hits, carry = positions.get(token, 0) & row, carries[number]
+            if hits or carry:
+                total = row + hits + carry
+                carries[number] = total > everything
+                row = total & everything | row - hits
+        length += len(tokens) - row.bit_count()
+    return length
+
+
+def _positions(tokens: Sequence[str]) -> dict[str, int]:
+    """For each token an integer whose bit i is set where it is token i."""
     positions: dict[str, int] = {}
     for index, token in enumerate(tokens):
         positions[token] = positions.get(token, 0) | 1 << index
-    bigrams = Counter(pairwise(tokens))
-    return _Profile(tokens, Counter(tokens), bigrams, positions)
-
-
-def _lcs_length(reference: _Profile, prediction: _Profile) -> int:
-    """Length of the longest common subsequence, all reference tokens at once in one integer.
-
-    Bit-parallel recurrence of Crochemore et al. 2001: the bits that fell to zero count the length.
-    """
-    everything = (1 << len(reference.tokens)) - 1
-    row, positions = everything, reference.positions
-    for token in prediction.tokens:
-        if hits := positions.get(token, 0) & row:
-            row = (row + hits | row - hits) & everything
-    return len(reference.tokens) - row.bit_count()
+    return positions
 
 
 def _overlap(left: Counter[_Key], right: Counter[_Key]) -> int:
@@ -76,7 +94,7 @@ def _compare(reference: _Profile, prediction: _Profile) -> tuple[float, float, f
     return (
         _f_measure(_overlap(reference.unigrams, prediction.unigrams), n, m),
         _f_measure(_overlap(reference.bigrams, prediction.bigrams), n - 1, m - 1),
-        _f_measure(_lcs_length(reference, prediction), n, m),
+        _f_measure(_lcs_length(reference.tokens, prediction.tokens), n, m),
     )
 
 
@@ -92,7 +110,10 @@ def rouge_1(reference: str, prediction: str) -> float:
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
-    profile = lru_cache(maxsize=_KEPT_PROFILES)(_profile)
+    kept = lru_cache(maxsize=_KEPT_PROFILES)(_profile)
+
+    def profile(text: str) -> _Profile:
+        return kept(text) if len(text) <= _KEPT_LENGTH else _profile(text)
 
     def row(state: RequestState) -> ScoreRow:
         if (text := first_text(state)) is None:

@@ -54,7 +54,9 @@ def syllables(word: str) -> int:
     plain = word.lower().replace("'", "")
     if not plain.isascii():
         sounded = plain.replace("é", "ee")  # the one accent that is a syllable in English words
-        plain = "".join(c for c in unicodedata.normalize("NFKD", sounded) if c.isascii())
+        # Letter by letter: `unicodedata` orders a run of many accents in quadratic time.
+        parts = (part for letter in sounded for part in unicodedata.normalize("NFKD", letter))
+        plain = "".join(part for part in parts if part.isascii())
     return sum(map(_by_spelling, _LETTERS.findall(plain))) or 1
 
 

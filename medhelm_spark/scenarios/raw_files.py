@@ -24,6 +24,7 @@ from medhelm_spark.errors import ConfigError, DataError, SetupError
 from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.sources import OpenFile, open_source
 from medhelm_spark.scenarios.unpacking import (
+    MAX_MEMBER_BYTES,
     MAX_TOTAL_BYTES,
     Allowance,
     Unpacked,
@@ -198,9 +199,10 @@ def _unpacked(
     stream: BinaryIO,
     unpack: Callable[[BinaryIO], Any],
     stack: ExitStack,
-    **most: int,
+    *,
+    most: int = MAX_MEMBER_BYTES,
 ) -> BinaryIO:
-    allowance = Allowance(path=shown(file), compressed=size_of(stream), **most)
+    allowance = Allowance(path=shown(file), compressed=size_of(stream), most=most)
     return _counted(stack.enter_context(unpack(stream)), allowance, stack)
 
 

@@ -9,6 +9,7 @@ from typing import BinaryIO, cast
 
 from medhelm_spark.domain.scenario import SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.local_files import NotAFileError, open_file
 
 OpenFile = Callable[[str], BinaryIO]
 
@@ -38,12 +39,14 @@ def open_source(path: str) -> BinaryIO:
 
     Raises:
         ConfigError: the scheme is not one that pyarrow's file systems know.
-        DataError: the file is not there or may not be read.
+        DataError: the file is not there, may not be read, or is a pipe or a device.
     """
     if is_web(path):
         raise ConfigError(f"{path}: a web address is read only after a download with its sha256.")
     try:
-        return _open_remote(path) if is_uri(path) else Path(path).expanduser().open("rb")
+        return _open_remote(path) if is_uri(path) else open_file(Path(path).expanduser())
+    except NotAFileError as error:
+        raise DataError(f"{path}: {error.strerror}.") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({type(error).__name__}).") from None
 
@@ -59,6 +62,8 @@ def _open_remote(path: str) -> BinaryIO:
             f"{path}: no file system is known for this address; use s3://, gs://, hdfs://, "
             "abfss://, file:// or a local path."
         ) from None
+    if system.type_name == "local":
+        return open_file(Path(inner))
     return cast(BinaryIO, system.open_input_file(inner))
 
 

@@ -4,14 +4,17 @@ Of a workbook the first sheet is read, with its first row as the header.
 """
 
 import datetime
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, BinaryIO, Self
 
 from medhelm_spark.errors import DataError, SetupError
+from medhelm_spark.scenarios.parquet_pages import group_size
 from medhelm_spark.scenarios.raw_files import (
     SHOWN_COLUMNS,
     CheckColumns,
@@ -20,10 +23,16 @@ from medhelm_spark.scenarios.raw_files import (
     seekable,
 )
 from medhelm_spark.scenarios.records import BadReason, column_of
-from medhelm_spark.scenarios.unpacking import check_parts, size_of
+from medhelm_spark.scenarios.unpacking import Allowance, Count, check_parts, size_of
 
 BATCH_ROWS = 1024
 BATCH_BYTES = 16 << 20
+NUMBER_BYTES = 8
+ROW_BYTES = 8
+"""What a row counts beside its values: rows of nothing by the billion cost as well."""
+SHARED = re.compile("dictionary<|view|run_end")
+"""Arrow types where many rows, or parts of a row, may share the same bytes."""
+WRITE_ANEW = "write it anew as csv or JSON lines"
 UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -40,15 +49,17 @@ def read_parquet(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, An
     """The rows of a Parquet file; nulls are absent values.
 
     Raises:
-        DataError: the file is not Parquet, is cut off, holds text that is not UTF-8, or names a
-            column twice.
+        DataError: the file is not Parquet, is cut off, holds text that is not UTF-8, names a
+            column twice, or grows beyond what `unpacking` allows.
     """
     with _readable_arrow(file, "Parquet"):
-        table = _parquet(file)
-        check_names(file.path, table.schema_arrow.names)
-        check(table.schema_arrow.names)
-        for batch in table.iter_batches(batch_size=_batch_rows(table)):
-            yield from batch.to_pylist()
+        stream, table = _parquet(file)
+        names = table.schema_arrow.names
+        check_names(file.path, names)
+        check(names)
+        counts = _Counts.of(file, stream)
+        for group in range(table.num_row_groups):
+            yield from _group_rows(stream, table, group, names, counts)
 
 
 def read_row_groups(
@@ -62,19 +73,16 @@ def read_row_groups(
         DataError: as `read_parquet`.
     """
     with _readable_arrow(file, "Parquet"):
-        table = _parquet(file)
+        stream, table = _parquet(file)
         names = table.schema_arrow.names
         check_names(file.path, names)
         check(names)
         columns = sorted({column for name in wanted if (column := column_of(names, name))})
+        counts = _Counts.of(file, stream)
         first = 1
         for group in range(table.num_row_groups):
             if group % partitions == partition:
-                batches = table.iter_batches(
-                    _batch_rows(table), row_groups=[group], columns=columns
-                )
-                rows = (row for batch in batches for row in batch.to_pylist())
-                yield from enumerate(rows, first)
+                yield from enumerate(_group_rows(stream, table, group, columns, counts), first)
             first += table.metadata.row_group(group).num_rows
 
 
@@ -104,19 +112,67 @@ def check_names(path: str, names: Sequence[str]) -> None:
         raise DataError(f"{path}: a column name stands twice (column {twice}).")
 
 
-def _parquet(file: RawFile) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Bytes of a file's pages, and of the rows that were made of them."""
+
+    pages: Count
+    rows: Count
+
+    @classmethod
+    def of(cls, file: RawFile, stream: BinaryIO) -> Self:
+        allowance = Allowance(path=file.path, compressed=size_of(stream), cure=WRITE_ANEW)
+        return cls(Count(allowance), Count(allowance))
+
+
+def _parquet(file: RawFile) -> tuple[BinaryIO, Any]:
     from pyarrow import parquet
 
-    return parquet.ParquetFile(seekable(file.stream), page_checksum_verification=True)
+    stream = seekable(file.stream)
+    return stream, parquet.ParquetFile(stream, page_checksum_verification=True)
 
 
-def _batch_rows(table: Any) -> int:
-    """Fewer rows at a time where they are long: a record may be a megabyte."""
-    groups = [table.metadata.row_group(number) for number in range(table.num_row_groups)]
-    rows = sum(group.num_rows for group in groups)
-    size = sum(group.total_byte_size for group in groups)
-    fitting: int = BATCH_BYTES * rows // (size + 1)
-    return max(1, min(BATCH_ROWS, fitting))
+def _group_rows(
+    stream: BinaryIO, table: Any, group: int, columns: Sequence[str], counts: _Counts
+) -> Iterator[Mapping[str, Any]]:
+    """The rows of a row group, fewer at a time where they are long: a record may be a megabyte."""
+    size = group_size(stream, table, group, columns, most=counts.pages.left)
+    counts.pages.add(size.pages)
+    if max(size.row, size.lists) > counts.rows.allowance.limit:
+        raise counts.rows.allowance.error()
+    rows = max(1, table.metadata.row_group(group).num_rows)
+    fitting = BATCH_BYTES // (size.row + size.pages // rows + 1)
+    batch_rows = max(1, min(BATCH_ROWS, fitting))
+    for batch in table.iter_batches(batch_rows, row_groups=[group], columns=columns):
+        yield from _rows(batch, counts.rows)
+
+
+def _rows(batch: Any, count: Count) -> Iterator[Mapping[str, Any]]:
+    """The rows of a record batch, counted before they are held as Python values."""
+    if any(SHARED.search(str(field.type)) for field in batch.schema):
+        for number in range(batch.num_rows):
+            count.add(ROW_BYTES)
+            yield {name: _value(batch[name][number], count) for name in batch.schema.names}
+        return
+    count.add(batch.nbytes + batch.num_rows * (batch.num_columns + ROW_BYTES))
+    yield from batch.to_pylist()
+
+
+def _value(scalar: Any, count: Count) -> Any:
+    """An Arrow value that may stand in many rows at once, counted part by part as it is made."""
+    import pyarrow as pa
+
+    if isinstance(scalar, pa.DictionaryScalar | pa.ExtensionScalar | pa.RunEndEncodedScalar):
+        return _value(scalar.value, count) if scalar.is_valid else None
+    if isinstance(scalar, pa.StructScalar) and scalar.is_valid:
+        return {name: _value(scalar[name], count) for name in scalar}
+    if isinstance(scalar, pa.ListScalar) and scalar.is_valid:
+        values = [_value(value, count) for value in scalar.values]
+        is_map = isinstance(scalar, pa.MapScalar)
+        return [tuple(value.values()) for value in values] if is_map else values
+    value = scalar.as_py()
+    count.add(len(value) if isinstance(value, str | bytes) else NUMBER_BYTES)
+    return value
 
 
 @contextmanager
@@ -127,7 +183,7 @@ def _readable_arrow(file: RawFile, kind: str) -> Iterator[None]:
         yield
     except UnicodeDecodeError:
         raise DataError(f"{file.path}: holds text that is not UTF-8; write it anew.") from None
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(
             f"{file.path}: not a readable {kind} file ({type(error).__name__}); is it cut off?"
         ) from None

@@ -38,6 +38,7 @@ class Allowance:
     path: str
     compressed: int
     most: int = MAX_MEMBER_BYTES
+    cure: str = "unpack it by hand"
 
     @property
     def limit(self) -> int:
@@ -49,8 +50,31 @@ class Allowance:
         return DataError(
             f"{self.path}: its {self.compressed} compressed bytes unpack to more than "
             f"{self.limit}; {MAX_RATIO} times as many and {self.most} in all are allowed: if it is "
-            "what it should be, unpack it by hand."
+            f"what it should be, {self.cure}."
         )
+
+
+@dataclass(slots=True)
+class Count:
+    """Bytes that have come out so far."""
+
+    allowance: Allowance
+    so_far: int = 0
+
+    @property
+    def left(self) -> int:
+        """Bytes that may still come out."""
+        return self.allowance.limit - self.so_far
+
+    def add(self, count: int) -> None:
+        """Count some more.
+
+        Raises:
+            DataError: more have come out than are allowed.
+        """
+        self.so_far += count
+        if self.left < 0:
+            raise self.allowance.error()
 
 
 class Unpacked(io.RawIOBase):

@@ -169,7 +169,7 @@ def test_a_bad_template(benchmark: Path, write, template: str, message: str) -> 
         (b"id,case,correct_answer\n\n  \n", "has a header and no rows"),
         (b"id,case\n1,a\n", "has no column 'correct_answer', which metric exact_match needs"),
         (b"id;case;correct_answer\n1;a;b\n", "columns: id;case;correct_answer"),
-        (b"case,case,correct_answer\na,b,c\n", "column 'case' is named twice"),
+        (b"case,case,correct_answer\na,b,c\n", "columns 1 and 2 have the same name"),
         ("fälle,case,correct_answer\n1,a,b\n".encode("latin-1"), "byte 1 is not UTF-8"),
     ],
 )

@@ -2,7 +2,9 @@
 
 import csv
 import re
+import tracemalloc
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.metrics import METRICS
+from medhelm_spark.metrics import rouge as rouge_module
 from medhelm_spark.metrics.porter import stem
 from tests.unit.metrics.states import correct, state
 
@@ -78,6 +81,7 @@ def test_no_answer_and_no_reference_have_no_value_but_an_empty_answer_has():
     ]
 
 
+ORDER = Random(1).sample(range(30_000), 30_000)
 TEXT = "fever fevers coughing cough no of 12 mg/dl Ärzte relational"
 words = st.sampled_from(TEXT.split())
 
@@ -87,6 +91,26 @@ words = st.sampled_from(TEXT.split())
 def test_equals_the_package_on_any_words(package, left, right):
     reference, answer = " ".join(left), " ".join(right)
     assert rouge(answer, reference) == pytest.approx(package(reference, answer), abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(words, max_size=40), st.lists(words, max_size=40), st.integers(1, 9))
+def test_blocks_of_any_size_give_the_same_length(left, right, size):
+    whole = rouge_module._lcs_length(left, right)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rouge_module, "_BLOCK", size)
+        assert rouge_module._lcs_length(left, right) == whole
+
+
+@pytest.mark.attack("inputs", "an answer and a reference of 30,000 different words each, to ROUGE")
+def test_memory_grows_with_the_texts_and_not_with_their_product():
+    answer, reference = (" ".join(f"w{n}" for n in order) for order in (ORDER, sorted(ORDER)))
+    tracemalloc.start()
+    try:
+        assert rouge(answer, reference)[0] == 1
+        assert tracemalloc.get_traced_memory()[1] < 60 << 20  # 180 MB where positions are not cut
+    finally:
+        tracemalloc.stop()
 
 
 def clinical_notes(real_data: Path) -> list[tuple[str, str]]:

@@ -347,7 +347,7 @@ def test_a_changed_file_is_told_by_its_hash_in_every_form(tmp_path: Path) -> Non
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "a.csv").mkdir()
-    refused(tmp_path / "a.csv", "csv", "cannot be read (IsADirectoryError)")
+    refused(tmp_path / "a.csv", "csv", "a folder, a pipe or a device, not a file")
     refused(tmp_path / "b.csv", "csv", "cannot be read (FileNotFoundError)")
 
 

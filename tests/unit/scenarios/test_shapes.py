@@ -126,6 +126,7 @@ def test_template_takes_hostile_values_as_they_are() -> None:
         assert text == "{json} $x " + value + "\\1{a}" + value
 
 
+@pytest.mark.attack("inputs", "a prompt template that names attributes or items of a value")
 def test_template_reaches_no_attribute_or_index() -> None:
     secret = type("Secret", (str,), {"inner": "leaked"})("x")
     for field in ("a.inner", "a[0]", "a.__class__", "0"):
