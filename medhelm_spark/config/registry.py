@@ -225,10 +225,11 @@ def policy_of(local_path: Path | None, tables: PolicyTables | None = None) -> Po
 def _policy(layers: LayeredFiles, tables: PolicyTables | None) -> Policy:
     shipped, *site = layers.files("policy.yaml")
     named = named_policy()
-    place = _read(named, tables) if isinstance(named, str) else named
-    policy = policy_in_force(shipped, place, site[0] if site else None)
+    place = named and (_read(named.place, tables) if isinstance(named.place, str) else named.place)
+    why_chosen = named.reason if named else None
+    policy = policy_in_force(shipped, place, site[0] if site else None, why_chosen=why_chosen)
     kind = f"policy ({policy.summary})"
-    files = (shipped, *([named] if named else []), *site)
+    files = (shipped, *([named.place] if named else []), *site)
     for path in sorted(files, key=lambda path: str(path) == policy.origin):  # the last one counts
         layers.note("policy", kind, path)
     return policy
