@@ -1,8 +1,8 @@
 """`policy.yaml`: which locality may see text of which access level, and what may be compared.
 
 A site's policy, a file or a catalog's table, is binding where nobody who runs a job could have
-chosen (`config.settings.named_policy`) or written it (`config.standing`). Every other one is advisory: it restricts what
-the policy above it allows.
+chosen (`config.settings.named_policy`) or written it (`config.standing`). Every other one is
+advisory: it restricts what the policy above it allows.
 """
 
 import re
