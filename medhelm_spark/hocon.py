@@ -7,6 +7,7 @@ addresses are out of its reach: a run entry is sent to a model, and a key in it 
 
 import logging
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,9 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from medhelm_spark.errors import ConfigError
+
+PLACE = re.compile(r"\(line: ?(\d+), col: ?(\d+)\)")
+"""How the parser's messages end that name a variable, which may itself look like this."""
 
 _FOLDER: ContextVar[Path] = ContextVar("folder of the file that is read")
 
@@ -93,7 +97,7 @@ def parse_hocon(text: str, path: Path) -> dict[str, Any]:
             f"{path}, {place}: not valid HOCON; is a bracket, comma or quote missing?"
         ) from None
     except ConfigSubstitutionException as error:
-        raise ConfigError(f"{path}: not valid HOCON: {_first_line(error)}.") from None
+        raise ConfigError(f"{path}: not valid HOCON: {_unresolved(error)}.") from None
     except Exception as error:
         # The parser leaks its own TypeError, IndexError and RecursionError on broken input, and its
         # other messages show values, which may be keys.
@@ -130,5 +134,8 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+def _unresolved(error: Exception) -> str:
+    """Where a substitution names nothing, without the name: the file may be data."""
+    places = [f"line {line}, column {column}" for line, column in PLACE.findall(str(error))]
+    at = f" ({'; '.join(places)})" if places else ""
+    return f"a substitution names nothing, or itself{at}"

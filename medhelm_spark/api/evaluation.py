@@ -59,7 +59,7 @@ from medhelm_spark.leaderboard import (
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.plugins import activate, use
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.import_responses import import_responses, revision_of
+from medhelm_spark.stages.import_responses import check_file, import_responses, revision_of
 from medhelm_spark.stages.ingest.lowering import lower_level
 from medhelm_spark.stages.ingest.stage import Ingested
 from medhelm_spark.stages.publish import publish, suite_runs
@@ -323,6 +323,7 @@ class Evaluation:
             access_level=access_level,
             revision=revision_of(path, fields or {}),
         )
+        check_file(path, fields or {})
         prepared = prepare(resolved, suite)
         files = {spec.scenario_name: path for spec in prepared.specs}
         import_responses(prepared.ctx, prepared.specs, files, fields or {})

@@ -1,7 +1,8 @@
 """Turns parsed configuration into frozen dataclasses, or into an error of one sentence.
 
 Values are checked strictly: text is not read as a number, `true` is not 1, and a key that no field
-has is refused with the nearest field that exists.
+has is refused with the nearest field that exists. A document without any key of ours may be data,
+given by mistake: of it errors tell only type and size.
 """
 
 import json
@@ -18,6 +19,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from medhelm_spark.config.yaml_text import parse_yaml, read_text
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.errors import ConfigError
 
 ALLOWED = {
@@ -31,9 +33,11 @@ ALLOWED = {
     "mapping_type": "a mapping of keys to values",
     "dataclass_type": "a mapping of keys to values",
 }
-SECRET_PLACES = frozenset({"args", "client_spec", "window_service_spec"})
+SECRET_PLACES = frozenset({"args", "client_spec", "window_service_spec", "spark"})
 UNKNOWN_KEY = "unexpected_keyword_argument"
 KEY_PART = "[key]"
+RESEMBLES = 0.8
+"""From this likeness on (difflib's) an unknown key is a known one misspelled, not data."""
 
 T = TypeVar("T")
 
@@ -60,6 +64,8 @@ def validate(data: object, type_: type[T], where: str) -> T:
     try:
         result: T = _adapter(cast(Hashable, type_)).validate_json(json.dumps([data]))[0]
     except ValidationError as error:
+        if strange := _without_a_known_key(data, type_):
+            raise ConfigError(f"{where}: {strange}.") from None
         raise ConfigError(_sentence(error.errors(include_url=False), type_, where)) from None
     except TypeError as error:
         raise ConfigError(
@@ -73,6 +79,19 @@ def _adapter(type_: Hashable) -> TypeAdapter[Any]:
     # Inside a tuple the strict settings reach plain dataclasses, which cannot carry their own.
     config = ConfigDict(extra="forbid", strict=True)
     return TypeAdapter(cast(Any, types.GenericAlias(tuple, (type_,))), config=config)
+
+
+def _without_a_known_key(data: object, type_: type) -> str | None:
+    """What is said of a document that holds no key of the type; None of any other document."""
+    known = [each.name for each in fields(type_)]
+    if isinstance(data, Mapping) and data:
+        if any(get_close_matches(str(key), known, n=1, cutoff=RESEMBLES) for key in data):
+            return None
+        size = counted(len(data), "key")
+        return f"the document has no known key ({size}); allowed: {', '.join(known)}"
+    if isinstance(data, Mapping):
+        return None
+    return f"the document is {size_of(data)}; allowed: {ALLOWED['mapping_type']}"
 
 
 def _sentence(errors: Sequence[ErrorDetails], type_: type, where: str) -> str:
@@ -90,19 +109,17 @@ def _describe(error: ErrorDetails, type_: type) -> str:
         return f"unknown key {key}{_hint(str(loc[-1]), type_, loc[:-1])}"
     expected = error.get("ctx", {}).get("expected")
     allowed = expected or ALLOWED.get(error["type"]) or error["msg"]
-    return f"{key or 'the document'} is {_received(error)}; allowed: {allowed}"
+    return f"{key} is {_received(error)}; allowed: {allowed}"
 
 
 def _received(error: ErrorDetails) -> str:
-    """What was received; of a text only its length where keys of servers are configured.
+    """What was received; only its type and size where keys of servers are configured.
 
     So, too, where the whole document is a text: then it is no configuration, but may be a key file.
     """
-    received = error["input"]
-    is_hidden = len(error["loc"]) == 1 or not SECRET_PLACES.isdisjoint(error["loc"])
-    if isinstance(received, str) and received and is_hidden:
-        return f"a text of {len(received)} characters"
-    return shown(received)
+    received, place = error["input"], error["loc"]
+    is_hidden = len(place) == 1 or not SECRET_PLACES.isdisjoint(place)
+    return size_of(received) if is_hidden else shown(received)
 
 
 def _dotted(loc: Sequence[int | str]) -> str:
@@ -127,6 +144,19 @@ def _type_at(type_: Any, loc: Sequence[int | str]) -> Any:
         if isinstance(type_, types.UnionType):
             type_ = next(arg for arg in typing.get_args(type_) if arg is not types.NoneType)
     return type_
+
+
+def size_of(value: object) -> str:
+    """The type and the size of a value, for errors that must not show it."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return f"a text of {counted(len(value), 'character')}"
+    if isinstance(value, Mapping):
+        return f"a mapping of {counted(len(value), 'key')}"
+    return shown(value)
 
 
 def shown(value: object) -> str:

@@ -1,8 +1,8 @@
 """`policy.yaml`: which locality may see text of which access level, and what may be compared.
 
-A site's policy, a file or a catalog's table, is binding where the platform names it and nobody who
-runs a job could have written it (`config.standing`). Every other one is advisory: it restricts what
-the policy above it allows.
+A site's policy, a file or a catalog's table, is binding where nobody who runs a job could have
+chosen (`config.settings.named_policy`) or written it (`config.standing`). Every other one is
+advisory: it restricts what the policy above it allows.
 """
 
 import re
@@ -68,18 +68,25 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
     )
 
 
-def policy_in_force(shipped: Path, named: Path | PolicyTable | None, site: Path | None) -> Policy:
+def policy_in_force(
+    shipped: Path,
+    named: Path | PolicyTable | None,
+    site: Path | None,
+    *,
+    why_chosen: str | None = None,
+) -> Policy:
     """The policy that the files make together.
 
     `named` is what the platform's settings name, a file or a catalog's table: binding, and then in
-    place of the shipped one, unless this process could have written it. `site` is the one of the
-    site folder. What is advisory leaves only what the file above it allows too.
+    place of the shipped one, unless this process could have chosen it (`why_chosen` says how) or
+    written it. `site` is the one of the site folder. What is advisory leaves only what the file
+    above it allows too.
 
     Raises:
         ConfigError: If a file is wrong, or an advisory one states what a binding one decides.
     """
     policy = load_policy(shipped)
-    if named and (reason := _why_ours(named)):
+    if named and (reason := why_chosen or _why_ours(named)):
         policy = replace(_restricted(policy, load_policy(named, policy)), reason=reason)
     elif named:
         policy = _stamped(replace(load_policy(named), standing=Standing.BINDING))

@@ -38,8 +38,10 @@ def expand_short_forms(data: Any) -> Any:
 
 
 def _expand_sampling(sampling: Any) -> Any:
-    if isinstance(sampling, str):
-        return {"order": sampling}
+    return {"order": sampling} if isinstance(sampling, str) else _expand_rule(sampling)
+
+
+def _expand_rule(sampling: Any) -> Any:
     if not isinstance(sampling, dict):
         return sampling
     if isinstance(sampling.get("filter"), dict):
@@ -120,7 +122,7 @@ def load_sampling(text: str) -> Sampling:
             f"{FLAG} is {text!r}; allowed: {', '.join(ORDERS)}, or a YAML file that says order, "
             "seed, max_eval_instances and filter."
         )
-    sampling = load_yaml(Path(text), Sampling, _expand_sampling)
+    sampling = load_yaml(Path(text), Sampling, _expand_rule)
     check_sampling(sampling, text)
     return sampling
 

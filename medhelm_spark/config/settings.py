@@ -2,7 +2,7 @@
 
 Precedence: `MEDHELM_SPARK_*` > the site folder's `settings.yaml` > the platform's `PLATFORM_FILE`,
 which whoever runs the machines writes > `conf/settings/<platform>.yaml`; the command line sits
-above all of them. Where the binding policy stands is the platform's to say: `named_policy`.
+above all of them. Which policy is binding is the platform's to say: `named_policy`.
 """
 
 import os
@@ -15,6 +15,7 @@ from typing import Any
 from medhelm_spark.config.addresses import check_spark_secrets
 from medhelm_spark.config.loader import load_yaml, refuse_misnamed
 from medhelm_spark.config.resources import conf_path
+from medhelm_spark.config.standing import is_root, why_ours
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
@@ -23,6 +24,8 @@ PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
 """Settings of a machine. A fixed place: one that a run names could be the run's own."""
+POLICY = PREFIX + "POLICY"
+BY_VARIABLE = f"named by {POLICY}, which whoever runs the job can set"
 
 
 class Platform(StrEnum):
@@ -67,6 +70,17 @@ class _SettingsFile:
     lake_permissions: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPolicy:
+    """A site's policy as it is named: a file, or a table's `catalog.schema.table`.
+
+    `reason` says why whoever runs the job could have chosen it, None where they could not.
+    """
+
+    place: Path | str
+    reason: str | None = None
+
+
 def load_settings(
     local_path: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Settings:
@@ -90,20 +104,21 @@ def load_settings(
         check_spark_secrets(file.spark, str(path))
         if file.policy and path != PLATFORM_FILE:
             raise ConfigError(
-                f"{path}: policy is for the platform to name, in {PLATFORM_FILE} or "
-                f"{PREFIX}POLICY; allowed here: a policy.yaml beside this file, which is advisory."
+                f"{path}: policy is for the platform to name, in {PLATFORM_FILE}; allowed here: a "
+                "policy.yaml beside this file, which is advisory."
             )
         merged = _over(merged, file)
     merged = _over(merged, _from_environ(environ))
     return _settings(platform, merged, tuple(map(str, paths)))
 
 
-def named_policy(environ: Mapping[str, str] | None = None) -> Path | str | None:
+def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None:
     """The policy that the platform names: in PLATFORM_FILE, else in MEDHELM_SPARK_POLICY.
 
-    A file, or a table's `catalog.schema.table`.
-
-    Whether it is binding is not for its name to say, but for the place where it stands.
+    A place that nobody who runs a job can write does not make a policy binding: of several such
+    places they could choose the one that suits them. So the name must come from PLATFORM_FILE, and
+    that file must be closed to them as well; a job that runs as root is bound by a table alone. A
+    variable is set by whoever starts the process.
 
     Raises:
         ConfigError: It is neither an absolute path of a file nor a table, or the two differ; or a
@@ -112,22 +127,29 @@ def named_policy(environ: Mapping[str, str] | None = None) -> Path | str | None:
     environ = os.environ if environ is None else environ
     refuse_misnamed(PLATFORM_FILE)
     file = load_yaml(PLATFORM_FILE, _SettingsFile) if PLATFORM_FILE.is_file() else _SettingsFile()
-    variable = PREFIX + "POLICY"
-    given = {str(PLATFORM_FILE): file.policy, variable: environ.get(variable)}
+    given = {str(PLATFORM_FILE): file.policy, POLICY: environ.get(POLICY)}
     named = {where: path for where, path in given.items() if path}
     if len(set(named.values())) > 1:
-        raise ConfigError(f"{variable} is {named[variable]!r}; {PLATFORM_FILE} names another one.")
+        raise ConfigError(f"{POLICY} is {named[POLICY]!r}; {PLATFORM_FILE} names another one.")
     for where, text in named.items():
-        path = Path(text)
-        if TABLE_NAME.fullmatch(text):
-            return text
-        if not path.is_absolute() or not path.is_file():
+        path, is_table = Path(text), TABLE_NAME.fullmatch(text) is not None
+        if not is_table and not (path.is_absolute() and path.is_file()):
             raise ConfigError(
                 f"{where}: policy is {text!r}; allowed: the absolute path of a file, or a table as "
                 "catalog.schema.table."
             )
-        return path
+        reason = _why_chosen(is_table=is_table) if file.policy else BY_VARIABLE
+        return NamedPolicy(place=text if is_table else path, reason=reason)
     return None
+
+
+def _why_chosen(*, is_table: bool) -> str | None:
+    """Why this process could have written PLATFORM_FILE, where that makes its choice worth nothing.
+
+    Root could. But on a cluster whose jobs run as root there is no better place for the name, and
+    what a table says is the catalog's to guard, for root too.
+    """
+    return None if is_table and is_root() else why_ours(PLATFORM_FILE)
 
 
 def detect_platform(environ: Mapping[str, str]) -> Platform:

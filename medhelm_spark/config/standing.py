@@ -1,6 +1,7 @@
 """Whether a policy stands where this process could not have put it: what makes it binding."""
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -11,6 +12,9 @@ UID_MAP = Path("/proc/self/uid_map")
 EVERY_USER = ["0", "0", "4294967295"]
 """The map of a process outside every user namespace."""
 
+MOUNTS = Path("/proc/self/mountinfo")
+OPENED = Path("/proc/self/fdinfo")
+
 READING = "SELECT"
 HARMLESS = frozenset(
     {"SELECT", "BROWSE", "USE CATALOG", "USE SCHEMA", "EXECUTE", "READ VOLUME", "WRITE VOLUME"}
@@ -19,17 +23,23 @@ HARMLESS = frozenset(
 CREATE = "CREATE "
 
 
+def is_root() -> bool:
+    """Whether this process may write every file of the machine."""
+    return hasattr(os, "geteuid") and os.geteuid() == ROOT
+
+
 def why_ours(path: Path) -> str | None:
     """Why this process could have written or replaced the file; None where it could not.
 
     The file and every folder above it must belong to root and be closed to the effective user:
     another user's file would let two people bind each other. A symbolic link anywhere in the path
-    is refused, for each of its steps would have to be looked at. A folder with the sticky bit (such
-    as /tmp) may be open, since nobody can move another's entries in it.
+    is refused, for each of its steps would have to be looked at. A folder with the sticky bit may
+    be open, since nobody can move another's entries in it. No part of the path may lie in a file
+    system that a user may have mounted: there root's name and modes are what that user wrote.
     """
     if not hasattr(os, "geteuid"):
         return "this system has no effective user"
-    if os.geteuid() == ROOT:
+    if is_root():
         return "this process runs as root"
     if UID_MAP.exists() and UID_MAP.read_text().split() != EVERY_USER:
         return "this process runs in a user namespace, whose root may be its user"
@@ -42,7 +52,39 @@ def why_ours(path: Path) -> str | None:
         is_sticky = stat.S_ISDIR(state.st_mode) and bool(state.st_mode & stat.S_ISVTX)
         if not is_sticky and os.access(place, os.W_OK, effective_ids=True):
             return f"{place} can be written by this user"
+        if reason := _why_mounted(place):
+            return reason
     return None
+
+
+def _why_mounted(place: Path) -> str | None:
+    """Why a user may have mounted what holds the place; None where only root could.
+
+    What mounts for users (fusermount, udisks, an entry `user` in fstab, autofs) sets nosuid, so
+    that root's own mounts with it, often /tmp and /home, are refused too. A FUSE file system may
+    be served by a user's program whoever mounted it.
+    """
+    try:
+        opened = os.open(place, os.O_PATH)
+        try:
+            told = (OPENED / str(opened)).read_text()
+        finally:
+            os.close(opened)
+        mounts = MOUNTS.read_text().splitlines()
+    except (OSError, AttributeError):  # no Linux, or a closed /proc
+        return f"this system does not tell how {place} is mounted"
+    numbers = re.findall(r"^mnt_id:\s*(\d+)$", told, re.MULTILINE)
+    for mount in mounts:
+        fields, _, kind = mount.partition(" - ")
+        number, *_, options = fields.split()[:6]
+        if [number] != numbers:
+            continue
+        if kind.startswith("fuse"):
+            return f"{place} is in a FUSE file system"
+        if "nosuid" in options.split(","):
+            return f"{place} is mounted nosuid, as what users mount is"
+        return None
+    return f"this system does not tell how {place} is mounted"
 
 
 def why_ours_in_catalog(table: PolicyTable) -> str | None:

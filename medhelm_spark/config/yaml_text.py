@@ -24,6 +24,15 @@ MAX_NODES = 1_000_000
 """Nine anchors of nine aliases each unfold to a billion values."""
 
 
+QUOTING = (
+    "found undefined alias",
+    "found undefined tag handle",
+    "duplicate tag handle",
+    "could not determine a constructor for the tag",
+)
+"""What PyYAML says before it quotes the document; elsewhere it quotes at most one character."""
+
+
 class _Loader(yaml.SafeLoader):
     """SafeLoader with YAML 1.2 scalars, no merge keys and no duplicate keys."""
 
@@ -35,7 +44,7 @@ class _Loader(yaml.SafeLoader):
                 problem = "a key must be plain text"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             if key.value in seen:
-                problem = f"key {key.value!r} is given twice"
+                problem = "a key is given twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
@@ -72,9 +81,15 @@ def parse_yaml(text: str, where: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ConfigError(f"{where}{place}: not valid YAML: {error.problem}.") from None
+        raise ConfigError(f"{where}{place}: not valid YAML: {_problem(error)}.") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{where}: not valid YAML: {str(error).splitlines()[0]}.") from None
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    """What is wrong, without words of the document: it may be data, given by mistake."""
+    problem = str(error.problem)
+    return next((each for each in QUOTING if problem.startswith(each)), problem)
 
 
 def _size(value: Any, known: dict[int, int]) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from medhelm_spark.config.loader import validate
 from medhelm_spark.config.yaml_text import read_text
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.hocon import parse_hocon
@@ -96,8 +97,7 @@ def load_conf(path: Path) -> tuple[RunEntry, ...]:
     """
     tree = parse_hocon(read_text(path), path)
     if "entries" not in tree:
-        keys = ", ".join(tree) or "nothing"
-        raise ConfigError(f"{path}: has no key 'entries' (found: {keys}).")
+        raise ConfigError(f"{path}: has no key 'entries'; it has {counted(len(tree), 'key')}.")
     # Other keys of the file are variables for substitutions.
     conf = validate({"entries": tree["entries"]}, _ConfFile, str(path))
     return tuple(

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
@@ -160,6 +159,25 @@ def parse_fields(text: str | None) -> dict[str, str]:
     return names
 
 
+def check_file(path: Path, names: Mapping[str, str]) -> None:
+    """Read a file of answers line by line and keep only its ids; `names` are as for the import.
+
+    On the driver, before the run is planned: what a refused file would answer is not left behind.
+
+    Raises:
+        DataError: the file has no line, one is unusable, or an id stands twice.
+    """
+    lines: dict[tuple[str, str], int] = {}
+    for read in ReadResponses(names)([File(path=str(path.absolute()), data_version="")]):
+        if read.problem:
+            raise DataError(f"{path}: line {read.row}: {read.problem}.")
+        first = lines.setdefault((read.source_id, read.instance_id), read.row)
+        if first != read.row:
+            raise DataError(f"{path}: line {read.row}: its id stands in line {first} too.")
+    if not lines:
+        raise DataError(f"{path}: has no line.")
+
+
 def import_responses(
     ctx: Context,
     specs: Sequence[RunSpec],
@@ -173,11 +191,11 @@ def import_responses(
     Args:
         ctx: the lake and suite.
         specs: one model's RunSpecs, already planned.
-        files: the file of each scenario, by scenario name.
+        files: the file of each scenario, by scenario name; `check_file` has passed them.
         names: our field names to the files'.
 
     Raises:
-        DataError: a line is unusable, an id stands twice, or no line fits the scenario.
+        DataError: no line fits the scenario.
     """
     ctx = ctx.within(IMPORT_RESPONSES)
     rows = [
@@ -185,7 +203,6 @@ def import_responses(
         for spec in specs
     ]
     responses = map_rows(ctx.lake.frame(rows, File), ReadResponses(dict(names)), File, Response)
-    _refuse(responses)
     known = _known(ctx, specs, responses)
     matched = _unanswered(ctx, specs, known)
     with plain_errors():
@@ -221,22 +238,6 @@ def revision_of(path: Path, names: Mapping[str, str]) -> str:
         ConfigError: the file cannot be read.
     """
     return content_id(file_id(path), names) if names else file_id(path)
-
-
-def _refuse(responses: DataFrame) -> None:
-    """Raise for the first unusable line, or the first whose id stands in an earlier one."""
-    keys = responses.groupBy("path", "source_id", "instance_id", "problem").agg(
-        F.count("*").alias("lines"), F.min("row").alias("first"), F.max("row").alias("last")
-    )
-    bad = keys.where("problem IS NOT NULL OR lines > 1").orderBy("path", "first").limit(1)
-    with plain_errors():
-        rows = bad.collect()
-    for row in rows:
-        if row["problem"]:
-            raise DataError(f"{row['path']}: line {row['first']}: {row['problem']}.")
-        raise DataError(
-            f"{row['path']}: line {row['last']}: its id stands in line {row['first']} too."
-        )
 
 
 def _known(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:

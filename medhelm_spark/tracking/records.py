@@ -50,6 +50,9 @@ NOT_WORDS = frozenset(
 )
 """The last parts of such names that hold none."""
 
+ARGUMENTS = re.compile(r"(metrics|perturbations)\.\d+\.args\.")
+"""What the params of arguments begin with: a name of theirs says nothing of what they hold."""
+
 BLANK = ("null", "true", "false", "[]", "{}", '""')
 
 # A leading dot would read as a relative path; a slash separates scenario and metric.
@@ -169,8 +172,9 @@ def params_of(run_spec: RunSpec) -> dict[str, str]:
 
 
 def _hashed(name: str, text: str) -> str:
-    is_shown = not name.startswith(WORDED) or name.rpartition(".")[2] in NOT_WORDS
-    return text if is_shown or text in BLANK else f"hash:{digest(text)}"
+    is_worded = name.startswith(WORDED) and name.rpartition(".")[2] not in NOT_WORDS
+    is_hashed = (is_worded or ARGUMENTS.match(name)) and text not in BLANK
+    return f"hash:{digest(text)}" if is_hashed else text
 
 
 def _values(scenario: str, stat: Stat, *, is_main: bool) -> dict[str, float | None]:

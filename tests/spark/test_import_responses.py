@@ -98,21 +98,22 @@ def test_answers_to_private_text_need_an_attested_place(
     assert not disclosures_of(open_reader(str(site.lake_path))), "nothing was sent"
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([{"source_id": "q0"}], "line 1: no completion"),
-        ([{"completion": "yes"}], "line 1: neither source_id nor instance_id"),
-        ([{"source_id": "q0", "completion": "a"}] * 2, "line 2: its id stands in line 1 too"),
-        ([{"source_id": "other", "completion": "a"}], "no line's id is one of"),
-    ],
-)
-def test_a_bad_file_is_one_sentence(
-    rows: list[dict[str, object]], said: str, site: Site, capsys: pytest.CaptureFixture[str]
+def test_a_bad_file_is_one_sentence_and_leaves_no_run(
+    site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench = site.benchmark("bench", questions(2))
-    file = responses(site.folder / "bad.jsonl", rows)
-    arguments = ["-r", f"{bench},model=team/model", "--file", file]
-    assert site.run(*arguments, command="import-responses") == 1
-    assert said in capsys.readouterr().err
-    assert not site.rows("request_results")
+    other = {"source_id": "other", "completion": "a"}
+    for rows, said, is_planned in (
+        (
+            [{"source_id": "q0", "completion": "a"}] * 2,
+            "line 2: its id stands in line 1 too",
+            False,
+        ),
+        ([other], "no line's id is one of", True),
+    ):
+        file = responses(site.folder / "bad.jsonl", rows)
+        arguments = ["-r", f"{bench},model=team/model", "--file", file]
+        assert site.run(*arguments, command="import-responses") == 1
+        assert said in capsys.readouterr().err
+        assert bool(site.rows("run_specs")) is is_planned
+        assert not site.rows("request_results")

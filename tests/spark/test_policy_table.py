@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BooleanType
 
+from medhelm_spark.config import settings
 from medhelm_spark.config.standing import why_ours_in_catalog
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.errors import ConfigError
@@ -72,7 +73,11 @@ def test_the_rights_are_read_and_a_catalog_of_ones_own_binds_nobody(
     assert read.reason == "catalog spark_catalog is what the session's settings make of it"
 
     # A whole run by it, `--dry-run` included, has it as an advisory one.
-    monkeypatch.setenv("MEDHELM_SPARK_POLICY", NAME)
+    named = site.folder / "platform" / "settings.yaml"
+    named.parent.mkdir()
+    named.write_text(f"policy: {NAME}")
+    monkeypatch.setattr(settings, "PLATFORM_FILE", named)
+    monkeypatch.setattr(settings, "why_ours", lambda _: None)
     model = site.deploy("vendor/model", locality="tenant")
     entry = site.benchmark("bench", questions(2), access_level="private")
     for flags in (("--dry-run",), ()):

@@ -1,9 +1,11 @@
 """A policy in a catalog's table binds only users who cannot change it, nor what stands above it."""
 
+import os
 from dataclasses import replace
 
 import pytest
 
+from medhelm_spark.config import settings
 from medhelm_spark.config.policy import policy_in_force
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.resources import conf_path
@@ -103,8 +105,9 @@ def test_a_catalog_that_cannot_be_asked_makes_it_advisory_with_the_reason() -> N
 
 
 def test_the_platform_names_a_table_where_it_would_name_a_file(monkeypatch, write) -> None:
-    monkeypatch.setenv("MEDHELM_SPARK_POLICY", NAME)
-    assert named_policy() == NAME
+    monkeypatch.setattr(settings, "PLATFORM_FILE", write("etc/settings.yaml", f"policy: {NAME}"))
+    monkeypatch.setattr(settings, "why_ours", lambda _: None)
+    assert named_policy() == settings.NamedPolicy(place=NAME)
     asked: list[str] = []
 
     def read(name: str) -> PolicyTable:
@@ -120,6 +123,25 @@ def test_the_platform_names_a_table_where_it_would_name_a_file(monkeypatch, writ
     assert asked == [NAME, NAME]
     with pytest.raises(ConfigError, match=f"policy {NAME}: a table is read through Spark"):
         policy_of(None)
+
+
+@pytest.mark.attack("policy", "another team's laxer table, picked by a variable")
+def test_a_table_that_only_a_variable_names_is_not_binding(monkeypatch) -> None:
+    monkeypatch.setenv("MEDHELM_SPARK_POLICY", NAME)
+    policy = policy_of(None, lambda _: TABLE)
+    assert policy.label.startswith(f"{NAME} (advisory: named by MEDHELM_SPARK_POLICY, which ")
+    assert not decide(policy, AccessLevel.PRIVATE, Locality.TENANT).allowed
+
+
+@pytest.mark.attack("policy", "a settings file of the job's own user, which picks a laxer table")
+def test_a_table_binds_a_job_of_roots_and_no_user_who_could_name_another(
+    write, monkeypatch
+) -> None:
+    monkeypatch.setattr(settings, "PLATFORM_FILE", write("etc/settings.yaml", f"policy: {NAME}"))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert policy_of(None, lambda _: TABLE).is_binding
+    monkeypatch.setattr(os, "geteuid", lambda: 1001)
+    assert policy_of(None, lambda _: TABLE).label.startswith(f"{NAME} (advisory: ")
 
 
 def test_what_is_wrong_in_its_text_names_the_table() -> None:

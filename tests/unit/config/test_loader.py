@@ -87,8 +87,8 @@ def test_a_misspelled_key_is_named_before_the_one_it_leaves_missing(write) -> No
     [
         ("title: [a", ", line 1, column 10: "),
         ("title: t\n  colour: red\n", ", line 2, column 9: "),
-        ("title: t\ntitle: u\n", ", line 2, column 1: not valid YAML: key 'title' is given twice"),
-        ("best: {name: a, name: b}", ", line 1, column 17: not valid YAML: key 'name' is given"),
+        ("title: t\ntitle: u\n", ", line 2, column 1: not valid YAML: a key is given twice."),
+        ("best: {name: a, name: b}", ", line 1, column 17: not valid YAML: a key is given twice."),
         ("{[a]: b}", "not valid YAML: a key must be plain text"),
         ("title: \x00", "not valid YAML"),
     ],
@@ -99,6 +99,44 @@ def test_broken_yaml_gives_file_line_and_column(write, text: str, place: str) ->
         load_yaml(path, Whole)
     assert str(path) in str(caught.value)
     assert place in str(caught.value)
+
+
+@pytest.mark.attack("rest", "a file of data in place of configuration, quoted in the error")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '{"MRN-0042": {"note": "Jane Roe"}, "MRN-0043": 1}',
+            "has no known key (2 keys); allowed: title",
+        ),
+        ("MRN-0042: Jane Roe", "has no known key (1 key); allowed: title, colour, "),
+        ("Jane Roe, MRN-0042", "the document is a text of 18 characters; allowed: a mapping of"),
+        ('[{"patient": "MRN-0042"}]', "the document is a list of 1; allowed: a mapping"),
+        ("0042.5", "the document is a text of 6 characters"),
+        ("42", "the document is a number; allowed: a mapping"),
+        ("true", "the document is true or false; allowed: a mapping"),
+        ("MRN-0042: a\nMRN-0042: b", ", line 2, column 1: not valid YAML: a key is given twice."),
+        ("*MRN-0042", ", line 1, column 1: not valid YAML: found undefined alias."),
+        ("- &MRN-0042 a\n- &MRN-0042 b", "not valid YAML: second occurrence."),
+        ("a: !<MRN-0042> 3", "not valid YAML: could not determine a constructor for the tag."),
+        ("a: !MRN-0042!x 3", "not valid YAML: found undefined tag handle."),
+        ("MRN-0042: 'a' Jane", "line 1, column 15: not valid YAML"),
+        ("{MRN-0042: Jane Roe", "not valid YAML"),
+        ("@MRN-0042", "not valid YAML"),
+        ("%MRN-0042 Jane\n---\na", "the document is a text of 1 character;"),
+    ],
+)
+def test_data_in_place_of_configuration_is_not_quoted(write, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_yaml(write("a.yaml", text), Whole)
+    assert message in str(caught.value)
+    assert not [word for word in ("MRN", "0042", "Jane", "Roe") if word in str(caught.value)]
+
+
+def test_one_known_key_makes_a_document_ours(write) -> None:
+    for text in ("title: t\nMRN: 1", "colours: red\nMRN: 1\ntitle: t"):
+        with pytest.raises(ConfigError, match="unknown key "):
+            load_yaml(write("a.yaml", text), Whole)
 
 
 def test_absent_and_undecodable_files_are_sentences(tmp_path: Path) -> None:

@@ -70,8 +70,17 @@ def test_bad_variables(variable: str, value: str, message: str) -> None:
 
 def test_spark_values_are_text(write) -> None:
     site = write("site/settings.yaml", "spark: {spark.sql.shuffle.partitions: 4}").parent
-    with pytest.raises(ConfigError, match=r"spark\.spark\.sql\.shuffle\.partitions is 4"):
+    with pytest.raises(ConfigError, match=r"spark\.spark\.sql\.shuffle\.partitions is a number"):
         load_settings(site, LOCAL)
+
+
+@pytest.mark.attack("secrets", "a key of digits in spark: of settings.yaml, shown by the error")
+@pytest.mark.parametrize("value", ["123456", "1234.56", "[a123456]", "{a123456: b}"])
+def test_a_key_that_is_no_text_is_not_shown(write, value: str) -> None:
+    site = write("site/settings.yaml", f"spark: {{spark.ssl.keyPassword: {value}}}").parent
+    with pytest.raises(ConfigError, match="allowed: text") as caught:
+        load_settings(site, LOCAL)
+    assert "1234" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

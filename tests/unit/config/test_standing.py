@@ -1,6 +1,7 @@
 """Where a policy stands decides what it may allow: advisory files only restrict."""
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.config import settings
+from medhelm_spark.config import settings, standing
 from medhelm_spark.config.policy import _restricted, load_policy, policy_in_force
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.resources import conf_path
@@ -47,6 +48,29 @@ def open_folder() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def mounted(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Shows every mount of this machine with these options and of this type."""
+    real = standing.MOUNTS.read_text().splitlines()
+
+    def shown(options: str, kind: str) -> None:
+        table = open_folder / "mountinfo"
+        changed = (
+            re.sub(r"^((\S+ ){5})\S+(.*) - \S+", rf"\1{options}\3 - {kind}", m) for m in real
+        )
+        table.write_text("\n".join(changed))
+        table.chmod(0o644)
+        monkeypatch.setattr(standing, "MOUNTS", table)
+
+    return shown
+
+
+@pytest.fixture(autouse=True)
+def mounted_by_root(mounted: Callable[[str, str], None]) -> None:
+    """The tests may run in a container, or where /tmp is mounted nosuid."""
+    mounted("rw,relatime", "ext4")
 
 
 @pytest.mark.attack("policy", "a policy.yaml in --local-path that lets private text leave")
@@ -142,6 +166,31 @@ def test_an_open_folder_is_not_binding(open_folder: Path) -> None:
     assert "can be written" in reason or "does not belong to root" in reason
 
 
+@pytest.mark.attack("policy", "a file system of the user's own that shows a file as root's")
+@pytest.mark.parametrize(
+    ("options", "kind", "reason"),
+    [
+        ("rw,nosuid,nodev", "ext4", "mounted nosuid, as what users mount is"),
+        ("rw", "fuse.sshfs", "is in a FUSE file system"),
+        ("rw,user_id=0", "fuseblk", "is in a FUSE file system"),
+    ],
+)
+def test_what_a_user_may_have_mounted_is_not_binding(mounted, options, kind, reason) -> None:
+    assert unprivileged(why_ours, ROOTS) is None
+    mounted(options, kind)
+    assert reason in str(unprivileged(why_ours, ROOTS))
+
+
+def test_an_unknown_mount_is_not_binding(open_folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for table in (open_folder, open_folder / "none"):
+        monkeypatch.setattr(standing, "MOUNTS", table)
+        assert "does not tell how" in str(unprivileged(why_ours, ROOTS))
+    empty = open_folder / "empty"
+    empty.touch(0o644)
+    monkeypatch.setattr(standing, "MOUNTS", empty)
+    assert "does not tell how" in str(unprivileged(why_ours, ROOTS))
+
+
 @pytest.mark.attack("policy", "root runs the job and wrote the binding policy itself")
 def test_root_binds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
@@ -174,7 +223,8 @@ def test_a_file_of_roots_is_binding_for_an_unprivileged_user(open_folder: Path) 
 @pytest.fixture
 def binding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every place is taken for one that the user cannot write."""
-    monkeypatch.setattr("medhelm_spark.config.policy.why_ours", lambda _: None)
+    for module in ("policy", "settings"):
+        monkeypatch.setattr(f"medhelm_spark.config.{module}.why_ours", lambda _: None)
 
 
 @pytest.mark.usefixtures("binding")
@@ -239,12 +289,49 @@ def platform(write, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
 def test_the_platform_names_it_in_its_settings_or_a_variable(write, platform) -> None:
     path = write("etc/policy.yaml", WIDE)
     assert named_policy({}) is None
-    assert named_policy({"MEDHELM_SPARK_POLICY": str(path)}) == path
+    by_variable = named_policy({"MEDHELM_SPARK_POLICY": str(path)})
+    assert by_variable is not None and by_variable.place == path
     file = platform(f"policy: {path}\nslots: 3")
-    assert named_policy({}) == path
+    named = named_policy({})
+    assert named is not None and named.place == path
+    assert named_policy({"MEDHELM_SPARK_POLICY": str(path)}) == named
     loaded = load_settings(environ={"MEDHELM_SPARK_PLATFORM": "local"})
     assert (loaded.slots, str(file) in loaded.origins) == (3, True)
     assert policy_of(None).origin == str(path)
+
+
+@pytest.mark.usefixtures("binding")
+@pytest.mark.attack("policy", "MEDHELM_SPARK_POLICY that picks a laxer file of root's as binding")
+def test_what_only_a_variable_names_is_not_binding(write, platform, monkeypatch) -> None:
+    path = write("etc/policy.yaml", WIDE)
+    monkeypatch.setenv("MEDHELM_SPARK_POLICY", str(path))
+    for text in (None, "slots: 3"):  # no settings of the platform, or ones that name no policy
+        if text:
+            platform(text)
+        policy = policy_of(None)
+        assert policy.standing is Standing.ADVISORY
+        assert policy.label.startswith(f"{path} (advisory: named by MEDHELM_SPARK_POLICY, which ")
+        assert not allows(policy, "private", "tenant")
+    platform(f"policy: {path}")
+    assert policy_of(None).is_binding
+
+
+@pytest.mark.attack("policy", "/etc/medhelm-spark/settings.yaml that the job's user can write")
+def test_settings_of_the_machine_that_the_user_could_have_written_bind_nobody(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, file = open_folder / "policy.yaml", open_folder / "settings.yaml"
+    policy.write_text(WIDE)
+    file.write_text(f"policy: {policy}")
+    monkeypatch.setattr(settings, "PLATFORM_FILE", file)
+    if os.geteuid() == 0:  # only root can put there what binds
+        assert unprivileged(policy_of, None).label == f"{policy} (binding)"
+        assert policy_of(None).label == f"{policy} (advisory: this process runs as root)"
+        os.chown(file, NOBODY, NOBODY)
+        told = unprivileged(policy_of, None)
+        assert told.label == f"{policy} (advisory: {file} does not belong to root)"
+    assert unprivileged(policy_of, None).standing is Standing.ADVISORY
+    assert not allows(unprivileged(policy_of, None), "private", "tenant")
 
 
 @pytest.mark.attack("policy", "MEDHELM_SPARK_POLICY beside the policy that the platform names")

@@ -113,11 +113,11 @@ def test_files_are_concatenated_and_includes_work(write) -> None:
     [
         ('entries: [{description: "x"', ", line 1, column 28: not valid HOCON"),
         ("{", ", line 1, column 2: not valid HOCON"),
-        ("entries = ${nothing}", "Cannot resolve variable ${nothing}"),
+        ("entries = ${nothing}", "a substitution names nothing, or itself (line 1, column 11)"),
         ("a = ${b}\nb = ${a}\nentries: []", "not valid HOCON"),
         ('include "absent.conf"\nentries: []', "Cannot include file"),
-        ("", "has no key 'entries' (found: nothing)"),
-        ("entires: []", "has no key 'entries' (found: entires)"),
+        ("", "has no key 'entries'; it has 0 keys."),
+        ("entires: []", "has no key 'entries'; it has 1 key."),
         ("[1, 2]", "is a list; allowed: keys and values"),
         ("entries: 3", "entries is 3; allowed: a list"),
         ('entries: ["x"]', "entries[0] is 'x'; allowed: a mapping"),
@@ -134,6 +134,24 @@ def test_broken_files_name_the_file_and_print_nothing(write, capfd, text, messag
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.attack("rest", "a file of data in place of run entries, quoted in the error")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"MRN-0042": {"note": "Jane Roe"}}',
+        "a: 1\nb = ${MRN-0042}",
+        "MRN-0042 = {a: ${MRN-0042.b}, b: ${MRN-0042.a}}",
+        "MRN-0042 = {a: 1}\nb = [${MRN-0042}] Jane",
+        "Jane Roe, MRN-0042 has fever",
+        "MRN-0042: [Jane",
+    ],
+)
+def test_data_in_place_of_run_entries_is_not_quoted(write, text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_conf(write("a.conf", text))
+    assert not [word for word in ("MRN", "0042", "Jane", "Roe") if word in str(caught.value)]
 
 
 def test_priority_keeps_what_is_at_most_it_and_what_has_none() -> None:

@@ -12,6 +12,7 @@ from medhelm_spark.domain.run import (
     AdapterSpec,
     AnnotatorSpec,
     MetricSpec,
+    PerturbationSpec,
     PromptVariant,
     Substitution,
 )
@@ -193,6 +194,26 @@ def test_the_words_of_a_prompt_that_is_not_public_are_hashes(level: AccessLevel)
     assert params["adapter_spec.max_tokens"] == "7"
     assert params["prompt_variants.0.name"] == "short"
     assert params["main_metric"] == made.main_metric
+
+
+@pytest.mark.attack("rest", "arguments of a private run's metrics, in MLflow's params")
+def test_arguments_are_hashes_where_the_data_is_not_public() -> None:
+    made = replace(
+        spec(),
+        access_level=AccessLevel.PRIVATE,
+        metrics=(MetricSpec(name="contains", args={"word": "Jane Roe", "name": "MRN-0042"}),),
+        perturbations=(
+            PerturbationSpec(name="typos", args={"prob": "0.1"}, word_lists={"misspellings": "w1"}),
+        ),
+    )
+    params = params_of(made)
+    assert params["metrics.0.name"] == "contains"
+    assert params["metrics.0.args.word"] == f"hash:{digest('Jane Roe')}"
+    assert params["metrics.0.args.name"] == f"hash:{digest('MRN-0042')}"
+    assert params["perturbations.0.args.prob"] == f"hash:{digest('0.1')}"
+    assert params["perturbations.0.word_lists.misspellings"] == "w1"
+    public = params_of(replace(made, access_level=AccessLevel.PUBLIC))
+    assert public["perturbations.0.args.prob"] == "0.1"
 
 
 @pytest.mark.attack(
