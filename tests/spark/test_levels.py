@@ -10,6 +10,7 @@ from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.stages.ingest.lowering import lowered
 from medhelm_spark.stages.ingest.stage import Ingested
 from tests.cards import NOTES
+from tests.rewriting import rewritable
 from tests.spark.conftest import PUBLIC, Site, calls, questions
 from tests.spark.notes import card, ingest
 
@@ -136,8 +137,7 @@ def test_what_is_derived_takes_the_strictest_level_of_what_it_is_made_of(site: S
         assert (version["access_level"], bool(version["level_stated_by"])) == ("private", True)
         for table, split in (("requests", ""), ("prompts", ""), ("instances", "private")):
             level = split or "public"
-            path = site.lake_path / table
-            site.spark.sql(f"UPDATE delta.`{path}` SET access_level = '{level}'")
+            rewritable(site.lake_path / table).update({"access_level": f"'{level}'"})
         assert site.run(*arguments) == 0
         assert levels(site, "request_results") == PRIVATE
     finally:
