@@ -7,11 +7,23 @@ from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table
 
-HEADER = ("Level", "Locality", "Destination", "Deployment", "Day", "Texts", "Times", "Answered")
+HEADER = (
+    "Level",
+    "Lowered from",
+    "Locality",
+    "Destination",
+    "Deployment",
+    "Day",
+    "Texts",
+    "Times",
+    "Answered",
+)
 NOTES = (
     "Counted from the results of requests, written by who asked. A text that a server did not "
     "answer counts: part of it may have arrived. What a driver sent in a wave that it did not live "
     "to commit is not in the lake and not here.",
+    "Lowered from: the level of the data before somebody lowered it on record (medhelm-spark level "
+    "list); its text was sent at the lower level.",
     "Answers from a file and requests that the policy held back were not sent and are not here.",
 )
 EMPTY = "No text of this lake was sent anywhere."
@@ -33,6 +45,7 @@ def render_disclosures(rows: Sequence[Disclosure], output_format: str) -> str:
 def _cells(row: Disclosure) -> tuple[str, ...]:
     return (
         row.access_level.value,
+        row.lowered_from,
         row.locality,
         row.destination,
         row.model_deployment,

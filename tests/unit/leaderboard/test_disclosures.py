@@ -65,6 +65,7 @@ def write(lake: Path, rows: Sequence[RequestResult]) -> Path:
 def test_what_was_sent_is_counted_by_place_and_day(lake: str) -> None:
     vendor = {
         "access_level": AccessLevel.PUBLIC,
+        "lowered_from": "",
         "model_deployment": "vendor/model",
         "destination": "models.example.org:443",
         "locality": "external",
@@ -72,6 +73,7 @@ def test_what_was_sent_is_counted_by_place_and_day(lake: str) -> None:
     assert disclosures_of(open_reader(lake)) == [
         Disclosure(
             access_level=AccessLevel.PRIVATE,
+            lowered_from="",
             model_deployment="ward/model",
             destination="this job",
             locality="local",
