@@ -23,14 +23,18 @@ NOTHING_LOWERED = "SELECT '' AS lowered_request, '' AS lowered_from"
 # A row of request_results is written by whoever asked, after asking. What the policy held back and
 # what came from a file was not sent; every other row was tried, answered or not.
 SENT = f"""
-SELECT access_level, coalesce(lowered_from, '') AS lowered_from, model_deployment, coalesce(destination, '') AS destination,
-       coalesce(locality, '{UNKNOWN}') AS locality,
+SELECT access_level, coalesce(lowered_from, '') AS lowered_from, model_deployment,
+       coalesce(destination, '') AS destination, coalesce(locality, '{UNKNOWN}') AS locality,
+       coalesce(run_by, '') AS run_by,
        CAST(CAST(completed_at AS DATE) AS STRING) AS sent_on,
        CAST(count(DISTINCT request_id) AS BIGINT) AS texts, CAST(count(*) AS BIGINT) AS times,
        CAST(sum(CASE WHEN failure IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS answered
 FROM {{{{request_results}}}} r LEFT JOIN ({{lowered}}) l ON l.lowered_request = r.request_id
+LEFT JOIN (SELECT write_id AS wave, max(run_by) AS run_by FROM {{{{runs}}}} GROUP BY write_id) u
+  ON u.wave = r.write_id
 WHERE destination IS NOT NULL AND (failure IS NULL OR failure <> '{FailureKind.DENIED}')
-GROUP BY access_level, lowered_from, model_deployment, destination, locality, CAST(completed_at AS DATE)
+GROUP BY access_level, lowered_from, model_deployment, destination, locality, run_by,
+         CAST(completed_at AS DATE)
 """
 
 
@@ -39,10 +43,11 @@ class Disclosure:
     """Requests of one level that went to one place on one day.
 
     `destination` is a host and port, or `this job`; `locality` what the deployment was declared to
-    be when it was asked, `unknown` where it said nothing. `lowered_from` is the level that the data
-    had before it was lowered on record, empty where it was not. `texts` are requests with a text each,
-    `times` how often they were asked in all, `answered` how many of those ended in an answer.
-    `sent_on` is the day of the last try, by the lake's clock.
+    be when it was asked, `unknown` where it said nothing. `run_by` is the user of the process that
+    asked, empty where the lake does not say. `lowered_from` is the level that the data had before
+    it was lowered on record, empty where it was not. `texts` are requests with a text each, `times`
+    how often they were asked in all, `answered` how many of those ended in an answer. `sent_on` is
+    the day of the last try, by the lake's clock.
     """
 
     access_level: AccessLevel
@@ -50,6 +55,7 @@ class Disclosure:
     model_deployment: str
     destination: str
     locality: str
+    run_by: str
     sent_on: str
     texts: int
     times: int

@@ -49,7 +49,8 @@ def record(ctx: Context, decisions: Iterable[PolicyDecision]) -> None:
     ctx = ctx.within(PLAN)
     rows = ctx.lake.rows("SELECT * FROM {policy_decisions}", PolicyDecision)
     known = {_identity(row) for row in rows if row.suite == ctx.suite}
-    new = {_identity(row): row for row in decisions if _identity(row) not in known}
+    own = [replace(row, run_by=ctx.user) for row in decisions]
+    new = {_identity(row): row for row in own if _identity(row) not in known}
     ctx.lake.append_rows("policy_decisions", new.values(), new_write_id())
 
 
@@ -140,4 +141,5 @@ def _identity(row: PolicyDecision) -> tuple[object, ...]:
         row.access_level,
         row.policy_version,
         row.allowed,
+        row.run_by,
     )

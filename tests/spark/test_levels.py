@@ -13,6 +13,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.policy import Standing
 from medhelm_spark.errors import PolicyError
+from medhelm_spark.lake.user import this_user
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.lowering import lowered
 from medhelm_spark.stages.ingest.stage import Ingested
@@ -134,6 +135,8 @@ def test_an_approved_lowering_holds_for_its_data_whatever_the_card_says(
     assert levels(site, "request_results") == {"public"}
     (sent,) = Evaluation(site.lake_path, spark=site.spark).disclosures().disclosed
     assert (sent.access_level, sent.lowered_from, sent.texts) == ("public", "private", 3)
+    assert sent.run_by == this_user()
+    assert {row["run_by"] for row in site.rows("policy_decisions")} == {this_user()}
 
     site.benchmark("ward", questions(4), access_level="public")
     capsys.readouterr()
