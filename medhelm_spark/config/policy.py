@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.config import settings
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.standing import why_ours
 from medhelm_spark.domain.access import AccessLevel
@@ -68,14 +69,14 @@ def policy_in_force(shipped: Path, named: Path | None, site: Path | None) -> Pol
     """The policy that the files make together.
 
     `named` is the file that the platform's settings name: binding, and then in place of the shipped
-    one, unless this process could have written it. `site` is the one of the site folder. What is
-    advisory leaves only what the file above it allows too.
+    one, unless this process could have written it, or these settings. `site` is the one of the site
+    folder. What is advisory leaves only what the file above it allows too.
 
     Raises:
         ConfigError: If a file is wrong, or an advisory one states what a binding one decides.
     """
     policy = load_policy(shipped)
-    if named and (reason := why_ours(named)):
+    if named and (reason := _why_advisory(named)):
         policy = replace(_restricted(policy, load_policy(named, policy)), reason=reason)
     elif named:
         policy = _stamped(replace(load_policy(named), standing=Standing.BINDING))
@@ -84,6 +85,13 @@ def policy_in_force(shipped: Path, named: Path | None, site: Path | None) -> Pol
     if policy.is_binding:
         _refuse_decided(site, policy)
     return _restricted(policy, load_policy(site, policy))
+
+
+def _why_advisory(named: Path) -> str | None:
+    """Why the user could have written the named file, or the settings that can name another."""
+    platform = settings.PLATFORM_FILE
+    places = (named, platform) if platform.is_file() else (named,)
+    return next(filter(None, map(why_ours, places)), None)
 
 
 def _refuse_decided(site: Path, binding: Policy) -> None:

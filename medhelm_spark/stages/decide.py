@@ -72,7 +72,7 @@ def decisions_of(
                 role=role,
                 subject=deployment.model,
                 model_deployment=deployment.name,
-                locality=deployment.locality or UNKNOWN,
+                locality=_place(deployment, answer),
                 access_level=run.card.access_level,
                 allowed=answer.allowed,
                 rule=answer.rule,
@@ -95,6 +95,12 @@ def decisions_of(
                     policy_version=policy.version,
                     decided_at=now(),
                 )
+
+
+def _place(deployment: Deployment, answer: Decision) -> str:
+    """Where a deployment is said to run; what it does not say is no place to refuse it for."""
+    is_guess = not deployment.is_locality_stated and not answer.allowed
+    return UNKNOWN if is_guess else deployment.locality or UNKNOWN
 
 
 def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) -> Decision:

@@ -171,6 +171,21 @@ def test_a_file_of_roots_is_binding_for_an_unprivileged_user(open_folder: Path) 
     assert not allows(policy, "public", "external")
 
 
+@pytest.mark.attack("policy", "platform settings that the job's user can write")
+def test_settings_that_the_user_could_have_written_bind_nobody(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = open_folder / "settings.yaml"
+    place.write_text(f"policy: {ROOTS}")
+    monkeypatch.setattr(settings, "PLATFORM_FILE", place)
+    monkeypatch.setattr("medhelm_spark.config.policy.load_policy", lambda *_: load_policy(SHIPPED))
+    assert unprivileged(policy_in_force, SHIPPED, ROOTS, None).is_binding == (os.geteuid() == 0)
+    place.chmod(0o666)
+    policy = unprivileged(policy_in_force, SHIPPED, ROOTS, None)
+    assert policy.standing is Standing.ADVISORY
+    assert str(place) in policy.reason
+
+
 @pytest.fixture
 def binding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every place is taken for one that the user cannot write."""
