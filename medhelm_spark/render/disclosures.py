@@ -21,8 +21,8 @@ HEADER = (
 )
 NOTES = (
     "Counted from the results of requests, written by who asked. A text that a server did not "
-    "answer counts: part of it may have arrived. What a driver sent in a wave that it did not live "
-    "to commit is not in the lake and not here.",
+    "answer counts: part of it may have arrived. What a run that was killed had sent since it last "
+    "wrote to the lake is not here.",
     "Lowered from: the level of the data before somebody lowered it on record (medhelm-spark level "
     "list); its text was sent at the lower level.",
     "Answers from a file and requests that the policy held back were not sent and are not here.",
