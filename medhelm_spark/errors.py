@@ -46,7 +46,10 @@ class LakeError(MedhelmSparkError):
 
 
 class IntegrityError(MedhelmSparkError):
-    """A value that a release pinned was changed since; names tables and runs, never values."""
+    """Stored numbers are not what was published, or not what the scores behind them give.
+
+    Names tables and runs, never values.
+    """
 
 
 class SetupError(MedhelmSparkError):

@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.config import settings
 from tests.attacks import Listener, Table, listening
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_platform_file() -> Iterator[None]:
+    """The settings of the machine that the tests run on are not the tests'."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(settings, "PLATFORM_FILE", Path("/no/such/medhelm-spark/settings.yaml"))
+        yield
 
 
 @pytest.fixture(scope="session")

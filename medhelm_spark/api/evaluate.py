@@ -39,7 +39,7 @@ from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.held import outgrown
-from medhelm_spark.stages.ingest.lowering import lowered
+from medhelm_spark.stages.ingest.lowering import approved_levels, lowered
 from medhelm_spark.stages.ingest.stage import Ingested, ingest, ingested
 from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.plan.perturb import changes_of
@@ -207,16 +207,20 @@ def prepare(
     cards = {run.card.name: given.cards[run.card.name] for run in runs}
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
     registry = workspace.registry
-    decide(ctx, runs, registry.policy)
+    approvals = registry.policy.binding_approvals
+    approved = approved_levels(ctx, approvals)
+    decide(ctx, with_levels(runs, _lowest(cards, approved)), registry.policy)
     _warn(ctx, cards.values(), registry.policy)
     kept = [
         card for name, card in cards.items() if name not in resolved.own and card.shape != TABULAR
     ]
     data = _still_known(ctx, ingested(ctx, kept), cards, given.published)
     missing = [card for name, card in cards.items() if name not in data]
-    data |= ingest(ctx, missing, published=given.published, stated_by=given.stated_by)
+    data |= ingest(
+        ctx, missing, published=given.published, stated_by=given.stated_by, lowered=approved
+    )
     check_splits(runs, {name: held.splits for name, held in data.items()})
-    data = lowered(ctx, data, registry.policy.binding_approvals)
+    data = lowered(ctx, data, approvals)
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
     record(ctx, decide(ctx, runs, registry.policy, unreviewed))
@@ -236,6 +240,23 @@ def prepare(
 def _highest(card: ScenarioCard) -> AccessLevel:
     """The strictest level that the data may turn out to have: a table's rows have their own."""
     return AccessLevel.PRIVATE if card.source.table else card.access_level
+
+
+def _lowest(
+    cards: Mapping[str, ScenarioCard], approved: Mapping[str, AccessLevel]
+) -> dict[str, AccessLevel]:
+    """The lowest level that the data of each card may turn out to have.
+
+    What may not be seen at that level is refused before it is read; the level that the data really
+    has is asked about again, before anything is rendered.
+    """
+    return {
+        name: min(
+            (card.access_level, approved.get(name, card.access_level)),
+            key=lambda level: level.strictness,
+        )
+        for name, card in cards.items()
+    }
 
 
 def ingest_scenario(
@@ -258,7 +279,10 @@ def ingest_scenario(
     check_plugins(workspace.registry.policy, [card.access_level])
     workspace.expect([_highest(card)])
     ctx = workspace.context("")
-    return ingest(ctx, [card], published=given.published, stated_by=given.stated_by)[name]
+    approved = approved_levels(ctx, workspace.registry.policy.binding_approvals)
+    return ingest(
+        ctx, [card], published=given.published, stated_by=given.stated_by, lowered=approved
+    )[name]
 
 
 def _still_known(

@@ -21,7 +21,6 @@ from medhelm_spark.api.evaluate import (
     resolve,
 )
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
-from medhelm_spark.api.levels import this_user
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
 from medhelm_spark.api.reading import check_page, compared, instances_behind
@@ -31,6 +30,7 @@ from medhelm_spark.api.results import (
     Disclosures,
     Evaluated,
     Instances,
+    LevelChanges,
     Release,
     Robustness,
     Runs,
@@ -49,6 +49,7 @@ from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema, load_schema
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.session import kept_settings
+from medhelm_spark.lake.user import this_user
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
@@ -57,6 +58,7 @@ from medhelm_spark.leaderboard import (
     robustness_of,
 )
 from medhelm_spark.leaderboard.disclosures import disclosures_of
+from medhelm_spark.leaderboard.level_changes import level_changes_of
 from medhelm_spark.plugins import activate, use
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.import_responses import check_file, import_responses, revision_of
@@ -407,6 +409,12 @@ class Evaluation:
     def disclosures(self) -> Disclosures:
         """What text of this lake was sent where, counted from what was really asked."""
         return Disclosures(tuple(disclosures_of(self._workspace.reader)))
+
+    @at_work
+    def level_changes(self) -> LevelChanges:
+        """Every lowering of a level on record, and who approves it by the policy in force now."""
+        approvals = self._workspace.registry.policy.binding_approvals
+        return LevelChanges(tuple(level_changes_of(self._workspace.reader, approvals)))
 
     @at_work
     def compare(

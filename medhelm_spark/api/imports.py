@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from medhelm_spark.api.levels import this_user
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
@@ -21,6 +20,7 @@ from medhelm_spark.helm.export_file import METHODS, Export, read_export
 from medhelm_spark.helm.imported import Import, held_card, import_of, imported_level, names_a_path
 from medhelm_spark.helm.scenario_args import refuse_unsupported
 from medhelm_spark.lake.rest import work_folder
+from medhelm_spark.lake.user import this_user
 from medhelm_spark.metrics import metrics_for, stats_of
 from medhelm_spark.scenarios import check_card, first_line
 from medhelm_spark.stages.import_scenario import import_scenario as into_lake

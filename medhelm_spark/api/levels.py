@@ -1,7 +1,5 @@
 """Who may hold the data of runs: as a card says, as a person states, as the lake knows."""
 
-import getpass
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +10,7 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.governance.levels import stated_level
+from medhelm_spark.lake.user import this_user
 from medhelm_spark.scenarios import with_known_hashes
 from medhelm_spark.stages.ingest.stage import Ingested
 
@@ -108,19 +107,3 @@ def with_levels(
 def levels_of(data: Mapping[str, Ingested]) -> dict[str, AccessLevel]:
     """The level of each scenario's data."""
     return {name: held.access_level for name, held in data.items()}
-
-
-def this_user() -> str:
-    """The operating system's user: by name, else by number.
-
-    By the process, never by LOGNAME or USER, with which anybody could sign as somebody else.
-    """
-    if not hasattr(os, "geteuid"):
-        return getpass.getuser()
-    import pwd
-
-    uid = os.geteuid()
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"uid {uid}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from medhelm_spark.api.coverage import Missing
 from medhelm_spark.api.suite_models import Other
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.run import RunSpec
@@ -23,6 +24,7 @@ from medhelm_spark.leaderboard import (
 from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.board import render
 from medhelm_spark.render.disclosures import render_disclosures
+from medhelm_spark.render.level_changes import render_level_changes
 from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.render.table import Table, html_table, text_table
 from medhelm_spark.stages.decide import decisions_of
@@ -95,6 +97,27 @@ class Disclosures:
     def to_pandas(self) -> "pd.DataFrame":
         """One row per level, deployment, destination, locality and day."""
         return _frame(list(map(asdict, self.disclosed)), list(Disclosure.__dataclass_fields__))
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@dataclass(frozen=True, slots=True)
+class LevelChanges:
+    """The lowerings of levels that a lake has on record, reviewed as of now; oldest first."""
+
+    changes: tuple[LevelChange, ...]
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_level_changes(self.changes, form)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per recorded lowering."""
+        return _frame(list(map(asdict, self.changes)), list(LevelChange.__dataclass_fields__))
 
     def __str__(self) -> str:
         return self.render()

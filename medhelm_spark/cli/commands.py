@@ -110,7 +110,14 @@ def ingest(args: Namespace) -> int:
 
 
 def level(args: Namespace) -> int:
-    """`level lower`: on record, a lower level of the newest data of a scenario."""
+    """`level lower`: on record, a lower level of a scenario's newest data. `level list`: all."""
+    if args.action == "list":
+        text = evaluation(args).level_changes().render(args.format)
+        write_out(text, args.output_file, command=args.name)
+        return 0
+    given = {"--scenario": args.scenario, "--to": args.to, "--reason": args.reason}
+    if lacking := [flag for flag, value in given.items() if not (value or "").strip()]:
+        raise ConfigError(f"level lower: {', '.join(lacking)} missing or empty.")
     change = evaluation(args).lower_level(args.scenario, args.to, reason=args.reason)
     say(
         f"level: {change.scenario_name} is recorded as {change.to_level} instead of "

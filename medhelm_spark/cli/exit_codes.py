@@ -18,7 +18,7 @@ OUTAGE = 4
 """A model or judge gave no answers, so asking stopped; what was answered is kept."""
 
 CHANGED = 5
-"""A value that a release pinned was changed since."""
+"""A value that a release pinned was changed since, or one that it would pin is not what it says."""
 
 INTERRUPTED = 130
 
@@ -29,7 +29,7 @@ exit codes:
   2    a wrong command line
   {INCOMPLETE}    done, but fewer answers have a score than the policy's coverage_floor
   {OUTAGE}    stopped: a model or judge gave no answers; the same command goes on
-  {CHANGED}    stopped: a release is not what was published
+  {CHANGED}    stopped: a release is not what was published, or stats are not what the scores give
   {INTERRUPTED}  interrupted; the same command goes on"""
 
 _ENTRIES = ("-r", "--run-entries")

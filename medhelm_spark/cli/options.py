@@ -242,15 +242,18 @@ def ingesting(parser: ArgumentParser) -> None:
 def levels(parser: ArgumentParser) -> None:
     """What to do with a level, of which data, and why."""
     add = parser.add_argument
-    add("action", choices=("lower",), help="record a lower level")
-    add("--scenario", required=True, metavar="NAME", help="the scenario, as the lake names it")
+    add(
+        "action",
+        choices=("lower", "list"),
+        help="lower: record a lower level. list: show all that were recorded, and who approves",
+    )
+    add("--scenario", metavar="NAME", help="lower: the scenario, as the lake names it")
     add(
         "--to",
-        required=True,
         choices=tuple(level.value for level in AccessLevel),
-        help="the lower level",
+        help="lower: the lower level",
     )
-    add("--reason", required=True, metavar="TEXT", help="why, in a sentence without patient data")
+    add("--reason", metavar="TEXT", help="lower: why, in a sentence without patient data")
 
 
 def summarizing(parser: ArgumentParser) -> None:

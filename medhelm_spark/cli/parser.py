@@ -88,9 +88,14 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "level": Command(
         function=commands.level,
-        about="Lower the access level of a scenario's data on record: who, when, why.",
-        options=(*_PLACES, options.levels),
-        examples=('level lower --scenario own_notes --to public --reason "made up for teaching"',),
+        about="Lower the access level of a scenario's data on record: who, when, why; or list what "
+        "was lowered.",
+        options=(*_PLACES, options.levels, board_options.form),
+        examples=(
+            'level lower --scenario own_notes --to public --reason "made up for teaching"',
+            "level list",
+            "level list --format csv --output-file lowered.csv",
+        ),
     ),
     "import-scenario": Command(
         function=commands.import_scenario,

@@ -61,6 +61,18 @@ def review(change: LevelChange, approvals: Iterable[Approval]) -> LevelChange:
     return replace(change, approved_by=None, reviewed=False)
 
 
+def lowest_approved(
+    changes: Iterable[LevelChange], approvals: Sequence[Approval]
+) -> dict[str, AccessLevel]:
+    """By scenario name, the lowest level that an approved change gave any of its data versions."""
+    lowest: dict[str, AccessLevel] = {}
+    for change in changes:
+        if review(change, approvals).reviewed:
+            levels = (change.to_level, lowest.get(change.scenario_name, change.to_level))
+            lowest[change.scenario_name] = min(levels, key=lambda level: level.strictness)
+    return lowest
+
+
 def lowering_of(
     level: AccessLevel,
     data_version: str,

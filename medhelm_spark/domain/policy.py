@@ -129,7 +129,8 @@ class PolicyDecision:
 
     `locality` is `unknown` of imported answers where nobody stated one. A metric is one that loads
     a model: `subject` is that model, `model_deployment` the metric. A request that was held back
-    just before it was sent has its own row, whose rule says so.
+    just before it was sent has its own row, whose rule says so. `run_by` is the operating system's
+    user of the process that asked; None in older rows.
     """
 
     suite: str
@@ -143,3 +144,4 @@ class PolicyDecision:
     rule: str
     policy_version: str
     decided_at: datetime
+    run_by: str | None = None

@@ -281,6 +281,8 @@ class RunRecord:
 
     `comparability` is what the rows of score rest on, by part (`domain.comparability`), with all
     its metrics as one; of annotate it is the jury's part. None elsewhere and in older records.
+
+    `run_by` is the operating system's user of the process; None in older records.
     """
 
     stage: str
@@ -295,3 +297,4 @@ class RunRecord:
     spark_version: str
     schema_version: int = 1
     comparability: Mapping[str, str] | None = None
+    run_by: str | None = None

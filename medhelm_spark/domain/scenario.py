@@ -93,6 +93,10 @@ class Quarantined:
     access_level: AccessLevel
 
 
+LOWERED_SOURCE = "lowered "
+"""How the `source` of a data version begins whose level was lowered on record; its base follows."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioVersion:
     """Row of `scenarios`: one ingested data version of a scenario.

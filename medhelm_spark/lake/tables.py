@@ -227,9 +227,14 @@ def columns(table: Table) -> tuple[str, ...]:
 
 
 def properties(table: Table) -> dict[str, str]:
-    """Delta table properties, set when the table is created."""
+    """Delta table properties, set when the table is created.
+
+    Every table is append-only, and Delta itself refuses to change or delete a row of it: whoever
+    wants to has to take the property away first, in a commit that the table's history keeps.
+    """
     return {
         "delta.dataSkippingStatsColumns": ",".join((*table.indexed, WRITE_ID)),
+        "delta.appendOnly": "true",
         "delta.enableDeletionVectors": "false",
         "delta.checkpointPolicy": "classic",
         "delta.checkpointInterval": "50",

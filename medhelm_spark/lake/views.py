@@ -8,7 +8,7 @@ from medhelm_spark.domain.stages import Stage
 
 CURRENT_RUNS = """
 SELECT stage, unit_id, write_id, fingerprint, suite, started_at, finished_at, counts,
-       code_version, spark_version, schema_version, comparability
+       code_version, spark_version, schema_version, comparability, run_by
 FROM (SELECT *, row_number() OVER (
         PARTITION BY stage, unit_id ORDER BY finished_at DESC, write_id DESC) AS age
       FROM {runs})

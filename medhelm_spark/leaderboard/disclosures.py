@@ -3,29 +3,46 @@
 A wave whose results were never committed is bounded by what was noted before it began.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import UNKNOWN
 from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.domain.scenario import LOWERED_SOURCE, ScenarioVersion
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
+
+# The requests about data that was lowered on record, each with the level that the data had before.
+LOWERED = """
+SELECT q.request_id AS lowered_request, max(s.lowered_from) AS lowered_from
+FROM {{requests}} q
+JOIN (SELECT DISTINCT run_spec_id, CASE {cases} END AS lowered_from FROM {{run_specs}}) s
+  ON s.run_spec_id = q.run_spec_id AND s.lowered_from IS NOT NULL
+GROUP BY q.request_id
+"""
+NOTHING_LOWERED = "SELECT '' AS lowered_request, '' AS lowered_from"
 
 # A row of request_results is written by whoever asked, after asking. What the policy held back and
 # what came from a file was not sent; every other row was tried, answered or not.
 SENT = f"""
-SELECT access_level, model_deployment, coalesce(destination, '') AS destination,
-       coalesce(locality, '{UNKNOWN}') AS locality,
+SELECT access_level, coalesce(lowered_from, '') AS lowered_from, model_deployment,
+       coalesce(destination, '') AS destination, coalesce(locality, '{UNKNOWN}') AS locality,
+       coalesce(run_by, '') AS run_by,
        CAST(CAST(completed_at AS DATE) AS STRING) AS sent_on,
        CAST(count(DISTINCT request_id) AS BIGINT) AS texts, CAST(count(*) AS BIGINT) AS times,
        CAST(sum(CASE WHEN failure IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS answered,
        false AS is_bound
-FROM {{request_results}}
+FROM {{{{request_results}}}} r LEFT JOIN ({{lowered}}) l ON l.lowered_request = r.request_id
+LEFT JOIN (SELECT write_id AS wave, max(run_by) AS run_by FROM {{{{runs}}}} GROUP BY write_id) u
+  ON u.wave = r.write_id
 WHERE destination IS NOT NULL AND (failure IS NULL OR failure <> '{FailureKind.DENIED}')
-GROUP BY access_level, model_deployment, destination, locality, CAST(completed_at AS DATE)
+GROUP BY access_level, lowered_from, model_deployment, destination, locality, run_by,
+         CAST(completed_at AS DATE)
 """
 
 BEGUN = """
-SELECT access_level, model_deployment, destination, locality,
+SELECT access_level, '' AS lowered_from, model_deployment, destination, locality, '' AS run_by,
        CAST(CAST(begun_at AS DATE) AS STRING) AS sent_on,
        CAST(sum(texts) AS BIGINT) AS texts, CAST(sum(texts) AS BIGINT) AS times,
        CAST(0 AS BIGINT) AS answered, true AS is_bound
@@ -39,18 +56,22 @@ class Disclosure:
     """Requests of one level that went to one place on one day.
 
     `destination` is a host and port, or `this job`; `locality` what the deployment was declared to
-    be when it was asked, `unknown` where it said nothing. `texts` are requests with a text each,
-    `times` how often they were asked in all, `answered` how many of those ended in an answer.
-    `sent_on` is the day of the last try, by the lake's clock.
+    be when it was asked, `unknown` where it said nothing. `run_by` is the user of the process that
+    asked, empty where the lake does not say. `lowered_from` is the level that the data had before
+    it was lowered on record, empty where it was not. `texts` are requests with a text each, `times`
+    how often they were asked in all, `answered` how many of those ended in an answer. `sent_on` is
+    the day of the last try, by the lake's clock.
 
     With `is_bound` it is about waves that were begun and whose results are not in the lake: under
     way, or never committed. `texts` were sent at most then, and none of their answers is kept.
     """
 
     access_level: AccessLevel
+    lowered_from: str
     model_deployment: str
     destination: str
     locality: str
+    run_by: str
     sent_on: str
     texts: int
     times: int
@@ -60,7 +81,35 @@ class Disclosure:
 
 def disclosures_of(reader: Reader) -> list[Disclosure]:
     """Everything that the lake's requests sent, strictest level first, then day by day."""
-    rows = [*reader.rows(SENT, Disclosure), *reader.rows(BEGUN, Disclosure)]
+    levels = lowered_levels(reader.rows("SELECT * FROM {scenarios}", ScenarioVersion))
+    sent = reader.rows(SENT.format(lowered=_lowered(levels)), Disclosure)
+    rows = [*sent, *reader.rows(BEGUN, Disclosure)]
     return sorted(
         rows, key=lambda row: (-row.access_level.strictness, row.sent_on, row.model_deployment)
     )
+
+
+def lowered_levels(versions: Iterable[ScenarioVersion]) -> dict[str, AccessLevel]:
+    """By data version, the level before a lowering on record, for those that rest on one.
+
+    Copies of lowered data (`perturbed`) rest on it too.
+    """
+    known = {row.data_version: row for row in versions}
+    levels: dict[str, AccessLevel] = {}
+    for row in known.values():
+        version: ScenarioVersion | None = row
+        while version and " " in version.source:
+            how, _, base = version.source.partition(" ")
+            version = known.get(base)
+            if f"{how} " == LOWERED_SOURCE and version:
+                levels[row.data_version] = version.access_level
+                break
+    return levels
+
+
+def _lowered(levels: Mapping[str, AccessLevel]) -> str:
+    cases = " ".join(
+        f"WHEN run_spec['data_version'] = {literals([version])} THEN '{level.value}'"
+        for version, level in sorted(levels.items())
+    )
+    return LOWERED.format(cases=cases) if cases else NOTHING_LOWERED

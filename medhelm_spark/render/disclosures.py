@@ -7,12 +7,25 @@ from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table
 
-HEADER = ("Level", "Locality", "Destination", "Deployment", "Day", "Texts", "Times", "Answered")
+HEADER = (
+    "Level",
+    "Lowered from",
+    "Locality",
+    "Destination",
+    "Deployment",
+    "Run by",
+    "Day",
+    "Texts",
+    "Times",
+    "Answered",
+)
 NOTES = (
     "Counted from the results of requests, written by who asked. A text that a server did not "
     "answer counts: part of it may have arrived.",
-    "At most: a wave to a deployment that is not local was begun and its results are not in the "
-    "lake; it is under way, or its driver ended before it could commit.",
+    "At most: requests to a deployment that is not local were begun and their results are not in "
+    "the lake; they are under way, or the job ended before it could commit.",
+    "Lowered from: the level of the data before somebody lowered it on record (medhelm-spark level "
+    "list); its text was sent at the lower level.",
     "Answers from a file and requests that the policy held back were not sent and are not here.",
 )
 EMPTY = "No text of this lake was sent anywhere."
@@ -34,9 +47,11 @@ def render_disclosures(rows: Sequence[Disclosure], output_format: str) -> str:
 def _cells(row: Disclosure) -> tuple[str, ...]:
     return (
         row.access_level.value,
+        row.lowered_from,
         row.locality,
         row.destination,
         row.model_deployment,
+        row.run_by,
         row.sent_on,
         _bounded(row.texts, row),
         _bounded(row.times, row),

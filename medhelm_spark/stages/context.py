@@ -17,6 +17,7 @@ from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.progress import Watch, metered
 from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID, refuse_newer
+from medhelm_spark.lake.user import this_user
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.version import VERSION
 
@@ -42,6 +43,7 @@ class Context:
     slots: int = 1
     cores: int = 2
     holder: str = field(default_factory=this_holder)
+    user: str = field(default_factory=this_user)
 
     @cached_property
     def ledger(self) -> dict[tuple[str, str], RunRecord]:
@@ -121,6 +123,7 @@ class Context:
                 spark_version=self.lake.spark.version,
                 schema_version=SCHEMA_VERSION,
                 comparability=(comparability or {}).get(unit),
+                run_by=self.user,
             )
             for unit, fingerprint in fingerprints.items()
         ]

@@ -49,7 +49,8 @@ def record(ctx: Context, decisions: Iterable[PolicyDecision]) -> None:
     ctx = ctx.within(PLAN)
     rows = ctx.lake.rows("SELECT * FROM {policy_decisions}", PolicyDecision)
     known = {_identity(row) for row in rows if row.suite == ctx.suite}
-    new = {_identity(row): row for row in decisions if _identity(row) not in known}
+    own = [replace(row, run_by=ctx.user) for row in decisions]
+    new = {_identity(row): row for row in own if _identity(row) not in known}
     ctx.lake.append_rows("policy_decisions", new.values(), new_write_id())
 
 
@@ -71,7 +72,7 @@ def decisions_of(
                 role=role,
                 subject=deployment.model,
                 model_deployment=deployment.name,
-                locality=deployment.locality or UNKNOWN,
+                locality=_place(deployment, answer),
                 access_level=run.card.access_level,
                 allowed=answer.allowed,
                 rule=answer.rule,
@@ -94,6 +95,12 @@ def decisions_of(
                     policy_version=policy.version,
                     decided_at=now(),
                 )
+
+
+def _place(deployment: Deployment, answer: Decision) -> str:
+    """Where a deployment is said to run; what it does not say is no place to refuse it for."""
+    is_guess = not deployment.is_locality_stated and not answer.allowed
+    return UNKNOWN if is_guess else deployment.locality or UNKNOWN
 
 
 def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) -> Decision:
@@ -140,4 +147,5 @@ def _identity(row: PolicyDecision) -> tuple[object, ...]:
         row.access_level,
         row.policy_version,
         row.allowed,
+        row.run_by,
     )

@@ -24,6 +24,7 @@ from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.value_hash import manifest_hash
 from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.recomputed import refuse_unfounded
 from medhelm_spark.stages.release_values import (
     Pin,
     data_versions,
@@ -54,7 +55,11 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
     """Make or replace a draft release; returns its manifest hash.
 
     The manifest covers the values of every row behind the numbers, from instances to stats.
-    A run present in two suites counts once: the suite named last stands, as in MedHELM.
+    A run present in two suites counts once: the suite named last stands, as in MedHELM. The rows of
+    a draft that is replaced stay in `releases`.
+
+    Raises:
+        IntegrityError: Stats are not what the scores behind them give; it names the runs.
     """
     ctx = ctx.within(PUBLISH)
     runs = {row.name: row for suite in suites for row in suite_runs(ctx, [suite])}
@@ -63,7 +68,7 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
     if not pinned:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
     at = now()
-    members = _with_values(ctx, [_member(release, row, done, at) for _, row in pinned])
+    members = _with_values(ctx, release, [_member(release, row, done, at) for _, row in pinned])
     held = [r for r in ctx.lake.rows(CURRENT_RELEASES, ReleaseMember) if r.release == release]
     if held and _manifest(members, held[0].created_at) == {row.manifest_hash for row in held}:
         manifest = held[0].manifest_hash
@@ -71,6 +76,11 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
         manifest = manifest_hash(members)
         rows = [replace(member, manifest_hash=manifest) for member in members]
         ctx.lake.append_rows("releases", rows, new_write_id())
+        if held:
+            ctx.say(
+                f"publish: it replaces the manifest {held[0].manifest_hash} of "
+                f"{held[0].created_at:%Y-%m-%d %H:%M} UTC, whose rows stay in releases"
+            )
     size = counted(len(members), "run")
     ctx.say(f"publish: release {release!r} holds {size}, manifest {manifest[:12]}")
     return manifest
@@ -96,12 +106,15 @@ def _manifest(members: Sequence[ReleaseMember], at: datetime) -> set[str]:
     return {manifest_hash([replace(member, created_at=at) for member in members])}
 
 
-def _with_values(ctx: Context, members: Sequence[ReleaseMember]) -> list[ReleaseMember]:
+def _with_values(
+    ctx: Context, release: str, members: Sequence[ReleaseMember]
+) -> list[ReleaseMember]:
     """The members with the writes that hold their rows, and the hashes of these rows' values."""
     versions = data_versions(read_release(ctx.lake, members))
     pins = _pins(ctx, members, versions)
     pinned = [replace(member, writes=_writes(member, versions, pins)) for member in members]
     rows = read_release(ctx.lake, pinned)
+    refuse_unfounded(ctx, release, rows)
     hashes = member_hashes(ctx.lake, rows)
     return [
         replace(member, value_hashes={**rows.hashes(member), **hashes[member.run_spec_id]})

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
+from pyspark.sql import DataFrame
+
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
@@ -141,6 +143,12 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
 
 
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
+    stats = stats_of(ctx, specs).coalesce(1)
+    ctx.lake.append("stats", stats, write_id, at_most=len(specs) * STATS_OF_A_RUN)
+
+
+def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
+    """The stats that these RunSpecs' current scores give, as rows of `Stat`."""
     scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
     histograms = ctx.lake.query(HISTOGRAMS, compared=compared(ctx, scores, specs))
     keys = stat_keys(ctx, specs)
@@ -151,9 +159,7 @@ def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
     )
     stats = map_rows(histograms, summarizer, Histogram, Stat)
     of_runs = run_stats(ctx, scores, specs, SEED, keys)
-    if of_runs is not None:
-        stats = stats.union(of_runs)
-    ctx.lake.append("stats", stats.coalesce(1), write_id, at_most=len(specs) * STATS_OF_A_RUN)
+    return stats if of_runs is None else stats.union(of_runs)
 
 
 def completed(ctx: Context) -> set[str]:

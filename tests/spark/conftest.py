@@ -17,10 +17,12 @@ from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.session import open_session
 
 # Java as for one command (`conf/settings/local.yaml`) would spend a quarter of hundreds of runs on
-# garbage, and never compile well what they repeat.
+# garbage. The full compiler never earns back what it costs: no two tests repeat the same for long.
 LONG_SESSION = {
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -XX:ReservedCodeCacheSize=240m"
+    ),
     "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",

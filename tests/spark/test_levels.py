@@ -1,15 +1,24 @@
 """The level follows the data: what is private stays private by whatever way it comes again."""
 
+from dataclasses import replace
+
 import pytest
 import yaml
 
+from medhelm_spark.api import Entries, Evaluation
+from medhelm_spark.api.evaluate import Prepared, prepare, resolve
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.level_change import Approval
+from medhelm_spark.domain.policy import Standing
+from medhelm_spark.errors import PolicyError
+from medhelm_spark.lake.user import this_user
+from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.lowering import lowered
 from medhelm_spark.stages.ingest.stage import Ingested
 from tests.cards import NOTES
+from tests.rewriting import rewritable
 from tests.spark.conftest import PUBLIC, Site, calls, questions
 from tests.spark.notes import card, ingest
 
@@ -98,6 +107,59 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
     assert levels(site, "instances", data_version=version) == PRIVATE
 
 
+@pytest.mark.attack(
+    "levels", "an approved lowering of a scenario's data, used for other data of it"
+)
+def test_an_approved_lowering_holds_for_its_data_whatever_the_card_says(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = site.deploy("acme/outside", locality="external", text="yes")
+    inside = site.deploy("acme/inside", text="yes")
+    bench = site.benchmark("ward", questions(3), access_level="private")
+    entry = f"{bench},model={outside}"
+    assert site.run("-r", entry, command="plan") == REFUSED
+    assert not site.rows("instances"), "refused before it was read"
+    assert site.run("-r", f"{bench},model={inside}", command="plan") == 0
+    (version,) = {row["data_version"] for row in site.rows("scenarios")}
+    lower = ["level", "lower", "--scenario", "ward", "--to", "public", "--reason", "made up"]
+    assert command(site, *lower) == 0
+    with pytest.raises(PolicyError, match="may not see private text"):
+        _prepare(site, entry)
+
+    approval = _approval(version, "the privacy officer")
+    prepared = _prepare(site, entry, approval)
+    assert prepared.levels == {"ward": AccessLevel.PUBLIC}
+    (spec,) = prepared.specs
+    assert spec.access_level is AccessLevel.PUBLIC
+    assert infer(prepared.ctx, [spec.run_spec_id], prepared.models) == 3
+    assert levels(site, "request_results") == {"public"}
+    (sent,) = Evaluation(site.lake_path, spark=site.spark).disclosures().disclosed
+    assert (sent.access_level, sent.lowered_from, sent.texts) == ("public", "private", 3)
+    assert sent.run_by == this_user()
+    assert {row["run_by"] for row in site.rows("policy_decisions")} == {this_user()}
+
+    site.benchmark("ward", questions(4), access_level="public")
+    capsys.readouterr()
+    prompts = len(site.rows("prompts"))
+    with pytest.raises(PolicyError, match="may not see private text"):
+        _prepare(site, entry, approval)
+    said = capsys.readouterr().err
+    assert "is read as private, and counts as less only where the approved lowering" in said
+    assert "stays private" not in said
+    assert len(site.rows("prompts")) == prompts
+
+
+def _prepare(site: Site, entry: str, *approvals: Approval) -> Prepared:
+    """What a run comes to under a binding policy with these approvals."""
+    folder = site.folder / "prod_env"
+    workspace = Workspace(str(site.lake_path), folder, spark=site.spark)
+    policy = replace(
+        workspace.registry.policy, standing=Standing.BINDING, approvals=tuple(approvals)
+    )
+    workspace.registry = replace(workspace.registry, policy=policy)
+    return prepare(resolve(workspace, Entries(run_entries=[entry]).load(folder)), "s")
+
+
 def _approval(version: str, by: str) -> Approval:
     return Approval(
         scenario_name="ward",
@@ -136,8 +198,7 @@ def test_what_is_derived_takes_the_strictest_level_of_what_it_is_made_of(site: S
         assert (version["access_level"], bool(version["level_stated_by"])) == ("private", True)
         for table, split in (("requests", ""), ("prompts", ""), ("instances", "private")):
             level = split or "public"
-            path = site.lake_path / table
-            site.spark.sql(f"UPDATE delta.`{path}` SET access_level = '{level}'")
+            rewritable(site.lake_path / table).update({"access_level": f"'{level}'"})
         assert site.run(*arguments) == 0
         assert levels(site, "request_results") == PRIVATE
     finally:

@@ -55,6 +55,7 @@ def test_copies_are_asked_scored_and_compared(site: Site, log: Path) -> None:
     }
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (0.75, 4)
+    assert site.run("--release", "r1", command="summarize") == 0, "computed again, they are alike"
 
     plain = f"{entry},model={model}"
     assert site.run("-r", plain, suite="plain") == 0

@@ -105,3 +105,4 @@ def test_a_run_is_classified_calibrated_and_summarised_again_without_a_call(
     assert len(again) == 2 * len(found)
     assert len(site.rows("per_instance_stats")) == scored
     assert len(calls(log)) == asked == 5
+    assert site.run("--release", "r1", command="summarize") == 0, "computed again, they are alike"

@@ -56,17 +56,17 @@ def record_denied(
     ctx = ctx.within(DENIALS)
     denied = ctx.lake.rows(DENIED.replace("WRITE_ID", write_id), Denied)
     rows = [
-        _decision(ctx.suite, row, deployments[row.model_deployment], policy)
+        _decision(ctx, row, deployments[row.model_deployment], policy)
         for row in denied
         if row.suite == ctx.suite
     ]
     ctx.lake.append_rows("policy_decisions", rows, new_write_id())
 
 
-def _decision(suite: str, row: Denied, deployment: Deployment, policy: Policy) -> PolicyDecision:
+def _decision(ctx: Context, row: Denied, deployment: Deployment, policy: Policy) -> PolicyDecision:
     asked = decide(policy, row.access_level, deployment.locality)
     return PolicyDecision(
-        suite=suite,
+        suite=ctx.suite,
         run_name=row.run_name,
         role=ROLES[row.purpose],
         subject=deployment.model,
@@ -77,4 +77,5 @@ def _decision(suite: str, row: Denied, deployment: Deployment, policy: Policy) -
         rule=f"held back before it was sent; {asked.rule}",
         policy_version=policy.version,
         decided_at=now(),
+        run_by=ctx.user,
     )

@@ -4,7 +4,7 @@ A file that was edited, reordered or put among others is known by the hashes of 
 instances of stricter levels are looked at only where there are any.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
@@ -59,10 +59,13 @@ def _texts(records: Iterable[Record], card: ScenarioCard, file: int) -> Iterator
         )
 
 
-def raised_cards(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, ScenarioCard]:
+def raised_cards(
+    ctx: Context, cards: Mapping[str, ScenarioCard], lowered: Collection[str] = ()
+) -> dict[str, ScenarioCard]:
     """Those of the cards, which have one level, whose text the lake holds at a stricter one.
 
-    Each has that level, and it is said why.
+    Each has that level, and it is said why. `lowered` are scenarios of which a lowering is
+    approved: whether it is this data's is not known yet.
     """
     if not cards:
         return {}
@@ -74,8 +77,13 @@ def raised_cards(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, S
     for row in raised:
         ctx.say(
             f"ingest: {row.scenario_name} is said to be {level}, but the lake holds the text of "
-            f"{row.records:,} of its records as {row.access_level}: it stays "
-            f"{row.access_level} (medhelm-spark level lower records another level)"
+            f"{row.records:,} of its records as {row.access_level}: it "
+            + (
+                f"is read as {row.access_level}, and counts as less only where the approved "
+                "lowering on record is of just this data"
+                if row.scenario_name in lowered
+                else f"stays {row.access_level} (medhelm-spark level lower records another level)"
+            )
         )
     return {
         row.scenario_name: replace(cards[row.scenario_name], access_level=row.access_level)

@@ -10,8 +10,14 @@ from dataclasses import dataclass, replace
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.level_change import Approval, LevelChange, lowering_of, review
-from medhelm_spark.domain.scenario import ScenarioVersion
+from medhelm_spark.domain.level_change import (
+    Approval,
+    LevelChange,
+    lowering_of,
+    lowest_approved,
+    review,
+)
+from medhelm_spark.domain.scenario import LOWERED_SOURCE, ScenarioVersion
 from medhelm_spark.domain.stages import INGEST, LOWER_LEVEL
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.governance.levels import strictness_sql
@@ -20,7 +26,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.ingest.stage import Ingested
 from medhelm_spark.stages.run_stage import Written, run_stage
 
-DERIVED = ("perturbed ", "lowered ")
+DERIVED = ("perturbed ", LOWERED_SOURCE)
 """How the `source` of a data version begins that was made of another one."""
 
 
@@ -91,6 +97,11 @@ def _changes(ctx: Context) -> list[LevelChange]:
     return ctx.lake.rows("SELECT * FROM {level_changes}", LevelChange)
 
 
+def approved_levels(ctx: Context, approvals: Sequence[Approval]) -> dict[str, AccessLevel]:
+    """By scenario name, the lowest level that data of it may turn out to have by its changes."""
+    return lowest_approved(_changes(ctx.within(INGEST)), approvals) if approvals else {}
+
+
 def lowered(
     ctx: Context, data: Mapping[str, Ingested], approvals: Sequence[Approval]
 ) -> dict[str, Ingested]:
@@ -142,5 +153,5 @@ def _entered(ctx: Context, targets: Mapping[str, _Lowered]) -> Iterator[Scenario
                 data_version=target,
                 card_hash=target,
                 access_level=made.access_level,
-                source=f"{DERIVED[1]}{base}",
+                source=f"{LOWERED_SOURCE}{base}",
             )

@@ -135,6 +135,7 @@ def ingest(
     *,
     published: Collection[str] = (),
     stated_by: Mapping[str, str] | None = None,
+    lowered: Collection[str] = (),
 ) -> dict[str, Ingested]:
     """Write the cards' data as data versions that the lake does not hold; by scenario name.
 
@@ -147,6 +148,7 @@ def ingest(
         published: the names of those whose bytes are pinned by a card that ships: they are what
             everybody has, and keep their level.
         stated_by: who stated the level of each, by scenario name, where not its card.
+        lowered: the names of those of which a lowering on record is approved.
 
     Raises:
         DataError: a source as a whole is bad, holds no usable record, or repeats an id.
@@ -155,7 +157,7 @@ def ingest(
     for level in sorted(AccessLevel, key=lambda level: -level.strictness):
         alike = [card for card in cards if card.access_level is level]
         if alike:
-            data |= _ingest(ctx.within(INGEST), alike, published, stated_by or {})
+            data |= _ingest(ctx.within(INGEST), alike, published, stated_by or {}, lowered)
     return data
 
 
@@ -164,12 +166,13 @@ def _ingest(
     cards: Sequence[ScenarioCard],
     published: Collection[str],
     stated_by: Mapping[str, str],
+    lowered: Collection[str],
 ) -> dict[str, Ingested]:
     located_cards = {card.name: pinned(ctx, located(card)) for card in cards}
     before = {name: stamps(card) for name, card in located_cards.items()}
     expect_rows(ctx.lake.spark, sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
     given = {name: card for name, card in located_cards.items() if name not in published}
-    located_cards |= raised_cards(ctx, given)
+    located_cards |= raised_cards(ctx, given, lowered)
     sizes = _first_pass(ctx, located_cards)
     names = {size.data_version: name for name, size in sizes.items()}
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.api.levels import given_data, this_user
+from medhelm_spark.api.levels import given_data
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError, PolicyError
+from medhelm_spark.lake.user import this_user
 
 PUBMED = "pubmed_qa"
 

@@ -19,7 +19,13 @@ from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.domain.level_change import Approval, LevelChange, lowering_of, review
+from medhelm_spark.domain.level_change import (
+    Approval,
+    LevelChange,
+    lowering_of,
+    lowest_approved,
+    review,
+)
 from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.domain.request import Completion, Decoding, FailureKind, FinishReason, Request
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
@@ -218,6 +224,22 @@ def test_only_a_recorded_lowering_that_somebody_else_approved_lowers(
     assert lowering_of(level, "v", recorded).access_level is level
     for one in recorded:
         assert not review(one, ()).reviewed
+
+
+@given(levels, st.lists(changes, max_size=5), st.lists(approvals, max_size=5))
+def test_what_is_refused_before_data_is_read_would_be_refused_afterwards_too(
+    level: AccessLevel, recorded: list[LevelChange], approved: list[Approval]
+) -> None:
+    before = min(
+        level, lowest_approved(recorded, approved).get("s", level), key=lambda one: one.strictness
+    )
+    for version in ("v", "other"):
+        came = lowering_of(level, version, recorded, approved).access_level
+        assert before.strictness <= came.strictness
+    assert lowest_approved(recorded, ()) == {}
+    assert not any(review(one, approved).reviewed for one in recorded) or lowest_approved(
+        recorded, approved
+    )["s"] in {one.to_level for one in approved}
 
 
 @given(st.sampled_from(Locality))

@@ -15,10 +15,11 @@ from medhelm_spark.api import Evaluation
 from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import FailureKind, RequestResult
+from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.leaderboard.disclosures import Disclosure, disclosures_of
+from medhelm_spark.leaderboard.disclosures import Disclosure, disclosures_of, lowered_levels
 
 
 def result(request_id: str, day: int = 1, **fields: Any) -> RequestResult:
@@ -67,16 +68,20 @@ def write(lake: Path, rows: Sequence[RequestResult]) -> Path:
 def test_what_was_sent_is_counted_by_place_and_day(lake: str) -> None:
     vendor = {
         "access_level": AccessLevel.PUBLIC,
+        "lowered_from": "",
         "model_deployment": "vendor/model",
         "destination": "models.example.org:443",
         "locality": "external",
+        "run_by": "",
     }
     assert disclosures_of(open_reader(lake)) == [
         Disclosure(
             access_level=AccessLevel.PRIVATE,
+            lowered_from="",
             model_deployment="ward/model",
             destination="this job",
             locality="local",
+            run_by="",
             sent_on="2026-03-01",
             texts=1,
             times=1,
@@ -129,3 +134,33 @@ def test_a_lake_that_sent_nothing_says_so(
     lake = write(tmp_path / "lake", [result("f", destination=None, locality=None)])
     assert main(["disclosures", "-o", str(lake)]) == 0
     assert capsys.readouterr().out == "No text of this lake was sent anywhere.\n"
+
+
+def version(name: str, level: AccessLevel, source: str = "csv") -> ScenarioVersion:
+    return ScenarioVersion(
+        scenario_name="ward",
+        data_version=name,
+        card_hash="h",
+        access_level=level,
+        display_name="Ward",
+        category="c",
+        subcategory="s",
+        main_metric="exact_match",
+        main_split="test",
+        verified=Verified.NEVER,
+        num_instances=1,
+        num_quarantined=0,
+        source=source,
+    )
+
+
+def test_what_rests_on_data_that_was_lowered_on_record_is_known() -> None:
+    versions = [
+        version("held", AccessLevel.PRIVATE),
+        version("low", AccessLevel.PUBLIC, "lowered held"),
+        version("copies", AccessLevel.PUBLIC, "perturbed low"),
+        version("held-copies", AccessLevel.PRIVATE, "perturbed held"),
+        version("public", AccessLevel.PUBLIC, "clinic.notes"),
+    ]
+    levels = dict.fromkeys(("low", "copies"), AccessLevel.PRIVATE)
+    assert lowered_levels(versions) == lowered_levels(reversed(versions)) == levels

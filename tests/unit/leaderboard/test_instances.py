@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import FailureKind, VerdictStatus
@@ -21,6 +20,7 @@ from medhelm_spark.leaderboard import (
     instances_of,
     load_runs,
 )
+from tests.rewriting import rewritable
 from tests.unit.leaderboard.planted import ALPHA, HOSTILE, plant, unit
 
 
@@ -141,6 +141,6 @@ def test_the_strictest_row_that_is_read_decides(tmp_path: Path, table: str) -> N
     key = InstanceKey(instance_id=f"{scenario}-i1")
     for name in ("instances", "prompts", "requests", "request_results", "annotations"):
         level = "private" if name == table else "public"
-        DeltaTable(str(tmp_path / name)).update({"access_level": f"'{level}'"})
+        rewritable(tmp_path / name).update({"access_level": f"'{level}'"})
     with pytest.raises(PolicyError, match="private text is shown only"):
         instance_detail(reader, spec, key, viewer=Viewer.ANYONE)

@@ -26,6 +26,7 @@ from medhelm_spark.lake.views import (
     CURRENT_RUNS,
     output_of,
 )
+from tests.rewriting import rewritable
 from tests.unit.leaderboard.planted import ALPHA, START, append, finish, planned, run_spec
 
 VIEWS = (
@@ -96,7 +97,7 @@ def test_an_answer_beats_a_failure_and_then_the_earliest_stands(
 def test_a_column_that_an_older_lake_lacks_is_null(tmp_path: Path, empty: Reader) -> None:
     finish(tmp_path, "score", "u", "w")
     older = pa.table(DeltaTable(str(tmp_path / "runs")).to_pyarrow_table()).drop_columns(["counts"])
-    write_deltalake(str(tmp_path / "runs"), older, mode="overwrite", schema_mode="overwrite")
+    write_deltalake(rewritable(tmp_path / "runs"), older, mode="overwrite", schema_mode="overwrite")
     (found,) = empty.rows(CURRENT_RUNS, RunRecord)
     assert (found.unit_id, found.counts) == ("u", None)
 

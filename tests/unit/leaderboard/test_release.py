@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError
 
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED
@@ -14,6 +15,7 @@ from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.release import read_release, refuse_changed
 from medhelm_spark.lake.value_hash import COMBINED, row_digest, values_hash
 from medhelm_spark.leaderboard import choose, load_runs
+from tests.rewriting import rewritable
 from tests.unit.leaderboard.planted import plant
 
 RUN = "triage_choice:model=alpha_large"
@@ -40,7 +42,7 @@ def test_a_changed_value_is_named_and_no_number_shown(
     board = ["leaderboard", "--release", "R1", "-o", str(tmp_path)]
     assert main(board) == 0
     assert "0.500" in capsys.readouterr().out
-    DeltaTable(str(tmp_path / table)).update(updates=values)
+    rewritable(tmp_path / table).update(updates=values)
     assert main(board) == CHANGED
     said = capsys.readouterr()
     assert said.out == ""
@@ -48,11 +50,22 @@ def test_a_changed_value_is_named_and_no_number_shown(
     assert named in said.err
 
 
+@pytest.mark.attack("integrity", "rows of a table updated or deleted as it stands in the lake")
+@pytest.mark.parametrize("name", ["stats", "per_instance_stats", "runs", "releases"])
+def test_delta_refuses_to_change_a_row_until_a_commit_allows_it(tmp_path: Path, name: str) -> None:
+    plant(tmp_path)
+    table = DeltaTable(str(tmp_path / name))
+    for change in (lambda: table.update({"write_id": "'w'"}), table.delete):
+        with pytest.raises(CommitFailedError, match="append-only"):
+            change()
+    assert rewritable(tmp_path / name).history()[0]["operation"] == "SET TBLPROPERTIES"
+
+
 @pytest.mark.attack("integrity", "rows of a release's stats, deleted or doubled")
 @pytest.mark.parametrize("how", ["deleted", "doubled"])
 def test_a_missing_or_added_row_is_named(tmp_path: Path, how: str) -> None:
     plant(tmp_path)
-    table = DeltaTable(str(tmp_path / "stats"))
+    table = rewritable(tmp_path / "stats")
     if how == "deleted":
         table.delete("write_id = 'w-first' AND name = 'other'")
     else:
@@ -67,7 +80,7 @@ def test_a_missing_or_added_row_is_named(tmp_path: Path, how: str) -> None:
 
 def test_what_is_no_part_of_a_release_changes_nothing(tmp_path: Path) -> None:
     plant(tmp_path)
-    DeltaTable(str(tmp_path / "stats")).update(
+    rewritable(tmp_path / "stats").update(
         updates={"mean": "0.999"}, predicate="write_id <> 'w-first'"
     )
     reader = open_reader(str(tmp_path))

@@ -98,3 +98,13 @@ def test_a_metric_that_loads_a_model_is_asked_about_as_a_judge_is(tmp_path: Path
     nowhere = replace(POLICY, allowed=((AccessLevel.PRIVATE, ()),))
     refused = list(decisions_of("s", [scored], nowhere))[-1]
     assert (refused.role, refused.allowed) == ("metric", False)
+
+
+def test_a_deployment_that_says_no_place_is_not_refused_for_one(tmp_path: Path) -> None:
+    entries = Entries(run_entries=[f"pubmed_qa:model={KNOWN}"]).load(None)
+    (run,) = Workspace(str(tmp_path / "lake"), None).resolve(entries)
+    unsaid = replace(run.deployment, is_locality_stated=False)
+    card = replace(run.card, access_level=AccessLevel.PRIVATE)
+    decision = asked(replace(run, card=card, deployment=unsaid))
+    assert (decision.locality, decision.allowed) == ("unknown", False)
+    assert "does not state where it runs" in decision.rule

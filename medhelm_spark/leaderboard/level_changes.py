@@ -1,0 +1,18 @@
+"""Every lowering of a level that a lake has on record, reviewed by what is approved now."""
+
+from collections.abc import Sequence
+
+from medhelm_spark.domain.level_change import Approval, LevelChange, review
+from medhelm_spark.lake.reader import Reader
+
+RECORDED = "SELECT * FROM {level_changes}"
+
+
+def level_changes_of(reader: Reader, approvals: Sequence[Approval]) -> list[LevelChange]:
+    """The lowerings in the order in which they were recorded.
+
+    `reviewed` and `approved_by` say what these approvals say, not what the row said when it was
+    written.
+    """
+    rows = reader.rows(RECORDED, LevelChange)
+    return [review(row, approvals) for row in sorted(rows, key=lambda row: row.changed_at)]
