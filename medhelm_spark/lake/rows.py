@@ -186,6 +186,17 @@ def _rebuilt(family: type[Exception], message: str) -> Exception:
     return error
 
 
+@contextmanager
+def without_text(fn: object) -> Iterator[None]:
+    """Raise what a function that reads text raises on the driver as one line without that text."""
+    try:
+        yield
+    except errors.MedhelmSparkError:
+        raise
+    except Exception as error:
+        raise errors.StageError(f"{_name(fn)} failed with {_where(error)}") from None
+
+
 def rows_of(df: DataFrame, row_type: type[Row]) -> list[Row]:
     """Collect a small DataFrame as `row_type` rows; never for anything with text."""
     with plain_errors():

@@ -22,7 +22,7 @@ from medhelm_spark.domain.stages import IMPORT_RESPONSES, INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows, plain_errors
+from medhelm_spark.lake.rows import map_rows, plain_errors, without_text
 from medhelm_spark.scenarios import Record, read_records
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.states import requests_of
@@ -168,12 +168,14 @@ def check_file(path: Path, names: Mapping[str, str]) -> None:
         DataError: the file has no line, one is unusable, or an id stands twice.
     """
     lines: dict[tuple[str, str], int] = {}
-    for read in ReadResponses(names)([File(path=str(path.absolute()), data_version="")]):
-        if read.problem:
-            raise DataError(f"{path}: line {read.row}: {read.problem}.")
-        first = lines.setdefault((read.source_id, read.instance_id), read.row)
-        if first != read.row:
-            raise DataError(f"{path}: line {read.row}: its id stands in line {first} too.")
+    reader = ReadResponses(names)
+    with without_text(reader):
+        for read in reader([File(path=str(path.absolute()), data_version="")]):
+            if read.problem:
+                raise DataError(f"{path}: line {read.row}: {read.problem}.")
+            first = lines.setdefault((read.source_id, read.instance_id), read.row)
+            if first != read.row:
+                raise DataError(f"{path}: line {read.row}: its id stands in line {first} too.")
     if not lines:
         raise DataError(f"{path}: has no line.")
 

@@ -48,6 +48,8 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     (cards / "pubmed_qa.yaml").write_text(card.replace("metrics:\n", general))
     pubmed = str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))
     assert site.run("-r", f"pubmed_qa:model={model}", "-m", "2", "--source", pubmed, *PUBLIC) == 0
+    outside = site.deploy("acme/outside", locality="tenant", text="no")
+    assert site.run("-r", f"pubmed_qa:model={outside}", "-m", "1", command="infer") == 0
     answers = site.folder / "answers.jsonl"
     answers.write_text(json.dumps({"source_id": "q1", "completion": "yes"}) + "\n")
     site.run("-r", f"{bench},model=team/m", "--file", str(answers), command="import-responses")
