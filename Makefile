@@ -36,7 +36,7 @@ test-unit: $(STAMP) ## Tests without a JVM
 test-spark: java $(STAMP) ## Tests of tables and stages, two Spark sessions side by side
 	$(PYTEST) tests/spark -n 2 --dist worksteal
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
-	$(PYTEST) tests/e2e
+	$(PYTEST) tests/e2e -n 2 --dist loadfile
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
 	$(PYTEST) tests/cluster
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where

@@ -8,7 +8,7 @@ refuses duplicate keys.
 import re
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -33,7 +33,13 @@ QUOTING = (
 """What PyYAML says before it quotes the document; elsewhere it quotes at most one character."""
 
 
-class _Loader(yaml.SafeLoader):
+if TYPE_CHECKING:
+    _Safe = yaml.SafeLoader
+else:  # what ships is read in half the time in C; PyYAML is built without where libyaml is not
+    _Safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Safe):
     """SafeLoader with YAML 1.2 scalars, no merge keys and no duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
