@@ -53,7 +53,7 @@ parity: $(STAMP) $(if $(findstring $(PARITY)/,$(PARITY_PYTHON)),$(PARITY)/.insta
 	MEDHELM_SPARK_PARITY_PYTHON=$(PARITY_PYTHON) $(PYTEST) tests/parity
 
 attack: java $(STAMP) ## Every try to get text out or to forge a result; writes the table of docs/security.md
-	$(PYTEST) tests -m attack --attack-table docs/security.md
+	$(PYTEST) tests -m attack -n 2 --dist loadfile --attack-table docs/security.md
 
 check: $(STAMP) ## Lint, format, types and import layers
 	$(BIN)/ruff check

@@ -87,7 +87,10 @@ def listening() -> Iterator[Listener]:
 
 
 class Table:
-    """A pytest plug-in: gathers the outcome of every attack, and writes them into a page."""
+    """A pytest plug-in: gathers the outcome of every attack, and writes them into a page.
+
+    Tests may run in several processes: what was tried travels with each report.
+    """
 
     def __init__(self, page: Path) -> None:
         self._page = page
@@ -97,12 +100,19 @@ class Table:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
         outcome = yield
         report = outcome.get_result()  # type: ignore[attr-defined]
-        for mark in item.iter_markers("attack"):
-            area, tried = mark.args
-            held = not report.failed and not report.skipped
-            self._rows[area, tried] = self._rows.get((area, tried), True) and held
+        tries = [("attack", list(mark.args)) for mark in item.iter_markers("attack")]
+        report.user_properties = [*report.user_properties, *tries]
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        held = not report.failed and not report.skipped
+        for name, value in report.user_properties:
+            if name == "attack":
+                area, tried = map(str, value)  # type: ignore[call-overload]
+                self._rows[area, tried] = self._rows.get((area, tried), True) and held
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workerinput"):  # the process that started this one writes
+            return
         lines = ["| Area | What was tried | Outcome |", "|---|---|---|"]
         lines += [
             f"| {area} | {tried} | {'held' if held else '**failed**'} |"
