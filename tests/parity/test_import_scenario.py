@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from medhelm_spark.cli import main
+from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.reader import open_reader
 
 PYTHON = os.environ.get("MEDHELM_PYTHON") or os.environ["MEDHELM_SPARK_PARITY_PYTHON"]
@@ -106,7 +107,9 @@ def theirs(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def imported(folder: Path, name: str, *arguments: str) -> int:
-    flags = ["--medhelm-output", "out", "-o", "lake", "--access-level", "public"]
+    card = load_site(None).cards.get(name)
+    level = card.access_level if card else "public"
+    flags = ["--medhelm-output", "out", "-o", "lake", "--access-level", level]
     given = ["--from-medhelm", name, "--medhelm-python", PYTHON, *flags]
     return main(["import-scenario", *given, *arguments])
 
