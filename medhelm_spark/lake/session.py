@@ -7,6 +7,7 @@ puts it back.
 
 import logging
 import os
+import re
 import socket
 import sys
 import threading
@@ -65,7 +66,8 @@ def open_session(
 
     Files of a new one are made with these permissions; what it spills and shuffles lies in a folder
     that nobody else can read, `is_encrypted` with a key that only its memory holds. Its ports,
-    which every user of the machine reaches, answer to a secret of the same kind.
+    which every user of the machine reaches, answer to a secret of the same kind, unless its master
+    is a standalone cluster's: that has a secret of its own or none (`spark-defaults.conf`).
 
     Raises:
         SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
@@ -169,11 +171,11 @@ def _start(
         **hadoop_conf(permissions),
         LOCAL_DIR: str(work_folder()),
         ENCRYPTION: str(is_encrypted).lower(),
-        # Without it Spark hands few-shot texts and keys of object stores to whoever connects.
-        AUTHENTICATION: "true",
     }
     with delta_classes(spark_version) as delta:
         settings = {**defaults, **delta, **conf}
+        # Without it Spark hands few-shot texts and keys of object stores to whoever connects.
+        settings.setdefault(AUTHENTICATION, str(makes_secret(settings["spark.master"])).lower())
         settings[JAVA_OPTIONS] = " ".join(
             [
                 settings.get(JAVA_OPTIONS, ""),
@@ -191,6 +193,14 @@ def _start(
                 "connect once, or set MEDHELM_SPARK_JARS to the paths of delta-spark and "
                 "delta-storage."
             ) from error
+
+
+def makes_secret(master: str) -> bool:
+    """Whether Spark makes the secret of its ports itself; a standalone cluster configures its own.
+
+    As `SecurityManager.initializeAuth` of Spark 4 decides.
+    """
+    return re.fullmatch(r"yarn|local(\[.*\])?|k8s:.*", master) is not None
 
 
 def expect_rows(spark: SparkSession, rows: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.session import REQUIRED, kept_settings
+from medhelm_spark.lake.session import REQUIRED, kept_settings, makes_secret
 
 ZONE = "spark.sql.session.timeZone"
 
@@ -74,3 +74,20 @@ def test_a_session_that_refuses_a_setting_is_one_sentence() -> None:
     held.update(REQUIRED)
     with kept_settings(spark):
         assert held == REQUIRED, "what is there already need not be set"
+
+
+@pytest.mark.parametrize(
+    ("master", "makes"),
+    [
+        ("local", True),
+        ("local[*,4]", True),
+        ("yarn", True),
+        ("k8s://https://host:6443", True),
+        ("spark://host:7077", False),
+        ("local-cluster[2,1,1024]", False),
+    ],
+)
+def test_spark_makes_the_secret_of_its_ports_except_on_a_standalone_cluster(
+    master: str, makes: bool
+) -> None:
+    assert makes_secret(master) is makes
