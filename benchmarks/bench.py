@@ -89,8 +89,7 @@ def report(found: list[dict[str, float]]) -> str:
         "# The whole job with the canned engine",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, {platform.machine()}, "
-        f"Python {platform.python_version()}. MedHELM 0.8.0 on two cores needs 71 ms per instance "
-        "and 1.4 GB at 10,000.",
+        f"Python {platform.python_version()}.",
         "",
         "| instances | seconds | ms per instance | target | driver JVM GB | driver Python GB |",
         "|---|---|---|---|---|---|",

@@ -18,7 +18,7 @@ from medhelm_spark.statistics.intervals import wilson
 from tests.spark.conftest import Site
 from tests.spark.pages import asking, commands, page, write_files
 
-README = page("README.md")
+BENCHMARK = page("docs/own-benchmark.md")
 JUDGE = page("docs/adding-a-judge.md")
 MODEL = page("docs/adding-a-model.md")
 SUITES = page("docs/suites.md")
@@ -82,7 +82,7 @@ def free_port() -> int:
 
 
 def test_the_page_about_models_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    write_files(README, site.folder)
+    write_files(BENCHMARK, site.folder)
     names = write_files(MODEL, site.folder)
     assert names[0] == "hospital_model/__main__.py"
     assert "python -m hospital_model 8010 &" in MODEL
@@ -103,7 +103,7 @@ def test_the_page_about_models_runs(site: Site, capsys: pytest.CaptureFixture[st
 
 
 def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    write_files(README, site.folder)
+    write_files(BENCHMARK, site.folder)
     (name,) = write_files(SUITES, site.folder)
     path = site.folder / name
     site.deploy("acme/yes", text="Yes.")

@@ -1,0 +1,81 @@
+"""docs/from-medhelm.md: every command of its right-hand column is typed, every table looked into."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.cli import main
+from medhelm_spark.lake.tables import TABLES
+from tests.meta.tree import ROOT
+from tests.ports import free_port, until_healthy
+from tests.spark.conftest import Site
+from tests.spark.pages import page
+
+PAGE = page("docs/from-medhelm.md")
+ROW = re.compile(r"^\| (?!In MedHELM|---)(.*) \| (.*) \|$", re.MULTILINE)
+COMMAND = re.compile(r"`(medhelm-spark [^`]+)`")
+TRACKED = ("run", "import-responses", "summarize", "publish")
+ENTRY = "medhelm_configurable_benchmark:config_path=benchmark.yaml,model={}"
+CONF = "entries: [{}]\n"
+SCHEMA = """\
+metrics: [{name: exact_match}]
+metric_groups: [{name: accuracy, metrics: [{name: exact_match, split: test}]}]
+run_groups: [{name: TRIAGE-CHOICE, metric_groups: [accuracy], environment: {main_name: exact_match, main_split: test}}]
+"""
+
+
+def typed() -> list[list[str]]:
+    """The words of every command of the page, in its order."""
+    return [
+        shlex.split(command)[1:] for _, here in ROW.findall(PAGE) for command in COMMAND.findall(here)
+    ]
+
+
+def folder_of_a_medhelm_user(folder: Path) -> None:
+    """The demo's three files, run entries with two models, a schema and a plug-in."""
+    for path in (ROOT / "conf" / "demos" / "triage_choice").iterdir():
+        if path.is_file():
+            shutil.copy(path, folder)
+    lines = (
+        f'{{description: "{ENTRY.format(model)}", priority: 1}}'
+        for model in ("canned/constant", "canned/echo")
+    )
+    (folder / "run_entries.conf").write_text(CONF.format(", ".join(lines)), encoding="utf-8")
+    (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    (folder / "hospital_eval.py").write_text("", encoding="utf-8")
+    shutil.copytree(ROOT / "conf" / "demos" / "pubmed_style", folder / "data" / "pubmedqa")
+
+
+def serves(words: list[str]) -> None:
+    """Start the dashboard as typed, on a free port, until it is healthy."""
+    port = free_port()
+    words = words[: words.index("--port")] if "--port" in words else words
+    command = [sys.executable, "-m", "medhelm_spark.cli", *words, "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            until_healthy(port, server)
+        finally:
+            server.terminate()
+
+
+def test_what_a_medhelm_user_types_works(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder_of_a_medhelm_user(site.folder)
+    monkeypatch.syspath_prepend(str(site.folder))
+    commands = typed()
+    assert {words[0] for words in commands} >= {"run", "summarize", "publish", "serve", "estimate"}
+    for words in commands:
+        if words[0] == "serve":
+            serves(words)
+        else:
+            quiet = ["--no-tracking"] if words[0] in TRACKED else []
+            assert main([*words, *quiet]) == 0, shlex.join(words)
+    named = {name for _, here in ROW.findall(PAGE) for name in re.findall(r"tables.md#(\w+)", here)}
+    assert named <= set(TABLES)
+    # No judge is asked here, so nothing is annotated.
+    empty = [name for name in named - {"annotations"} if not site.rows_of("benchmark_output", name)]
+    assert not empty
