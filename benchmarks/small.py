@@ -210,8 +210,8 @@ def report(taken: Mapping[int, Mapping[str, float]]) -> str:
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads. PubMedQA's questions to "
         f"one server that answers at once, {CONCURRENCY} at a time; seconds from nothing to "
-        "scores, each way a process of its own, one after the other. MedHELM without its cache and its "
-        "summarise step.",
+        "scores, each way a process of its own, one after the other. MedHELM without its cache and "
+        "its summarise step.",
         "",
         f"| way | {' | '.join(f'{size:,} questions' for size in sizes)} |",
         f"|---|{'---|' * len(sizes)}",
