@@ -4,6 +4,7 @@ It decides what the command line and a notebook have in common: checks, policy, 
 the order of stages. It prints nothing but progress.
 """
 
+from medhelm_spark.api.at_hand import Needed
 from medhelm_spark.api.coverage import Missing, Shortfall
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
@@ -17,11 +18,13 @@ from medhelm_spark.api.results import (
     Evaluated,
     Instances,
     LevelChanges,
+    Models,
     Release,
     Robustness,
     Runs,
 )
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey
@@ -44,8 +47,11 @@ __all__ = [
     "InstanceKey",
     "Instances",
     "LevelChanges",
+    "ListedModel",
     "Locality",
     "Missing",
+    "Models",
+    "Needed",
     "OwnData",
     "Release",
     "Robustness",

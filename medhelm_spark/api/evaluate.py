@@ -21,7 +21,7 @@ from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
@@ -139,18 +139,22 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     On a cluster the driver has neither the executors' GPUs nor their vLLM: of an engine that loads
     a model it checks the arguments alone, and the rest is checked where it is built.
     """
-    on_driver = workspace.settings.platform is Platform.LOCAL
-    for deployment in _askable(runs).values():
-        factory = factory_of(deployment)
-        factory.check_arguments(deployment)
-        if on_driver or not factory.exclusive:
-            preflight(deployment)
+    for deployment in askable(runs).values():
+        check_engine(deployment, workspace.settings.platform)
 
 
-def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
-    models = [run.deployment for run in runs]
-    judges = [judge for run in runs for judged in run.annotators for judge in judged.deployments]
-    return {asked.name: asked for asked in (*models, *judges) if asked.engine != IMPORTED}
+def check_engine(deployment: Deployment, platform: Platform) -> None:
+    """Refuse a deployment whose engine cannot run here, as `check_engines` does."""
+    factory = factory_of(deployment)
+    factory.check_arguments(deployment)
+    if platform is Platform.LOCAL or not factory.exclusive:
+        preflight(deployment)
+
+
+def askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
+    """The models and judges that these runs would ask, by name."""
+    deployments = deployments_of(runs)
+    return {name: each for name, each in deployments.items() if each.engine != IMPORTED}
 
 
 def resolve(

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from pyspark.sql import SparkSession
 
 from medhelm_spark.api.answers import with_unknown_models
+from medhelm_spark.api.at_hand import needed_by
 from medhelm_spark.api.coverage import missing_answers, missing_scores
 from medhelm_spark.api.entries import Entries, entries_of, listed
 from medhelm_spark.api.estimates import Estimates, estimates_of
@@ -21,6 +22,7 @@ from medhelm_spark.api.evaluate import (
     resolve,
 )
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
+from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
 from medhelm_spark.api.reading import check_page, compared, instances_behind
@@ -31,6 +33,7 @@ from medhelm_spark.api.results import (
     Evaluated,
     Instances,
     LevelChanges,
+    Models,
     Release,
     Robustness,
     Runs,
@@ -195,14 +198,16 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Runs:
-        """What would run and what the policy says of it; writes nothing.
+        """What would run, what the policy says of it, and what is missing; writes nothing.
 
-        Starts Spark for a policy in a catalog's table alone.
+        Nobody is asked: of a server it says that it was not. Starts Spark for a policy in a
+        catalog's table alone.
         """
         check_name("suite", suite)
         resolved = self._resolve(entries, options, source, columns, access_level=access_level)
         policy = self._workspace.registry.policy
-        return Runs(suite=suite, runs=resolved.runs, policy=policy)
+        needed = needed_by(resolved)
+        return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)
 
     @at_work
     def estimate(
@@ -219,6 +224,21 @@ class Evaluation:
         check_name("suite", suite)
         resolved = self._resolve(entries, options, source, columns, access_level=access_level)
         return estimates_of(prepare(resolved, suite, is_asked=False))
+
+    @at_work
+    def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:
+        """The models that are known here: engine, place, prices, keys, and what each lacks.
+
+        Args:
+            names: which ones, those that no file lists too, such as `ollama/llama3.1:8b`; all that
+                files list by default.
+            check: also ask each one short question of public nature, through its own engine and the
+                policy. Without it no connection is opened.
+
+        Raises:
+            ConfigError: a name stands for no model.
+        """
+        return Models(listed_models(self._workspace, listed(names), check=check))
 
     @at_work
     def ingest(

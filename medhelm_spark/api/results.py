@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from medhelm_spark.api.at_hand import Needed
 from medhelm_spark.api.coverage import Missing
 from medhelm_spark.api.suite_models import Other
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.level_change import LevelChange
+from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.run import RunSpec
@@ -25,6 +27,7 @@ from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.board import render
 from medhelm_spark.render.disclosures import render_disclosures
 from medhelm_spark.render.level_changes import render_level_changes
+from medhelm_spark.render.models import render_models
 from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.render.table import Table, html_table, text_table
 from medhelm_spark.stages.decide import decisions_of
@@ -118,6 +121,32 @@ class LevelChanges:
     def to_pandas(self) -> "pd.DataFrame":
         """One row per recorded lowering."""
         return _frame(list(map(asdict, self.changes)), list(LevelChange.__dataclass_fields__))
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models that are known here, what each lacks, and whether those that were asked answer."""
+
+    rows: tuple[ListedModel, ...]
+
+    @property
+    def silent(self) -> tuple[ListedModel, ...]:
+        """Those that were to be asked and gave no answer."""
+        return tuple(row for row in self.rows if row.answers is False)
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_models(self.rows, form)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per deployment."""
+        return _frame(list(map(asdict, self.rows)), list(ListedModel.__dataclass_fields__))
 
     def __str__(self) -> str:
         return self.render()
@@ -235,11 +264,15 @@ class Instances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """What would run, and what the policy says of it; nothing was written or sent."""
+    """What would run, what the policy says of it, and what is missing; nothing was written or sent.
+
+    `needed` is what is missing, will be fetched or was not checked.
+    """
 
     suite: str
     runs: tuple[ResolvedRun, ...]
     policy: Policy = field(repr=False)
+    needed: tuple[Needed, ...] = ()
 
     HEADER = ("run_name", "role", "model_deployment", "locality", "access_level", "allowed", "rule")
 
@@ -247,6 +280,11 @@ class Runs:
     def decisions(self) -> tuple[PolicyDecision, ...]:
         """What the policy says of every model and judge."""
         return tuple(decisions_of(self.suite, self.runs, self.policy))
+
+    @property
+    def missing(self) -> tuple[Needed, ...]:
+        """What a run would end for want of: data, keys, packages, weights."""
+        return tuple(needed for needed in self.needed if needed.is_missing)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per model and judge of each run."""
@@ -258,10 +296,16 @@ class Runs:
         return _frame(list(self.rows()), self.HEADER)
 
     def __str__(self) -> str:
-        return _shown(self.HEADER, self.rows(), f"suite {self.suite}; nothing was written or sent")
+        return _shown(self.HEADER, self.rows(), "\n".join(self._notes))
 
     def _repr_html_(self) -> str:
-        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()])
+        rows = [_texts(row.values()) for row in self.rows()]
+        return html_table(self.HEADER, rows, self._notes)
+
+    @property
+    def _notes(self) -> list[str]:
+        told = [str(needed) for needed in self.needed]
+        return [*told, f"suite {self.suite}; nothing was written or sent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from medhelm_spark.api.own_data import parse_columns
 from medhelm_spark.api.session import policy_tables
 from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.dry_run import print_dry_run
+from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.incomplete import exit_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
@@ -253,6 +254,13 @@ def explain_config(args: Namespace) -> int:
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
     return 0
+
+
+def models(args: Namespace) -> int:
+    """`models`: what is known, and with `--check` whether it answers; FAILED where one does not."""
+    known = evaluation(args).models(args.check or (), check=args.check is not None)
+    write_out(known.render(args.format), args.output_file, command=args.name)
+    return FAILED if known.silent else 0
 
 
 def fetch_model(_: Namespace) -> int:

@@ -64,6 +64,17 @@ def action(parser: ArgumentParser) -> None:
     )
 
 
+def checking(parser: ArgumentParser) -> None:
+    """Which models to ask whether they answer."""
+    parser.add_argument(
+        "--check",
+        nargs="*",
+        metavar="NAME",
+        help="ask these, or all that files list, one short question of public nature; a name may "
+        "be one that no file lists, as ollama/llama3.1:8b",
+    )
+
+
 def entries(parser: ArgumentParser) -> None:
     """What to evaluate, and into which suite."""
     add = parser.add_argument_group("what to evaluate").add_argument
@@ -185,7 +196,8 @@ def running(parser: ArgumentParser) -> None:
         "-d",
         "--dry-run",
         action="store_true",
-        help="say what would run and whether the policy allows it; write and send nothing",
+        help="say what would run, whether the policy allows it and what is missing; write and "
+        "send nothing",
     )
     add(
         "-n",

@@ -50,6 +50,13 @@ COMMANDS: Mapping[str, Command] = {
         options=(*_PLACES, options.action),
         examples=("scenarios", "scenarios -o lake", "scenarios check"),
     ),
+    "models": Command(
+        function=commands.models,
+        about="List the models that can be asked, with engine, place, prices, keys and what each "
+        "lacks; with --check ask whether they answer.",
+        options=(*_PLACES, options.checking, board_options.form),
+        examples=("models", "models --check ollama/llama3.1:8b", "models --format json"),
+    ),
     "run": Command(
         function=commands.run,
         about="Do all stages for run entries, each only where something is missing; "

@@ -51,6 +51,9 @@ class Locality(StrEnum):
 UNKNOWN = "unknown"
 """How tables show the locality of answers from a file where nobody stated one; none is listed."""
 
+BY_NAME = "its name"
+"""The origin of a deployment that no file lists: what its name alone stands for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
@@ -68,10 +71,15 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What a million tokens cost, in whatever currency the site counts in."""
+    """What a million tokens cost, in whatever currency the site counts in.
+
+    `as_of` is the day of which the prices are known, as `2024-10-02`: a list price may have changed
+    since. None for a site's own, which it answers for.
+    """
 
     prompt: float
     completion: float
+    as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What configuration hands to the stages: everything of a run but its data version."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from medhelm_spark.domain.annotation import Rubric
@@ -70,3 +70,11 @@ class ResolvedRun:
     medhelm: MedhelmReading | None = None
     is_listed: bool | None = None
     part_of: str | None = None
+
+
+def deployments_of(runs: Iterable[ResolvedRun]) -> dict[str, Deployment]:
+    """The models of these runs and their judges, by name."""
+    held = list(runs)
+    models = [run.deployment for run in held]
+    judges = [judge for run in held for judged in run.annotators for judge in judged.deployments]
+    return {each.name: each for each in (*models, *judges)}

@@ -8,6 +8,7 @@ from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.extraction import with_unreadable
 from medhelm_spark.config.juries import load_jury, with_jury
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.sampling import sampled, with_max_eval_instances
 from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.annotation import Rubric
@@ -17,6 +18,7 @@ from medhelm_spark.domain.plan import PrimaryEndpoint, ResolvedAnnotator, Resolv
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
 from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.engines.by_name import FORMS
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.augmentation import augmented
 from medhelm_spark.helm.expanders import (
@@ -231,6 +233,8 @@ def _resolve(
 ) -> Deployment:
     try:
         return registry.resolve_model(model, model_deployment)
+    except UnknownNameError as error:
+        raise ConfigError(f"{where}: {error} Without a file: {FORMS}.") from None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
 
@@ -241,8 +245,9 @@ def _annotators(
     specs = scenario.card.annotators
     own_jury = scenario.jury
     if JURY_CONFIG in entry.args:
-        path = find_in(str(entry.args[JURY_CONFIG]), folders, f"{entry.where}: {JURY_CONFIG}")
-        own_jury = load_jury(path)
+        # Last what ships: juries/three.yaml.
+        places, where = [*folders, conf_path()], f"{entry.where}: {JURY_CONFIG}"
+        own_jury = load_jury(find_in(str(entry.args[JURY_CONFIG]), places, where))
     return tuple(_annotator(spec, scenario.rubric, own_jury, registry) for spec in specs)
 
 

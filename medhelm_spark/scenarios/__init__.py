@@ -1,7 +1,16 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
 from medhelm_spark.scenarios.exported import first_line
-from medhelm_spark.scenarios.files import Presence, beside, fetch, localize, presence, spread
+from medhelm_spark.scenarios.files import (
+    Presence,
+    absent_files,
+    advice,
+    beside,
+    fetch,
+    localize,
+    presence,
+    spread,
+)
 from medhelm_spark.scenarios.histories import (
     ORDER,
     Entry,
@@ -11,7 +20,7 @@ from medhelm_spark.scenarios.histories import (
     record_entries,
     serialised,
 )
-from medhelm_spark.scenarios.hub import as_files
+from medhelm_spark.scenarios.hub import as_files, check_package
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.levels import table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
@@ -45,10 +54,13 @@ __all__ = [
     "Presence",
     "Record",
     "RecordKey",
+    "absent_files",
+    "advice",
     "as_files",
     "beside",
     "check_card",
     "check_columns",
+    "check_package",
     "drawn",
     "event_entries",
     "fetch",

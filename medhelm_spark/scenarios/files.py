@@ -188,13 +188,24 @@ def presence(card: ScenarioCard, cache: Path) -> Presence:
     if source.dataset is not None:
         folder = Path(ARGUMENT.sub(STAR, source.dataset)).expanduser()
         return Presence.HERE if folder.is_dir() else Presence.HUB
-    files = [*source.files, *(SourceFile(path=path) for path in beside(source))]
-    here = [_is_here(file, cache) for file in files]
-    if all(here):
+    files = _files(source)
+    lacking = [file for file in files if not _is_here(file, cache)]
+    if not lacking:
         return Presence.HERE
-    if all(is_here or file.url for is_here, file in zip(here, files, strict=True)):
+    if all(file.url for file in lacking):
         return Presence.DOWNLOAD
-    return Presence.PART if any(here) else Presence.ABSENT
+    return Presence.PART if len(lacking) < len(files) else Presence.ABSENT
+
+
+def absent_files(card: ScenarioCard, cache: Path) -> tuple[str, ...]:
+    """The files that are neither here nor to be had by an address, as the card names them."""
+    return tuple(
+        file.path for file in _files(card.source) if not file.url and not _is_here(file, cache)
+    )
+
+
+def _files(source: DataSource) -> list[SourceFile]:
+    return [*source.files, *(SourceFile(path=path) for path in beside(source))]
 
 
 def _is_here(file: SourceFile, cache: Path) -> bool:

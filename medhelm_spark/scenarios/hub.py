@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -81,10 +82,24 @@ def _package(source: DataSource) -> Any:
     try:
         return import_module("datasets")
     except ImportError:
-        raise SetupError(
-            f"{source.dataset}: reading the Hugging Face hub needs the package `datasets`; "
-            "install 'medhelm-spark[hub]' or give the files with --source."
-        ) from None
+        raise _without_package(source) from None
+
+
+def check_package(source: DataSource) -> None:
+    """Refuse a data set of the hub where the package that reads it is absent; imports nothing.
+
+    Raises:
+        SetupError: it is.
+    """
+    if find_spec("datasets") is None:
+        raise _without_package(source)
+
+
+def _without_package(source: DataSource) -> SetupError:
+    return SetupError(
+        f"{source.dataset}: reading the Hugging Face hub needs the package `datasets`; "
+        "install 'medhelm-spark[hub]' or give the files with --source."
+    )
 
 
 def _check_pinned(name: str, source: DataSource) -> None:

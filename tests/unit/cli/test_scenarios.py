@@ -162,8 +162,10 @@ def test_presence_of_files_lookups_patterns_and_downloads(site: Path) -> None:
 
 
 def test_a_suite_file_brings_entries_models_and_size(
-    site: Path, capsys: pytest.CaptureFixture[str]
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    Path("weights.gguf").write_bytes(b"")
+    monkeypatch.setenv("MEDHELM_SPARK_SMOLLM2", "weights.gguf")
     assert main(["run", "--suite-file", "smoke", "--suite", "s", "-d"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == [
