@@ -97,6 +97,10 @@ def test_an_exact_match_and_a_jury_benchmark_as_they_stand_there(site: Site) -> 
     means = {cell["main_metric"]: (cell["mean"], cell["count"]) for cell in site.board()}
     assert means["exact_match"] == (0.5, 2)
     assert means["jury_score"] == (3.5, 2)
-    asked = [row["text"] for row in site.rows("prompts") if "<rubric_criteria>" in row["text"]]
-    assert len(asked) == 2
-    assert all(JUDGE.split("<user_request>")[0] in text for text in asked)
+    texts = [
+        text
+        for row in site.rows("prompts")
+        for text in (row["text"], *(message["content"] for message in row["messages"]))
+    ]
+    told = JUDGE.split("<user_request>")[0]
+    assert sum(text.startswith(told) for text in texts) == 2
