@@ -67,7 +67,7 @@ def _source(card: ScenarioCard) -> str:
     urls = list(dict.fromkeys(file.url for file in source.files if file.url))
     more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
     place = f"; put it at {source.files[0].path}" if source.origin and source.files else ""
-    address = source.dataset and f"{HUB}{source.dataset}"
+    address = source.dataset and HUB + source.dataset.partition(":")[0]
     fetched = f"{urls[0]}{more}" if urls else address
     pinned = FIRST_FETCH if source.is_unpinned else ""
     files = ", ".join(file.path for file in source.files)
