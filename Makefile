@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-intervals bench-vllm bench-medhelm bench-small answer-report docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -85,6 +85,8 @@ docs: setup ## Write docs/tables.md, docs/scenarios.md and docs/api.md from data
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
 	$(BIN)/python -m medhelm_spark.api.describe > docs/api.md
+pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
+	$(BIN)/python docs/images/make.py
 clean: ## Remove what make made; lakes stay
 	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) $(INSPECT) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 

@@ -81,6 +81,8 @@ def _is_published(card: ScenarioCard, registry: Registry) -> bool:
         return False
     if source.lookups or source.texts or (source.history and source.history.files):
         return False
+    if source.is_unpinned:
+        return False
     if source.dataset:
         pinned = (shipped.source.dataset, shipped.source.revision)
         return bool(source.revision) and (source.dataset, source.revision) == pinned

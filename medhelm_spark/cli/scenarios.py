@@ -20,6 +20,8 @@ from medhelm_spark.scenarios import READERS, check_card, presence
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
 CHECK = "check"
+HUB = "https://huggingface.co/datasets/"
+FIRST_FETCH = " (pinned in the lake at its first fetch)"
 IMPORTED = "imported"
 """In the column DATA: it is in the lake already."""
 
@@ -60,10 +62,16 @@ def _imported_row(imported: ImportedScenario) -> tuple[str, ...]:
 
 
 def _source(card: ScenarioCard) -> str:
-    """Where the data is had, or the card's own names for it."""
+    """Where the data is fetched, else who has it and where a person puts it."""
     source = card.source
+    urls = list(dict.fromkeys(file.url for file in source.files if file.url))
+    more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+    place = f"; put it at {source.files[0].path}" if source.origin and source.files else ""
+    address = source.dataset and HUB + source.dataset.partition(":")[0]
+    fetched = f"{urls[0]}{more}" if urls else address
+    pinned = FIRST_FETCH if source.is_unpinned else ""
     files = ", ".join(file.path for file in source.files)
-    return source.origin or source.table or source.dataset or files
+    return f"{fetched}{pinned}" if fetched else source.table or f"{source.origin}{place}" or files
 
 
 def _check(registry: Registry) -> int:

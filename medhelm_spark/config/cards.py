@@ -71,7 +71,7 @@ def _check_source(card: ScenarioCard, path: Path) -> None:
         if file.label:
             raise ConfigError(
                 f"{path}: source.files[{number}].label is no key of a card; allowed: path, split, "
-                "sha256, url and member."
+                "sha256, url, member and archive."
             )
 
 

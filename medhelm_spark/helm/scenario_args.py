@@ -175,7 +175,7 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
             f"holds the scenario's files ({names})."
         )
     files = tuple(
-        replace(file, path=path, sha256=None, url=None)
+        replace(file, path=path, sha256=None, url=None, archive=None)
         for file, path in zip(source.files, paths, strict=True)
     )
     lookups = tuple(
@@ -185,5 +185,7 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
     history = source.history
     if history is not None:
         history = replace(history, files=tuple(str(folder / inside(p)) for p in history.files))
-    source = replace(source, files=files, lookups=lookups, texts=texts, history=history)
+    source = replace(
+        source, files=files, lookups=lookups, texts=texts, text_urls={}, history=history
+    )
     return replace(card, source=replace(source, is_own=True))

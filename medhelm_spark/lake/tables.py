@@ -20,7 +20,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
 )
 from medhelm_spark.domain.run import RunRecord, SuiteRun
-from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
+from medhelm_spark.domain.scenario import Instance, Pin, Quarantined, ScenarioVersion
 from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.errors import LakeError
@@ -92,6 +92,13 @@ _ALL = (
         key=("scenario_name", "data_version"),
         indexed=("scenario_name", "data_version"),
         description="One ingested data version of a scenario.",
+    ),
+    Table(
+        name="pins",
+        row=Pin,
+        key=("address", "pinned_at"),
+        indexed=("scenario_name",),
+        description="What addresses gave that no card pins, when this lake first fetched them.",
     ),
     Table(
         name="instances",

@@ -90,8 +90,12 @@ def _data(card: ScenarioCard) -> str:
     paths = [*(file.member or file.path for file in source.files), *events]
     files = [f"`{PurePosixPath(path).name}`" for path in paths]
     named = f"`{source.dataset}`" if source.dataset else ", ".join(files)
+    urls = dict.fromkeys(file.url for file in source.files if file.url)
+    fetched = f", fetched from {', '.join(f'<{url}>' for url in urls)}" if urls else ""
     come_from = f", from {source.origin}" if source.origin else ""
-    return f"{named}{come_from}" + (f", revision `{source.revision}`" if source.revision else "")
+    revision = f", revision `{source.revision}`" if source.revision else ""
+    pinned = ", pinned in the lake at its first fetch" if source.is_unpinned else ""
+    return f"{named}{come_from}{revision}{fetched}{pinned}"
 
 
 def _not_run() -> Iterator[str]:

@@ -1,12 +1,12 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
+from medhelm_spark.scenarios.downloads import Pins, fetch, first_fetch
 from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import (
     Presence,
     absent_files,
     advice,
     beside,
-    fetch,
     localize,
     presence,
     spread,
@@ -20,11 +20,17 @@ from medhelm_spark.scenarios.histories import (
     record_entries,
     serialised,
 )
-from medhelm_spark.scenarios.hub import as_files, check_package
+from medhelm_spark.scenarios.hub import as_files, at_commit, check_package
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.levels import table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
-from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, hashes_of, parse_records
+from medhelm_spark.scenarios.parse import (
+    LEFT_OUT,
+    RecordKey,
+    fingerprint_records,
+    hashes_of,
+    parse_records,
+)
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
 from medhelm_spark.scenarios.raw_files import check_columns
 from medhelm_spark.scenarios.readers import (
@@ -43,6 +49,7 @@ from medhelm_spark.scenarios.records import (
 from medhelm_spark.scenarios.sources import open_source, stamp, verify
 
 __all__ = [
+    "LEFT_OUT",
     "ORDER",
     "PARSERS",
     "READERS",
@@ -51,12 +58,14 @@ __all__ = [
     "Entry",
     "ParsedInput",
     "Parser",
+    "Pins",
     "Presence",
     "Record",
     "RecordKey",
     "absent_files",
     "advice",
     "as_files",
+    "at_commit",
     "beside",
     "check_card",
     "check_columns",
@@ -65,6 +74,7 @@ __all__ = [
     "event_entries",
     "fetch",
     "fingerprint_records",
+    "first_fetch",
     "first_line",
     "hashes_of",
     "loads",

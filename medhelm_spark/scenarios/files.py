@@ -1,32 +1,25 @@
-"""The files of a scenario: patterns of paths, downloads, and whether the data is there.
+"""The files of a scenario: patterns of paths, downloads, and whether the data is there."""
 
-A download is pinned by its hash and kept in a cache folder, whole and verified, or not at all.
-"""
-
-import hashlib
-import os
 import re
-import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
-from typing import IO
+from pathlib import Path
 
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
+from medhelm_spark.scenarios.downloads import FIRST_FETCH, Pins, cached, fetch, first_fetch
+from medhelm_spark.scenarios.sources import is_uri, is_web
 
 STAR = "*"
-TIMEOUT_SECONDS = 60.0
 ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
 """A path's argument that has no value yet."""
 
 
 def spread(source: DataSource) -> DataSource:
     """The source with every path that has a `*` replaced by the files it matches, in name order.
+
+    A pattern that matches nothing and has an address stays: its files are fetched.
 
     Raises:
         DataError: no file matches.
@@ -37,9 +30,15 @@ def spread(source: DataSource) -> DataSource:
         paths = (path for pattern in history.files for path in _matches(pattern, source))
         history = replace(history, files=tuple(paths))
     files = tuple(
-        each for file in source.files for each in labelled(file, _matches(file.path, source))
+        each
+        for file in source.files
+        for each in ([file] if _is_fetched(file) else labelled(file, _matches(file.path, source)))
     )
     return replace(source, files=files, history=history)
+
+
+def _is_fetched(file: SourceFile) -> bool:
+    return STAR in file.path and file.url is not None and not any(_glob(file.path))
 
 
 def labelled(file: SourceFile, paths: Sequence[str]) -> Iterator[SourceFile]:
@@ -74,19 +73,29 @@ def advice(source: DataSource) -> str:
     return f"{come_from}give the data with --source"
 
 
-def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
+def localize(card: ScenarioCard, cache: Path, pins: Pins | None = None) -> ScenarioCard:
     """The card with every file that must be downloaded replaced by its verified local copy.
 
-    A file that is on disk or in an object store stays as it is; so do lookups and texts.
+    A file that is on disk or in an object store stays as it is; so do lookups. An address without a
+    hash is held to the one in `pins`; one that is fetched for the first time is entered there.
 
     Raises:
         DataError: a file is absent and no address is known, or the download failed.
     """
-    files = tuple(_local(file, card.source, cache) for file in card.source.files)
-    for path in beside(card.source):
+    source, pins = card.source, pins or Pins()
+    texts = {column: _local(file, source, cache, pins).path for column, file in _texts(source)}
+    files = tuple(_local(file, source, cache, pins) for file in source.files)
+    source = replace(source, files=files, texts=texts)
+    for path in beside(source):
         if not is_uri(path) and not Path(path).expanduser().is_file():
-            raise DataError(f"{path}: no such file; {advice(card.source)}.")
-    return replace(card, source=replace(card.source, files=files))
+            raise DataError(f"{path}: no such file; {advice(source)}.")
+    return replace(card, source=source)
+
+
+def _texts(source: DataSource) -> Iterator[tuple[str, SourceFile]]:
+    """The texts by column, each as a file with its address."""
+    for column, path in source.texts.items():
+        yield column, SourceFile(path=path, url=source.text_urls.get(column))
 
 
 def beside(source: DataSource) -> tuple[str, ...]:
@@ -95,74 +104,24 @@ def beside(source: DataSource) -> tuple[str, ...]:
     return (*(lookup.path for lookup in source.lookups), *source.texts.values(), *events)
 
 
-def _local(file: SourceFile, source: DataSource, cache: Path) -> SourceFile:
-    address = file.path if is_web(file.path) else file.url
-    if not is_web(file.path) and (is_uri(file.path) or Path(file.path).expanduser().is_file()):
-        return file
-    if address is None:
+def _local(file: SourceFile, source: DataSource, cache: Path, pins: Pins) -> SourceFile:
+    if is_web(file.path):
+        return replace(file, path=str(fetch(file.path, file.sha256, cache)))
+    if is_uri(file.path) or Path(file.path).expanduser().is_file():
+        return replace(file, sha256=None) if file.archive else file  # the archive's hash
+    if file.url is None:
         raise DataError(f"{file.path}: no such file; {advice(source)}.")
-    return replace(file, path=str(fetch(address, file.sha256, cache)))
-
-
-def fetch(url: str, sha256: str | None, cache: Path) -> Path:
-    """Download `url` to `cache/<sha256>/<name>` unless it is there already.
-
-    Raises:
-        ConfigError: the address has no pinned hash, or is not http or https.
-        DataError: the server cannot be reached, refuses, or sends other bytes.
-    """
-    if not is_web(url):
-        raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
-    if sha256 is None:
-        raise ConfigError(f"{url}: a download needs a pinned sha256.")
-    target = _target(url, sha256, cache)
-    if not target.is_file():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _download(url, sha256.lower(), target)
-    return target
-
-
-def cached(file: SourceFile, cache: Path) -> bool:
-    """Whether a file's download is in the cache."""
-    if file.url is None or file.sha256 is None:
-        return False
-    return _target(file.url, file.sha256, cache).is_file()
-
-
-def _target(url: str, sha256: str, cache: Path) -> Path:
-    return cache / sha256.lower() / (PurePosixPath(url.split("?")[0]).name or "data")
-
-
-def _download(url: str, sha256: str, target: Path) -> None:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            actual = _copy(url, out)
-        if actual != sha256:
-            raise DataError(f"{url}: SHA-256 is {actual}, pinned is {sha256}; nothing was kept.")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _copy(url: str, out: IO[bytes]) -> str:
-    sha256 = hashlib.sha256()
-    try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
-            while block := answer.read(BLOCK):
-                sha256.update(block)
-                out.write(block)
-    except urllib.error.HTTPError as error:
-        raise DataError(
-            f"{url}: the server answered {error.code}; give the data with --source."
-        ) from None
-    except (urllib.error.URLError, OSError) as error:
-        reason = getattr(error, "reason", error)
-        raise DataError(
-            f"{url}: cannot be downloaded ({type(reason).__name__}); give the data with --source."
-        ) from None
-    return sha256.hexdigest()
+    name, known = file.archive or "", pins.known.get(file.url)
+    if file.sha256:
+        sha256, path = file.sha256, fetch(file.url, file.sha256, cache, name=name)
+    elif known:
+        path = fetch(file.url, known, cache, name=name, pinned_by=FIRST_FETCH)
+        sha256 = known
+    else:
+        sha256, path = first_fetch(file.url, cache, name=name)
+        pins.new[file.url] = sha256
+    member = file.member or (file.inside if file.archive else None)
+    return replace(file, path=str(path), sha256=sha256, member=member)
 
 
 class Presence(StrEnum):
@@ -179,7 +138,7 @@ class Presence(StrEnum):
 def presence(card: ScenarioCard, cache: Path) -> Presence:
     """Where the card's data is, seen from the working directory and the cache of downloads.
 
-    PART is some of the files, DOWNLOAD a pinned address that has not been fetched, HUB a data set
+    PART is some of the files, DOWNLOAD an address that has not been fetched, HUB a data set
     of the Hugging Face hub. A path that waits for an argument is found by any value of it.
     """
     source = card.source
@@ -205,7 +164,9 @@ def absent_files(card: ScenarioCard, cache: Path) -> tuple[str, ...]:
 
 
 def _files(source: DataSource) -> list[SourceFile]:
-    return [*source.files, *(SourceFile(path=path) for path in beside(source))]
+    """All files that the source names, texts with their addresses."""
+    joined = (SourceFile(path=path) for path in beside(replace(source, texts={})))
+    return [*source.files, *joined, *(file for _, file in _texts(source))]
 
 
 def _is_here(file: SourceFile, cache: Path) -> bool:
@@ -214,4 +175,4 @@ def _is_here(file: SourceFile, cache: Path) -> bool:
     pattern = ARGUMENT.sub(STAR, file.path)
     if STAR not in pattern:
         return Path(pattern).expanduser().is_file() or cached(file, cache)
-    return any(_glob(pattern))
+    return any(_glob(pattern)) or cached(file, cache)

@@ -9,14 +9,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.scenario import NEWEST, DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, SetupError
+from medhelm_spark.scenarios.downloads import Pins
 from medhelm_spark.scenarios.raw_files import check_columns
 from medhelm_spark.scenarios.records import Record
 from medhelm_spark.scenarios.sources import split_of_path
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 COMMIT = re.compile("[0-9a-f]{40}")
+NO_DATA = ("README.md", ".gitattributes")
 
 
 def as_files(source: DataSource) -> DataSource:
@@ -37,6 +39,65 @@ def as_files(source: DataSource) -> DataSource:
         SourceFile(path=str(path), split=split_of_path(str(path), source.splits)) for path in paths
     )
     return replace(source, format="parquet", files=files, dataset=None)
+
+
+def at_commit(source: DataSource, pins: Pins | None = None) -> DataSource:
+    """The source with the revision `main` of a hub data set replaced by a commit.
+
+    It is the one in `pins`, else the newest, or without the hub the one that its cache holds as
+    `main`; that is entered there.
+
+    Raises:
+        SetupError: the `datasets` package is absent.
+        DataError: the hub cannot be reached and its cache holds none.
+    """
+    if source.dataset is None or source.revision != NEWEST:
+        return source
+    pins = pins or Pins()
+    name = source.dataset.partition(":")[0]
+    address = f"{name}@{NEWEST}"
+    commit = pins.known.get(address) or pins.new.get(address)
+    if commit is None:
+        _package(source)
+        commit = pins.new[address] = _newest(name, source)
+    return replace(source, revision=commit)
+
+
+def _newest(name: str, source: DataSource) -> str:
+    import huggingface_hub as hub
+
+    if (snapshot := _snapshot(name, NEWEST)) is not None:
+        return snapshot.name
+    try:
+        return str(hub.HfApi().dataset_info(name, revision=NEWEST).sha)
+    except Exception as error:
+        raise _unloadable(source, error) from None
+
+
+def _snapshot(name: str, revision: str | None) -> Path | None:
+    """Without the hub, the folder that its cache holds of a revision, if it holds data of it."""
+    import huggingface_hub as hub
+
+    if not hub.constants.HF_HUB_OFFLINE:
+        return None
+    try:
+        folder = Path(
+            hub.snapshot_download(
+                name, repo_type="dataset", revision=revision, local_files_only=True
+            )
+        )
+    except (hub.errors.LocalEntryNotFoundError, hub.errors.HFValidationError):
+        return None
+    has_data = any(path.is_file() for path in folder.rglob("*") if path.name not in NO_DATA)
+    return folder if has_data else None
+
+
+def _unloadable(source: DataSource, error: Exception) -> DataError:
+    at = f" at revision {source.revision}" if source.revision else ""
+    return DataError(
+        f"{source.dataset}: the data set cannot be loaded{at} ({type(error).__name__}); give "
+        "a folder of its .parquet files, or its files with --source."
+    )
 
 
 def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
@@ -63,18 +124,16 @@ def _load(source: DataSource) -> Mapping[str, Any]:
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity_error()
     try:
-        builder = datasets.load_dataset_builder(name, config or None, revision=source.revision)
-        _check_builder(builder, source)
+        snapshot = _snapshot(name, source.revision)
+        path, revision = (name, source.revision) if snapshot is None else (str(snapshot), None)
+        builder = datasets.load_dataset_builder(path, config or None, revision=revision)
+        _check_builder(builder, replace(source, revision=revision))
         builder.download_and_prepare()
         return cast(Mapping[str, Any], builder.as_dataset())
     except DataError:
         raise
     except Exception as error:
-        at = f" at revision {source.revision}" if source.revision else ""
-        raise DataError(
-            f"{source.dataset}: the data set cannot be loaded{at} ({type(error).__name__}); give "
-            "a folder of its .parquet files, or its files with --source."
-        ) from None
+        raise _unloadable(source, error) from None
 
 
 def _package(source: DataSource) -> Any:
@@ -106,7 +165,7 @@ def _check_pinned(name: str, source: DataSource) -> None:
     if HUB_NAME.fullmatch(name) and not COMMIT.fullmatch(source.revision or ""):
         raise ConfigError(
             f"{source.dataset}: a data set of the hub needs a commit of 40 hexadecimal digits as "
-            f"its revision, received {source.revision!r}."
+            f"its revision, or {NEWEST}, received {source.revision!r}."
         )
 
 

@@ -124,7 +124,7 @@ def _paths(file: SourceFile) -> Iterator[tuple[str, str | None]]:
 
 
 def _in_archive(source: DataSource, path: str) -> list[SourceFile]:
-    if not source.files or any(STAR in file.path for file in source.files):
+    if not source.files:
         raise ConfigError(f"{path}: unpack the archive and give the folder.")
     return [
         SourceFile(path=path, split=file.split, member=file.member or file.inside)

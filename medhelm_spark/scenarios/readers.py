@@ -7,7 +7,7 @@ from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
@@ -23,7 +23,7 @@ from medhelm_spark.scenarios.histories import (
     serialised,
     used_columns,
 )
-from medhelm_spark.scenarios.hub import as_files, read_hub
+from medhelm_spark.scenarios.hub import as_files, at_commit, read_hub
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
 from medhelm_spark.scenarios.parsers import required_columns
 from medhelm_spark.scenarios.raw_files import (
@@ -32,6 +32,7 @@ from medhelm_spark.scenarios.raw_files import (
     check_columns,
     nameless,
     open_data,
+    open_members,
     shown,
 )
 from medhelm_spark.scenarios.records import BadReason, Record, as_text
@@ -167,18 +168,36 @@ def _read(
         raise UnknownNameError("source format", source.format, READERS)
     with nameless(file):
         verify(file, open_file)
+        if file.member and STAR in file.member:
+            # Rows are numbered through all of them: one alone cannot tell which are wanted.
+            with open_members(file, open_file) as members:
+                for member, stream in members:
+                    yield from _read_stream(member, stream, source, required, (0, 1))
+            return
         with open_data(file, open_file) as stream:
-            number, partitions = partition
-            raw = RawFile(
-                path=shown(file),
-                stream=stream,
-                source=source,
-                partition=number,
-                partitions=partitions,
-            )
-            has_schema = source.format in WITH_SCHEMA
-            check = partial(check_columns, raw.path, required, from_schema=has_schema)
-            yield from READERS[source.format](raw, check)
+            yield from _read_stream(file, stream, source, required, partition)
+
+
+def _read_stream(
+    file: SourceFile,
+    stream: BinaryIO,
+    source: DataSource,
+    required: Sequence[str],
+    partition: tuple[int, int],
+) -> Iterator[Row]:
+    number, partitions = partition
+    raw = RawFile(
+        path=shown(file),
+        stream=stream,
+        source=source,
+        member=file.member,
+        partition=number,
+        partitions=partitions,
+    )
+    has_schema = source.format in WITH_SCHEMA
+    check = partial(check_columns, raw.path, required, from_schema=has_schema)
+    with nameless(file):
+        yield from READERS[source.format](raw, check)
 
 
 def _read_joined(
@@ -203,7 +222,7 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
     """
     source, required = spread(needed_history(as_files(card.source))), required_columns(card)
     if source.dataset is not None:
-        yield from read_hub(source, required)
+        yield from read_hub(at_commit(source), required)
         return
     if not source.files:
         raise ConfigError(f"scenario {card.name!r}: its source names no file and no data set.")

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import cast
+from typing import NamedTuple, cast
 
 from pyspark.sql import DataFrame
 
@@ -141,14 +141,33 @@ def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: W
 
 def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:
     """The drawn rows of each file of which some are drawn."""
-    events_by_file = {}
-    for place, (card, number) in enumerate(sharing.files):
-        file = card.source.files[number]
-        most = most_records(file.path, sharing.history)
-        if most is None:
-            continue
-        records = read_records(file, card.source, required=required_columns(card))
-        rows = drawn(sum(1 for _ in records), most)
-        if rows is not None:
-            events_by_file[place] = rows
-    return events_by_file
+    draws = ((place, _draw(card, n)) for place, (card, n) in enumerate(sharing.files))
+    return {place: draw.rows for place, draw in draws if draw}
+
+
+def not_drawn(cards: Mapping[str, ScenarioCard]) -> dict[str, int]:
+    """By scenario name, how many records of its files are not drawn."""
+    counts = {}
+    for name, card in cards.items():
+        is_long = card.source.history is not None and card.source.history.files
+        draws = [_draw(card, n) for n in range(len(card.source.files))] if is_long else []
+        counts[name] = sum(draw.records - len(draw.rows) for draw in draws if draw)
+    return counts
+
+
+class _Draw(NamedTuple):
+    """The records of a file, and the rows that are drawn of them."""
+
+    records: int
+    rows: frozenset[int]
+
+
+def _draw(card: ScenarioCard, number: int) -> _Draw | None:
+    """What is drawn of a file, None where all its records are read."""
+    file = card.source.files[number]
+    most = most_records(file.path, cast(History, card.source.history))
+    if most is None:
+        return None
+    records = sum(1 for _ in read_records(file, card.source, required=required_columns(card)))
+    rows = drawn(records, most)
+    return None if rows is None else _Draw(records, rows)

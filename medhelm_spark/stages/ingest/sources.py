@@ -28,8 +28,10 @@ from medhelm_spark.errors import DataError
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
+    Pins,
     Record,
     as_files,
+    at_commit,
     check_columns,
     loads,
     localize,
@@ -84,10 +86,14 @@ class ReadTable:
         yield from self.make(records, self.card, 0)
 
 
-def located(card: ScenarioCard) -> ScenarioCard:
-    """The card with downloads done and local paths absolute, so that every task finds them."""
-    card = replace(card, source=spread(needed_history(as_files(card.source))))
-    source = localize(card, cache_folder() / "data").source
+def located(card: ScenarioCard, pins: Pins | None = None) -> ScenarioCard:
+    """The card with downloads done and local paths absolute, so that every task finds them.
+
+    `pins` says what addresses without a hash or a commit are held to, and gets what is new.
+    """
+    pins = pins or Pins()
+    card = replace(card, source=spread(needed_history(at_commit(as_files(card.source), pins))))
+    source = localize(card, cache_folder() / "data", pins).source
     history = source.history
     if history:
         history = replace(history, files=tuple(map(_absolute, history.files)))
