@@ -44,7 +44,7 @@ class FileTables(FileReader):
             return None
         if sum(files["size_bytes"].to_pylist() if counts else []) > FEW_BYTES:
             return None
-        return self.query(f"SELECT * FROM {{{name}}}")
+        return self.query(f"SELECT * FROM {{{name}}}", {name: table})
 
     def append(self, name: str, rows: pa.Table, txn: tuple[str, int] | None = None) -> bool:
         """Append in one commit; False where `txn` (application id, version) was committed before.

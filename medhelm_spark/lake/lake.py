@@ -23,7 +23,7 @@ from medhelm_spark.lake.columnar import ddl, fields_of
 from medhelm_spark.lake.files import FileTables, is_few
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.reader import decode
-from medhelm_spark.lake.rows import arrow_of, plain_errors, rows_of
+from medhelm_spark.lake.rows import arrow_of, parsed, plain_errors, rows_of
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
 ABSENT = (
@@ -71,7 +71,7 @@ class Lake:
         if self._files and (few := self._files.few(table)) is not None:
             if not few.num_rows:
                 return self._empty(self._ddl(table))
-            return self.spark.createDataFrame(few.select(list(names)), self._ddl(table))
+            return self.spark.createDataFrame(few.select(list(names)), parsed(self._ddl(table)))
         try:
             df = self._open(table)
             present = set(df.columns)
@@ -83,7 +83,7 @@ class Lake:
         for name in (name for name in names if name not in present):
             # A column without a type would be dropped by the next append.
             df = df.withColumn(name, F.lit(None).cast(kinds[name].ddl.replace(": ", ":")))
-        return df.select(*names)
+        return df.selectExpr(*names)
 
     def query(self, sql: str, **frames: DataFrame) -> DataFrame:
         """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""
@@ -103,7 +103,7 @@ class Lake:
         table = arrow_of(rows, row_type)
         if not table.num_rows:
             return self._empty(ddl(row_type))
-        return self.spark.createDataFrame(table, ddl(row_type))
+        return self.spark.createDataFrame(table, parsed(ddl(row_type)))
 
     def append_rows(
         self,
@@ -146,7 +146,7 @@ class Lake:
         """
         self._refuse_undeclared(table, "writes", "writes")
         marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
-        rows = _with_defaults(marked, TABLES[table].row).select(*columns(TABLES[table]))
+        rows = _with_defaults(marked, TABLES[table].row).selectExpr(*columns(TABLES[table]))
         if self._files and at_most is not None and is_few(table, at_most):
             with plain_errors():
                 few = rows.toArrow()
@@ -209,7 +209,7 @@ class Lake:
 
     def _empty(self, schema: str) -> DataFrame:
         """No rows, in a form that Spark sees to be empty: it drops whatever joins with it."""
-        return self.spark.createDataFrame([], schema).where(F.lit(False))
+        return self.spark.createDataFrame([], parsed(schema)).where(F.lit(False))
 
     def _open(self, table: str) -> DataFrame:
         target = self.location.table(table)

@@ -6,6 +6,7 @@ of Spark SQL and DataFusion, so that another back end answers the same text.
 
 import string
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -76,13 +77,13 @@ class FileReader:
     def __init__(self, location: str) -> None:
         self.location = location
 
-    def query(self, sql: str) -> pa.Table:
-        """Answer SQL over the newest committed version of each table that it names."""
+    def query(self, sql: str, opened: Mapping[str, "DeltaTable"] | None = None) -> pa.Table:
+        """Answer SQL over the tables that it names, the newest version of those not `opened`."""
         from deltalake import QueryBuilder
 
         builder, sources = QueryBuilder(), {}
         for name in named_tables(sql):
-            table = self._open(name)
+            table = (opened or {}).get(name) or self._open(name)
             builder.register(name, table)
             sources[name] = _source(name, {field.name for field in table.schema().fields})
         batches = builder.execute(sql.format_map(sources))

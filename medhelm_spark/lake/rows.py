@@ -13,11 +13,13 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from medhelm_spark import errors, plugins
 from medhelm_spark.domain.ids import content_id
@@ -50,8 +52,18 @@ def map_rows(
 
     Lazy, and evaluated once per action: give it to exactly one write where `fn` costs money.
     """
-    columns = df.select(*(field.name for field in fields(in_type)))  # type: ignore[arg-type]
-    return columns.mapInArrow(_Partition(fn, in_type, out_type, plugins.active()), ddl(out_type))
+    columns = df.selectExpr(*(field.name for field in fields(in_type)))  # type: ignore[arg-type]
+    partition = _Partition(fn, in_type, out_type, plugins.active())
+    return columns.mapInArrow(partition, parsed(ddl(out_type)))
+
+
+@cache
+def parsed(schema: str) -> StructType:
+    """A schema as Spark's parser, which is in the JVM, reads it; asked once for each."""
+    struct = StructType.fromDDL(schema)
+    if not isinstance(struct, StructType):
+        raise TypeError(f"{schema!r} names no columns")
+    return struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +212,7 @@ def without_text(fn: object) -> Iterator[None]:
 def rows_of(df: DataFrame, row_type: type[Row]) -> list[Row]:
     """Collect a small DataFrame as `row_type` rows; never for anything with text."""
     with plain_errors():
-        table = df.select(*(field.name for field in fields(row_type))).toArrow()  # type: ignore[arg-type]
+        table = df.selectExpr(*(field.name for field in fields(row_type))).toArrow()  # type: ignore[arg-type]
     return decode_batch(row_type, table)
 
 

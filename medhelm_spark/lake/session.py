@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
+from typing import Any
 
 from pyspark import SparkConf
 from pyspark import __version__ as spark_version
@@ -48,6 +49,16 @@ REQUIRED_STATIC: Mapping[str, str] = {
     "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
     "spark.speculation": "false",
 }
+# PySpark tells the JVM the line of each call for its error messages: four round trips a call.
+UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"
+
+LOOKED_UP = (
+    "functions",
+    "PythonSQLUtils",
+    "PythonUtils",
+    "org.apache.spark.sql.functions",
+    "org.apache.spark.sql.classic.SparkSession",
+)
 
 # By session: how many pieces of work rely on its settings now, and what they were before the first.
 _KEPT: dict[object, tuple[int, Mapping[str, str | None]]] = {}
@@ -76,6 +87,7 @@ def open_session(
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     spark = spark or SparkSession.getActiveSession()
     spark = spark or _start(conf, app_name, permissions, is_encrypted=is_encrypted)
+    _keep_classes(spark)
     for key, value in REQUIRED.items():
         _set(spark, key, value)
     _check_delta(spark)
@@ -169,6 +181,7 @@ def _start(
         **REQUIRED,
         **REQUIRED_STATIC,
         **hadoop_conf(permissions),
+        UNTRACED: "false",
         LOCAL_DIR: str(work_folder()),
         ENCRYPTION: str(is_encrypted).lower(),
     }
@@ -201,6 +214,17 @@ def makes_secret(master: str) -> bool:
     As `SecurityManager.initializeAuth` of Spark 4 decides.
     """
     return re.fullmatch(r"yarn|local(\[.*\])?|k8s:.*", master) is not None
+
+
+def _keep_classes(spark: SparkSession) -> None:
+    """Look the JVM's classes that PySpark names at every call up once.
+
+    py4j asks the JVM each time, which looks through every jar: a tenth of a small run.
+    """
+    with suppress(Exception):  # a session without a JVM raises what its own library has for it
+        jvm: Any = spark._jvm
+        for name in LOOKED_UP:
+            setattr(jvm, name, getattr(jvm, name))
 
 
 def expect_rows(spark: SparkSession, rows: int) -> None:

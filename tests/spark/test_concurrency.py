@@ -8,6 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from medhelm_spark.domain.request import RequestResult
 from medhelm_spark.lake.lease import lease, this_holder
 from medhelm_spark.lake.rows import rows_of
@@ -47,11 +49,17 @@ def current(site: Site) -> list[RequestResult]:
     return rows_of(site.lake.query(CURRENT_RESULTS), RequestResult)
 
 
-def test_a_killed_driver_costs_the_open_wave_at_most(site: Site, tmp_path: Path) -> None:
+def test_a_second_driver_refuses_and_a_killed_one_costs_the_open_wave_at_most(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log = tmp_path / "calls.log"
     model = site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
     entry = f"{site.benchmark('bench', questions(COUNT), max_tokens=40)},model={model}"
     process = driver(site, entry)
+    wait_for_calls(log, 1)
+    assert site.run("-r", entry) == 1
+    (told,) = [line for line in capsys.readouterr().err.splitlines() if "medhelm-spark:" in line]
+    assert str(process.pid) in told
     wait_for_calls(log, COUNT // 2)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -64,18 +72,6 @@ def test_a_killed_driver_costs_the_open_wave_at_most(site: Site, tmp_path: Path)
     assert len(current(site)) == COUNT
     (cell,) = site.board()
     assert (cell["count"], cell["num_unscored"]) == (COUNT, 0)
-
-
-def test_the_second_of_two_drivers_refuses_in_one_sentence(site: Site, tmp_path: Path) -> None:
-    log = tmp_path / "calls.log"
-    model = site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
-    entry = f"{site.benchmark('bench', questions(COUNT), max_tokens=40)},model={model}"
-    first = driver(site, entry)
-    wait_for_calls(log, 1)
-    assert site.run("-r", entry) == 1
-    assert first.wait(300) == 0
-    assert len(current(site)) == COUNT
-    assert max(Counter(calls(log)).values()) == 1
 
 
 def test_a_worker_that_dies_in_mid_wave_is_tried_again(site: Site, tmp_path: Path) -> None:
