@@ -7,12 +7,11 @@ has no versions, a view or a table of another format, has to be read once more (
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyspark.errors import PySparkException
-
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import beside, stamp
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.source_tables import newest_version
 
 Stamps = Mapping[str, tuple[int, int] | None]
 
@@ -22,12 +21,7 @@ def pinned(ctx: Context, card: ScenarioCard) -> ScenarioCard:
     name = card.source.table
     if name is None or card.source.revision is not None:
         return card
-    try:
-        _ = ctx.lake.spark.read.table(name).schema  # only a table's name may reach the statement
-        newest = ctx.lake.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
-    except PySparkException:  # without versions, or absent: that is told where it is read
-        return card
-    return replace(card, source=replace(card.source, revision=str(newest[0]["version"])))
+    return replace(card, source=replace(card.source, revision=newest_version(ctx, name)))
 
 
 def is_loose(card: ScenarioCard) -> bool:
