@@ -28,7 +28,7 @@ from medhelm_spark.helm.schema_file import load_schema
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import text_levels
-from medhelm_spark.stages.import_responses import parse_fields
+from medhelm_spark.stages.read_responses import parse_fields
 
 RUN = "run"
 

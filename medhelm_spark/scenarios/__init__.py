@@ -17,9 +17,10 @@ from medhelm_spark.scenarios.levels import table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
 from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, hashes_of, parse_records
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
-from medhelm_spark.scenarios.raw_files import check_columns
+from medhelm_spark.scenarios.raw_files import check_columns, open_data
 from medhelm_spark.scenarios.readers import (
     READERS,
+    check_head,
     needed_history,
     read_card,
     read_events,
@@ -31,7 +32,7 @@ from medhelm_spark.scenarios.records import (
     ParsedInput,
     Record,
 )
-from medhelm_spark.scenarios.sources import open_source, stamp, verify
+from medhelm_spark.scenarios.sources import open_source, sha256_of, stamp, verify
 
 __all__ = [
     "ORDER",
@@ -49,6 +50,7 @@ __all__ = [
     "beside",
     "check_card",
     "check_columns",
+    "check_head",
     "drawn",
     "event_entries",
     "fetch",
@@ -59,6 +61,7 @@ __all__ = [
     "localize",
     "most_records",
     "needed_history",
+    "open_data",
     "open_source",
     "parse_records",
     "parser_of",
@@ -69,6 +72,7 @@ __all__ = [
     "record_entries",
     "required_columns",
     "serialised",
+    "sha256_of",
     "spread",
     "stamp",
     "table_level",
