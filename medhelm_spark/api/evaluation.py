@@ -22,6 +22,7 @@ from medhelm_spark.api.evaluate import (
     resolve,
 )
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
+from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
 from medhelm_spark.api.reading import check_page, compared, instances_behind
@@ -30,6 +31,7 @@ from medhelm_spark.api.results import (
     Comparison,
     Disclosures,
     Evaluated,
+    InitializedBenchmark,
     Instances,
     LevelChanges,
     Release,
@@ -234,6 +236,36 @@ class Evaluation:
         """Read a scenario's data into the lake, from its card's source or from another."""
         return ingest_scenario(
             self._workspace, scenario, source, columns, access_level=access_level
+        )
+
+    @at_work
+    def init_benchmark(
+        self,
+        place: str | Path,
+        folder: str | Path | None = None,
+        *,
+        text: str,
+        label: str,
+        id_column: str | None = None,
+    ) -> InitializedBenchmark:
+        """Write a benchmark of one's own table or file into a new folder, and check it.
+
+        The folder names the data, at level private, and holds nothing of its rows but the right
+        answers where there are few. Starts Spark for a table alone.
+
+        Args:
+            place: a file, or a table as `table:NAME` or `table:PATH`.
+            folder: the new folder (None: named after the table or file).
+            text: the column that the prompt shows.
+            label: the column of right answers.
+            id_column: the column of ids (None: `id` where there is one, else the row's number).
+
+        Raises:
+            ConfigError: the folder is there already.
+            DataError: the data cannot be read, lacks a column, or has no row that can be used.
+        """
+        return init_benchmark(
+            self._workspace, folder, str(place), text=text, label=label, id_column=id_column
         )
 
     @at_work

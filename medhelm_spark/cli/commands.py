@@ -18,6 +18,7 @@ from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.data_place import TABLE
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
@@ -83,6 +84,23 @@ def run(args: Namespace) -> int:
         skip_completed_runs=args.skip_completed_runs,
     )
     return finished(done, args)
+
+
+def init(args: Namespace) -> int:
+    """`init`: a benchmark folder on one's own data.
+
+    The filled prompt goes to standard output, to whoever typed the command, and nowhere else.
+    """
+    place = args.file if args.table is None else TABLE + args.table.removeprefix(TABLE)
+    made = evaluation(args).init_benchmark(
+        place, args.folder, text=args.text, label=args.label, id_column=args.id
+    )
+    labels = f"; right answers: {', '.join(made.labels)}" if made.labels else ""
+    say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
+    say(f"init: word the question in {made.folder / 'prompt.txt'}; filled with one row it is:\n")
+    write_out(made.prompt)
+    say(f"\ninit: next: {made.next_command}")
+    return 0
 
 
 def estimate(args: Namespace) -> int:

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from medhelm_spark.domain.data_place import FORMATS, ending_of, table_of
 from medhelm_spark.domain.ids import content_id
@@ -17,7 +16,7 @@ from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, UnknownNameError
 from medhelm_spark.lake.rows import without_text
 from medhelm_spark.scenarios import Record, loads, open_data, read_records, sha256_of
-from medhelm_spark.stages.source_tables import RawRow
+from medhelm_spark.stages.source_tables import RawRow, record_of
 
 FIELDS = (
     "source_id",
@@ -122,8 +121,7 @@ class ReadTableResponses:
 
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[Response]:
         for row in rows:
-            fields = cast(dict[str, Any], loads(row.fields))
-            record = Record(source_file=self.answers.place, row=row.row, fields=fields)
+            record = record_of(self.answers.place, row)
             yield response_of(record, self.answers.names)
 
 

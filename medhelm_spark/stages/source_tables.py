@@ -6,6 +6,7 @@ are the same data version whatever files and partitions they lie in.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Window
@@ -21,9 +22,10 @@ from pyspark.sql.types import (
 )
 
 from medhelm_spark.domain.data_place import is_delta_path
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.location import Location
-from medhelm_spark.scenarios import check_columns
+from medhelm_spark.scenarios import Record, check_columns, loads, required_columns, table_level
 from medhelm_spark.stages.context import Context
 
 ROW_NUMBERS = (1 << 62) - 1
@@ -36,6 +38,15 @@ class RawRow:
 
     row: int
     fields: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """How many rows a source has, the different values of one of its columns, its first rows."""
+
+    rows: int
+    values: tuple[str, ...]
+    head: tuple[Record, ...]
 
 
 def raw_rows(ctx: Context, table: str, version: str | None, required: Sequence[str]) -> DataFrame:
@@ -60,6 +71,33 @@ def raw_rows(ctx: Context, table: str, version: str | None, required: Sequence[s
         .withColumn("content", F.xxhash64("fields"))
         .select((F.col("content").bitwiseAND(ROW_NUMBERS) + copy).alias("row"), "fields")
     )
+
+
+def columns_of_table(
+    ctx: Context, card: ScenarioCard, column: str, *, most: int, head: int
+) -> Columns:
+    """The size of a card's table, up to `most` values of a column, and `head` of its rows.
+
+    Raises:
+        DataError: as `raw_rows`.
+    """
+    table = card.source.table or ""
+    rows = raw_rows(ctx, table, card.source.revision, required_columns(card))
+    texts = _open(ctx, table, card.source.revision)
+    texts = texts.select(*_columns(texts))
+    values = texts.select(_quoted(column)).dropna().distinct().limit(most)
+    first = rows.orderBy("row").limit(head)
+    return Columns(
+        rows=texts.count(),
+        values=tuple(str(value) for (value,) in values.collect()),
+        head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
+    )
+
+
+def record_of(table: str, row: RawRow) -> Record:
+    """A row of a table as a record, at the level that it names."""
+    fields = cast(dict[str, Any], loads(row.fields))
+    return Record(source_file=table, row=row.row, fields=fields, access_level=table_level(fields))
 
 
 def newest_version(ctx: Context, table: str) -> str | None:
@@ -106,8 +144,12 @@ def _columns(rows: DataFrame) -> list[Column]:
 
 def _as_text(of: StructField) -> Column:
     """Values other than text as SQL writes them, 1.50 as 1.50; not-a-number is an absent value."""
-    column = F.col("`" + of.name.replace("`", "``") + "`")
+    column = F.col(_quoted(of.name))
     if isinstance(of.dataType, FloatType | DoubleType):
         column = F.when(~F.isnan(column), column)
     is_plain = isinstance(of.dataType, NumericType | DatetimeType | BooleanType)
     return column.cast("string") if is_plain else column
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import Any, cast
 
 from pyspark.sql import DataFrame
 
@@ -13,19 +12,16 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
-    Record,
     as_files,
-    loads,
     localize,
     needed_history,
     required_columns,
     spread,
-    table_level,
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.histories import read_history, shared
 from medhelm_spark.stages.ingest.parts import Make, Part, bytes_of, parts_of, records_of
-from medhelm_spark.stages.source_tables import RawRow, raw_rows
+from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +45,7 @@ class ReadTable:
     make: Make
 
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[object]:
-        table = self.card.source.table or ""
-        records = (
-            Record(source_file=table, row=row.row, fields=fields, access_level=table_level(fields))
-            for row in rows
-            for fields in (cast(dict[str, Any], loads(row.fields)),)
-        )
+        records = (record_of(self.card.source.table or "", row) for row in rows)
         yield from self.make(records, self.card, 0)
 
 
