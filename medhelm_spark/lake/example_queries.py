@@ -99,6 +99,6 @@ def shown(sql: str) -> str:
 
 def without_views(sql: str) -> str:
     """SQL with every view written out, for a reader that has none; tables stay between braces."""
-    for name, view in reversed(VIEWS.items()):
+    for name, view in reversed(list(VIEWS.items())):
         sql = sql.replace(f"{{{name}}}", f"({view})")
     return sql

@@ -4,16 +4,20 @@ from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import Presence, beside, fetch, localize, presence, spread
 from medhelm_spark.scenarios.histories import (
     ORDER,
+    ROWS,
     Entry,
     drawn,
+    event_columns,
     event_entries,
     most_records,
     record_entries,
+    record_places,
     serialised,
+    used_columns,
 )
 from medhelm_spark.scenarios.hub import as_files
 from medhelm_spark.scenarios.json_files import loads
-from medhelm_spark.scenarios.levels import table_level
+from medhelm_spark.scenarios.levels import LAKE_COLUMN, LEVEL_COLUMN, table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
 from medhelm_spark.scenarios.parse import RecordKey, fingerprint_records, hashes_of, parse_records
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
@@ -22,6 +26,7 @@ from medhelm_spark.scenarios.readers import (
     READERS,
     check_head,
     needed_history,
+    own_columns,
     read_card,
     read_events,
     read_records,
@@ -31,13 +36,17 @@ from medhelm_spark.scenarios.records import (
     BadRecord,
     ParsedInput,
     Record,
+    renamed,
 )
 from medhelm_spark.scenarios.sources import open_source, sha256_of, stamp, verify
 
 __all__ = [
+    "LAKE_COLUMN",
+    "LEVEL_COLUMN",
     "ORDER",
     "PARSERS",
     "READERS",
+    "ROWS",
     "BadReason",
     "BadRecord",
     "Entry",
@@ -52,6 +61,7 @@ __all__ = [
     "check_columns",
     "check_head",
     "drawn",
+    "event_columns",
     "event_entries",
     "fetch",
     "fingerprint_records",
@@ -63,6 +73,7 @@ __all__ = [
     "needed_history",
     "open_data",
     "open_source",
+    "own_columns",
     "parse_records",
     "parser_of",
     "presence",
@@ -70,12 +81,15 @@ __all__ = [
     "read_events",
     "read_records",
     "record_entries",
+    "record_places",
+    "renamed",
     "required_columns",
     "serialised",
     "sha256_of",
     "spread",
     "stamp",
     "table_level",
+    "used_columns",
     "verify",
     "with_known_hashes",
     "with_source",

@@ -49,7 +49,7 @@ def with_known_hashes(card: ScenarioCard, pinning: ScenarioCard) -> ScenarioCard
     """
     source = card.source
     known = {file.sha256.lower() for file in pinning.source.files if file.sha256}
-    beside_it = source.lookups or source.texts or (source.history and source.history.files)
+    beside_it = source.lookups or source.texts or (source.history and source.history.has_events)
     paths = {file.path for file in source.files}
     if not (known and source.is_own and paths) or beside_it or any(STAR in path for path in paths):
         return card

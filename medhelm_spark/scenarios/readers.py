@@ -139,9 +139,9 @@ def needed_history(source: DataSource, open_file: OpenFile = open_source) -> Dat
     """
     if source.history is None:
         return source
-    alone = replace(source, history=replace(source.history, files=()), lookups=())
+    alone = replace(source, history=replace(source.history, files=(), tables=()), lookups=())
     if source.table:
-        return alone
+        return source if source.history.tables else alone
     path = source.files[0].path if source.files else STAR
     if STAR in path or not (is_uri(path) or Path(path).expanduser().is_file()):
         return source
@@ -236,9 +236,11 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
     if not source.files:
         raise ConfigError(f"scenario {card.name!r}: its source names no file and no data set.")
     read = (read_records(file, source, open_file, required) for file in source.files)
-    if source.history is None or not source.history.files:
+    if source.history is None or not source.history.has_events:
         yield from chain.from_iterable(read)
         return
+    if source.history.tables:
+        raise ConfigError(f"scenario {card.name!r}: its events are in tables, which Spark reads.")
     entries = [
         entry
         for number, records in enumerate(read)
@@ -256,7 +258,7 @@ def own_columns(source: DataSource, required: Sequence[str]) -> list[str]:
     prefixes = tuple(f"{lookup.name}." for lookup in source.lookups)
     keys = [lookup.key for lookup in source.lookups]
     added = set(source.texts)
-    if source.history and source.history.files:
+    if source.history and source.history.has_events:
         added.add(source.history.column)
         used = (source.history.patient, source.history.until, *source.history.keep)
         required = [*required, *(name for name in used if name)]

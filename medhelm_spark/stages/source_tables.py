@@ -49,7 +49,13 @@ class Columns:
     head: tuple[Record, ...]
 
 
-def raw_rows(ctx: Context, table: str, version: str | None, required: Sequence[str]) -> DataFrame:
+def raw_rows(
+    ctx: Context,
+    table: str,
+    version: str | None,
+    required: Sequence[str],
+    wanted: Sequence[str] | None = None,
+) -> DataFrame:
     """All rows of a table, as RawRow.
 
     Args:
@@ -57,6 +63,8 @@ def raw_rows(ctx: Context, table: str, version: str | None, required: Sequence[s
         table: its name in the session's catalog, or its folder or URI.
         version: the Delta version to read; None for the newest.
         required: columns that it must have.
+        wanted: columns to read, those that are there (None: all). Rows that are alike in them have
+            the same number, which saves a shuffle.
 
     Raises:
         DataError: there is no such table, or it lacks a column.
@@ -64,6 +72,11 @@ def raw_rows(ctx: Context, table: str, version: str | None, required: Sequence[s
     rows = _open(ctx, table, version)
     columns = [field.name for field in _textual(rows)]
     check_columns(f"table {table!r}", required, columns, from_schema=True)
+    if wanted is not None:
+        rows = rows.select(*(_quoted(name) for name in columns if name in wanted))
+        number = F.xxhash64("fields").bitwiseAND(ROW_NUMBERS).alias("row")
+        fields = F.to_json(F.struct(*_columns(rows)), JSON_OPTIONS).alias("fields")
+        return rows.select(fields).select(number, "fields")
     # Two rows alike are two records: copies count on from the number of the first.
     copy = F.row_number().over(Window.partitionBy("content").orderBy("fields"))
     return (

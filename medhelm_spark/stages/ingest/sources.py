@@ -78,10 +78,13 @@ def read(
     watch: Watch = unwatched,
 ) -> DataFrame:
     """Whatever `make` makes of all records of these cards, as rows of type `out`."""
-    frames = [_read_table(ctx, card, make, out) for card in cards.values() if _is_table(card)]
     long = {
-        n: card for n, card in cards.items() if card.source.history and card.source.history.files
+        name: card
+        for name, card in cards.items()
+        if card.source.history and card.source.history.has_events
     }
+    tables = [card for name, card in cards.items() if _is_table(card) and name not in long]
+    frames = [_read_table(ctx, card, make, out) for card in tables]
     frames += [read_history(ctx, alike, make, out, watch) for alike in shared(long.values())]
     files = {n: card for n, card in cards.items() if not _is_table(card) and n not in long}
     if files:
