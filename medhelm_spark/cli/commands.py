@@ -15,7 +15,7 @@ from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.incomplete import exit_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
-from medhelm_spark.config.settings import load_settings
+from medhelm_spark.config.settings import Platform, load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.data_place import TABLE
@@ -89,7 +89,8 @@ def run(args: Namespace) -> int:
 def init(args: Namespace) -> int:
     """`init`: a benchmark folder on one's own data.
 
-    The filled prompt goes to standard output, to whoever typed the command, and nowhere else.
+    The filled prompt goes to standard output, to whoever typed the command, and nowhere else: not
+    on a platform whose drivers keep their output in a log.
     """
     place = args.file if args.table is None else TABLE + args.table.removeprefix(TABLE)
     made = evaluation(args).init_benchmark(
@@ -97,9 +98,14 @@ def init(args: Namespace) -> int:
     )
     labels = f"; right answers: {', '.join(made.labels)}" if made.labels else ""
     say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
-    say(f"init: word the question in {made.folder / 'prompt.txt'}; filled with one row it is:\n")
-    write_out(made.prompt)
-    say(f"\ninit: next: {made.next_command}")
+    say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
+    if load_settings(args.local_path).platform is Platform.LOCAL:
+        say("init: the prompt, filled with one row:\n")
+        write_out(made.prompt)
+        say("")
+    else:
+        say("init: the prompt is not shown in a log; Evaluation.init_benchmark gives it")
+    say(f"init: next: {made.next_command}")
     return 0
 
 

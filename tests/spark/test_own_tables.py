@@ -178,9 +178,9 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
 ) -> None:
     site.spark.sql(
         "CREATE TABLE answered.letters USING delta AS SELECT id AS letter_id, "
-        "concat('Jane Roe, note ', id) AS `the note`, id % 2 = 0 AS urgent FROM range(6)"
+        "concat('Jane Roe, note ', id) AS note, id % 2 = 0 AS urgent FROM range(6)"
     )
-    flags = ["--text", "the note", "--label", "urgent", "--id", "letter_id"]
+    flags = ["--text", "note", "--label", "urgent", "--id", "letter_id"]
     places = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
     assert main(["init", "--table", "answered.letters", *flags, *places]) == 0
     shown = capsys.readouterr()
