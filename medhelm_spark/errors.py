@@ -33,6 +33,10 @@ class DataError(MedhelmSparkError):
     """A source file or table does not have the form its scenario card promises. Carries no data."""
 
 
+class MissingColumnError(DataError):
+    """A file or table lacks a column that is needed of it."""
+
+
 class PolicyError(MedhelmSparkError):
     """Policy forbids that text of this access level reaches this place."""
 

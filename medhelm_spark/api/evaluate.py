@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.annotators.kinds import kind_of
-from medhelm_spark.api.answers import as_imported, check_single
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.levels import Given, given_data, levels_of, with_levels
+from medhelm_spark.api.own_columns import check_own_columns
 from medhelm_spark.api.own_data import (
     Source,
     Sources,
@@ -164,18 +164,13 @@ def resolve(
     columns: Mapping[str, str] | None = None,
     *,
     access_level: AccessLevel | None = None,
-    revision: str | None = None,
 ) -> Resolved:
     """Resolve, check, and tell the level of the data.
 
-    `source` replaces scenarios' own data, and `access_level` says who may hold it. With `revision`,
-    the id of a file of answers, the models are not asked, only their judges.
+    `source` replaces scenarios' own data, and `access_level` says who may hold it.
     """
     runs = workspace.resolve(entries)
     check(runs)
-    if revision:
-        check_single(runs)
-        runs = as_imported(runs, revision)
     sources = by_scenario(source, columns, runs)
     for run in runs:
         check_order(run, sources.get(run.card.name))
@@ -183,6 +178,9 @@ def resolve(
     given = given_data(cards, sources, access_level, workspace.registry)
     levels = {name: card.access_level for name, card in given.cards.items()}
     check_plugins(workspace.registry.policy, levels.values())
+    for name, card in given.cards.items():
+        if name in sources or card.shape == TABULAR:
+            check_own_columns(card)
     return Resolved(
         workspace=workspace,
         entries=entries,
@@ -281,6 +279,8 @@ def ingest_scenario(
     given = given_data(bound, {name: own} if own else {}, access_level, workspace.registry)
     card = given.cards[name]
     check_plugins(workspace.registry.policy, [card.access_level])
+    if own:
+        check_own_columns(card)
     workspace.expect([_highest(card)])
     ctx = workspace.context("")
     approved = approved_levels(ctx, workspace.registry.policy.binding_approvals)

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pyspark.sql import SparkSession
 
-from medhelm_spark.api.answers import with_unknown_models
+from medhelm_spark.api.answers import as_imported, check_single, with_unknown_models
 from medhelm_spark.api.at_hand import needed_by
 from medhelm_spark.api.coverage import missing_answers, missing_scores
 from medhelm_spark.api.entries import Entries, entries_of, listed
@@ -22,6 +23,7 @@ from medhelm_spark.api.evaluate import (
     resolve,
 )
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
+from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
@@ -31,6 +33,7 @@ from medhelm_spark.api.results import (
     Comparison,
     Disclosures,
     Evaluated,
+    InitializedBenchmark,
     Instances,
     LevelChanges,
     Models,
@@ -64,10 +67,11 @@ from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.leaderboard.level_changes import level_changes_of
 from medhelm_spark.plugins import activate, use
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.import_responses import check_file, import_responses, revision_of
+from medhelm_spark.stages.import_responses import checked_table, import_responses
 from medhelm_spark.stages.ingest.lowering import lower_level
 from medhelm_spark.stages.ingest.stage import Ingested
 from medhelm_spark.stages.publish import publish, suite_runs
+from medhelm_spark.stages.read_responses import answers_at, check_file
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 from medhelm_spark.stages.verify import verify
@@ -255,6 +259,36 @@ class Evaluation:
         )
 
     @at_work
+    def init_benchmark(
+        self,
+        place: str | Path,
+        folder: str | Path | None = None,
+        *,
+        text: str,
+        label: str,
+        id_column: str | None = None,
+    ) -> InitializedBenchmark:
+        """Write a benchmark of one's own table or file into a new folder, and check it.
+
+        The folder names the data, at level private, and holds nothing of its rows but the right
+        answers where there are few. Starts Spark for a table alone.
+
+        Args:
+            place: a file, or a table as `table:NAME` or `table:PATH`.
+            folder: the new folder (None: named after the table or file).
+            text: the column that the prompt shows.
+            label: the column of right answers.
+            id_column: the column of ids (None: `id` where there is one, else the row's number).
+
+        Raises:
+            ConfigError: the folder is there already.
+            DataError: the data cannot be read, lacks a column, or has no row that can be used.
+        """
+        return init_benchmark(
+            self._workspace, folder, str(place), text=text, label=label, id_column=id_column
+        )
+
+    @at_work
     def lower_level(self, scenario: str, to: AccessLevel | str, *, reason: str) -> LevelChange:
         """Record that the level of a scenario's newest data is lower than it was said to be.
 
@@ -321,9 +355,12 @@ class Evaluation:
 
         Args:
             entries: the run entry of one scenario and model.
-            file: JSON lines with `source_id` or `instance_id`, and `completion`.
+            file: records with `source_id` or `instance_id`, `completion`, and `trial` where the
+                suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, or a
+                table as `table:NAME`.
             suite: the suite that the run belongs to.
-            fields: what the file calls them, by our names.
+            fields: what the file calls them, by our names; a path such as
+                `response.choices.0.message.content` leads into a column.
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
@@ -333,22 +370,20 @@ class Evaluation:
             options: fields of Entries.
         """
         check_name("suite", suite)
-        path = Path(file)
         loaded = entries_of(entries, options).load(self._workspace.site)
         attested = Locality(attest_locality) if attest_locality else None
         workspace = with_unknown_models(self._workspace, loaded, attested)
-        resolved = resolve(
-            workspace,
-            loaded,
-            source,
-            columns,
-            access_level=access_level,
-            revision=revision_of(path, fields or {}),
-        )
-        check_file(path, fields or {})
-        prepared = prepare(resolved, suite)
-        files = {spec.scenario_name: path for spec in prepared.specs}
-        import_responses(prepared.ctx, prepared.specs, files, fields or {})
+        resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
+        answers = answers_at(str(file), fields or {})
+        check_single(resolved.runs)
+        if answers.table is None:
+            check_file(answers)
+        else:
+            workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
+            answers = checked_table(workspace.context(suite), answers)
+        runs = as_imported(resolved.runs, answers.revision)
+        prepared = prepare(replace(resolved, runs=runs), suite)
+        import_responses(prepared.ctx, prepared.specs, answers)
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
 
     @at_work

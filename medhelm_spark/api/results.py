@@ -1,8 +1,10 @@
 """What an evaluation returns: rows that show themselves in a notebook and turn into pandas."""
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.api.at_hand import Needed
@@ -36,6 +38,9 @@ from medhelm_spark.statistics.robustness import RobustnessRow
 
 if TYPE_CHECKING:
     import pandas as pd
+
+EMBEDDED_MODEL = "huggingface/smollm2-135m-instruct"
+"""What `next_command` asks: the model that runs anywhere."""
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
@@ -370,6 +375,39 @@ class Evaluated:
     def _note(self) -> str:
         calls = counted(self.model_calls, "model call")
         return f"suite {self.suite}, done up to {self.upto.name}, {calls}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitializedBenchmark:
+    """A benchmark folder that was written, and what to type next.
+
+    `entry` is its run entry without a model, `rows` how many the data has, `labels` the right
+    answers that its prompt lists. `prompt` is filled with the text of one row: it is shown to the
+    person whose data it is, and stored nowhere.
+    """
+
+    folder: Path
+    entry: str
+    rows: int
+    labels: tuple[str, ...]
+    prompt: str = field(repr=False)
+
+    @property
+    def next_command(self) -> str:
+        """A run of ten rows by the embedded model, up to a board."""
+        entry = shlex.quote(f"{self.entry},model={EMBEDDED_MODEL}")
+        return f"medhelm-spark run --suite {shlex.quote(self.folder.name)} -m 10 -r {entry}"
+
+    def __str__(self) -> str:
+        return f"{self._note}\n\n{self.prompt}"
+
+    def _repr_html_(self) -> str:
+        return html_table(["prompt, filled with one row"], [[self.prompt]], [self._note])
+
+    @property
+    def _note(self) -> str:
+        answers = f", answers {', '.join(self.labels)}" if self.labels else ""
+        return f"{self.folder}: {counted(self.rows, 'row')}{answers}; {self.next_command}"
 
 
 def turned(pair: BoardPair) -> BoardPair:

@@ -16,9 +16,10 @@ from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.incomplete import exit_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
-from medhelm_spark.config.settings import load_settings
+from medhelm_spark.config.settings import Platform, load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.data_place import TABLE
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
@@ -29,7 +30,7 @@ from medhelm_spark.helm.schema_file import load_schema
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import text_levels
-from medhelm_spark.stages.import_responses import parse_fields
+from medhelm_spark.stages.read_responses import parse_fields
 
 RUN = "run"
 
@@ -84,6 +85,29 @@ def run(args: Namespace) -> int:
         skip_completed_runs=args.skip_completed_runs,
     )
     return finished(done, args)
+
+
+def init(args: Namespace) -> int:
+    """`init`: a benchmark folder on one's own data.
+
+    The filled prompt goes to standard output, to whoever typed the command, and nowhere else: not
+    on a platform whose drivers keep their output in a log.
+    """
+    place = args.file if args.table is None else TABLE + args.table.removeprefix(TABLE)
+    made = evaluation(args).init_benchmark(
+        place, args.folder, text=args.text, label=args.label, id_column=args.id
+    )
+    labels = f"; right answers: {', '.join(made.labels)}" if made.labels else ""
+    say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
+    say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
+    if load_settings(args.local_path).platform is Platform.LOCAL:
+        say("init: the prompt, filled with one row:\n")
+        write_out(made.prompt)
+        say("")
+    else:
+        say("init: the prompt is not shown in a log; Evaluation.init_benchmark gives it")
+    say(f"init: next: {made.next_command}")
+    return 0
 
 
 def estimate(args: Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser
 from collections.abc import Callable
-from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
@@ -62,15 +61,16 @@ def responses(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("the answers").add_argument
     add(
         "--file",
-        type=Path,
         required=True,
         metavar="FILE",
-        help="JSON lines with source_id or instance_id, and completion",
+        help="records with source_id or instance_id, completion, and trial where there are "
+        "several: csv, tsv, JSON lines, JSON, Parquet, xlsx or table:NAME",
     )
     add(
         "--fields",
         metavar="NAMES",
-        help="what the file calls them, as source_id='Row Number',completion='LLM Answer'",
+        help="what the file calls them, as source_id='Row Number',completion='LLM Answer', or "
+        "where in a column they are, as completion=response.choices.0.message.content",
     )
     add(
         "--attest-locality",

@@ -127,6 +127,27 @@ def _own_data(add: Callable[..., object]) -> None:
     )
 
 
+def new_benchmark(parser: ArgumentParser) -> None:
+    """Which table or file a benchmark is made on, and the columns that count."""
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        help="the folder to make (default: named after the table or file)",
+    )
+    add = parser.add_argument_group("the data").add_argument
+    place = parser.add_mutually_exclusive_group(required=True).add_argument
+    place("--table", metavar="NAME", help="a table: CATALOG.SCHEMA.NAME, or a Delta folder or URI")
+    place("--file", metavar="FILE", help="a csv, tsv, JSON lines, JSON, Parquet or xlsx file")
+    add("--text", required=True, metavar="COLUMN", help="what the prompt shows")
+    add("--label", required=True, metavar="COLUMN", help="the right answers")
+    add(
+        "--id",
+        metavar="COLUMN",
+        help="the rows' ids (default: id where there is one, else the row's number)",
+    )
+
+
 def budget(parser: ArgumentParser) -> None:
     """What a plan may cost."""
     add = parser.add_argument_group("budget").add_argument

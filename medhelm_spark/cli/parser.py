@@ -57,6 +57,16 @@ COMMANDS: Mapping[str, Command] = {
         options=(*_PLACES, options.checking, board_options.form),
         examples=("models", "models --check ollama/llama3.1:8b", "models --format json"),
     ),
+    "init": Command(
+        function=commands.init,
+        about="Write a benchmark of your own table or file into a new folder, check it, and show "
+        "one filled prompt and the next command.",
+        options=(*_PLACES, options.new_benchmark),
+        examples=(
+            "init --table clinic.letters --text note --label urgent --id letter_id",
+            "init referral --file letters.csv --text note --label urgent",
+        ),
+    ),
     "run": Command(
         function=commands.run,
         about="Do all stages for run entries, each only where something is missing; "

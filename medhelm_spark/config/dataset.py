@@ -42,8 +42,8 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
     return columns
 
 
-def csv_columns(path: Path) -> tuple[str, ...]:
-    """The header of a csv file that holds at least one row below it.
+def csv_columns(path: Path, delimiter: str = ",") -> tuple[str, ...]:
+    """The header of a csv or tsv file that holds at least one row below it.
 
     Raises:
         ConfigError: If the file is empty, has no row, is not UTF-8, or names a column twice.
@@ -51,7 +51,7 @@ def csv_columns(path: Path) -> tuple[str, ...]:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_HEADER_CELL))
     try:
         with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as handle:
-            header = next(csv.reader(handle), [])
+            header = next(csv.reader(handle, delimiter=delimiter), [])
             has_rows = any(line.strip() for line in handle)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: byte {error.start} is not UTF-8; save it as UTF-8.") from None

@@ -13,16 +13,20 @@ from medhelm_spark.scenarios.files import (
 )
 from medhelm_spark.scenarios.histories import (
     ORDER,
+    ROWS,
     Entry,
     drawn,
+    event_columns,
     event_entries,
     most_records,
     record_entries,
+    record_places,
     serialised,
+    used_columns,
 )
 from medhelm_spark.scenarios.hub import as_files, at_commit, check_package
 from medhelm_spark.scenarios.json_files import loads
-from medhelm_spark.scenarios.levels import table_level
+from medhelm_spark.scenarios.levels import LAKE_COLUMN, LEVEL_COLUMN, table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
 from medhelm_spark.scenarios.parse import (
     LEFT_OUT,
@@ -32,10 +36,12 @@ from medhelm_spark.scenarios.parse import (
     parse_records,
 )
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
-from medhelm_spark.scenarios.raw_files import check_columns
+from medhelm_spark.scenarios.raw_files import check_columns, open_data
 from medhelm_spark.scenarios.readers import (
     READERS,
+    check_head,
     needed_history,
+    own_columns,
     read_card,
     read_events,
     read_records,
@@ -45,14 +51,18 @@ from medhelm_spark.scenarios.records import (
     BadRecord,
     ParsedInput,
     Record,
+    renamed,
 )
-from medhelm_spark.scenarios.sources import open_source, stamp, verify
+from medhelm_spark.scenarios.sources import open_source, sha256_of, stamp, verify
 
 __all__ = [
+    "LAKE_COLUMN",
     "LEFT_OUT",
+    "LEVEL_COLUMN",
     "ORDER",
     "PARSERS",
     "READERS",
+    "ROWS",
     "BadReason",
     "BadRecord",
     "Entry",
@@ -69,8 +79,10 @@ __all__ = [
     "beside",
     "check_card",
     "check_columns",
+    "check_head",
     "check_package",
     "drawn",
+    "event_columns",
     "event_entries",
     "fetch",
     "fingerprint_records",
@@ -81,7 +93,9 @@ __all__ = [
     "localize",
     "most_records",
     "needed_history",
+    "open_data",
     "open_source",
+    "own_columns",
     "parse_records",
     "parser_of",
     "presence",
@@ -89,11 +103,15 @@ __all__ = [
     "read_events",
     "read_records",
     "record_entries",
+    "record_places",
+    "renamed",
     "required_columns",
     "serialised",
+    "sha256_of",
     "spread",
     "stamp",
     "table_level",
+    "used_columns",
     "verify",
     "with_known_hashes",
     "with_source",

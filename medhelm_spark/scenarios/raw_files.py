@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import IO, Any, BinaryIO, cast
 
 from medhelm_spark.domain.scenario import DataSource, SourceFile
-from medhelm_spark.errors import ConfigError, DataError, SetupError
+from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, SetupError
 from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.sources import OpenFile, open_source
 from medhelm_spark.scenarios.unpacking import (
@@ -92,7 +92,7 @@ def check_columns(
     data, not a header, even where one of the needed names is among them.
 
     Raises:
-        DataError: a needed column is absent.
+        MissingColumnError: a needed column is absent.
     """
     needed = tuple(required)
     missing = [name for name in needed if column_of(columns, name) is None]
@@ -101,14 +101,14 @@ def check_columns(
     lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
     if not from_schema:
         held = f"{len(needed) - len(missing)} of the {len(needed)} needed are"
-        raise DataError(
+        raise MissingColumnError(
             f"{path}: needs column {lacks}; {held} among its {len(columns)} columns; "
             "is the header line missing or otherwise written?"
         )
     named = [_shown_column(number, name) for number, name in enumerate(columns, 1)]
     more = f" and {len(named) - SHOWN_COLUMNS} more" if len(named) > SHOWN_COLUMNS else ""
     present = ", ".join(named[:SHOWN_COLUMNS]) + more
-    raise DataError(f"{path}: needs column {lacks}; columns present: {present}.")
+    raise MissingColumnError(f"{path}: needs column {lacks}; columns present: {present}.")
 
 
 def repeated(names: Sequence[str]) -> list[int]:

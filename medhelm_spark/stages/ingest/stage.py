@@ -6,12 +6,13 @@ that changes meanwhile is refused: what was written of it never becomes current.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.history import History
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import (
     Instance,
@@ -316,7 +317,7 @@ def _refuse_moved(
     again = _first_pass(ctx, loose) if loose else {}
     for name, held in again.items():
         if held.data_version != data[name].data_version:
-            raise changed(f"table {cards[name].source.table!r}")
+            raise changed(f"scenario {name!r}: a table")
 
 
 def _size(held: Ingested) -> int:
@@ -360,9 +361,15 @@ def parse_hash(card: ScenarioCard) -> str:
     merged = ["merge_identical"] if card.merge_identical else []
     parts = (INGEST.version, card.shape, card.fields, card.options, card.access_level)
     version = parser_of(card).version
-    history = [replace(card.source.history, files=())] if card.source.history else []
+    history = [_as_made(card.source.history)] if card.source.history else []
     more = (*(rules if any(rules) else ()), *([version] if version else ()), *history, *merged)
     return content_id(*parts, *more)
+
+
+def _as_made(history: History) -> dict[str, object]:
+    """How a history is made, wherever its events come from."""
+    made = asdict(replace(history, files=(), tables=()))
+    return {name: value for name, value in made.items() if name != "tables"}
 
 
 def _refuse(card: ScenarioCard, summaries: Sequence[Summary], left_out: int) -> None:

@@ -53,7 +53,17 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
     (
         "import-responses",
         ["import-responses", "-r", ENTRY, "--suite", "s", "--file", "a.jsonl", "--fields", "x=y"],
-        {"file": Path("a.jsonl"), "fields": "x=y", "run_entries": [ENTRY]},
+        {"file": "a.jsonl", "fields": "x=y", "run_entries": [ENTRY]},
+    ),
+    (
+        "init --table",
+        ["init", "--table", "clinic.letters", "--text", "note", "--label", "urgent", "--id", "n"],
+        {"folder": None, "table": "clinic.letters", "file": None, "text": "note", "id": "n"},
+    ),
+    (
+        "init --file",
+        ["init", "bench", "--file", "a.csv", "--text", "note", "--label", "urgent"],
+        {"folder": Path("bench"), "file": "a.csv", "id": None},
     ),
     ("--suite-file", [*RUN, "--suite-file", "smoke"], {"suite_file": "smoke", "run_entries": []}),
     ("scenarios", ["scenarios"], {"action": "list"}),

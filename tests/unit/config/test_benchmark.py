@@ -11,6 +11,7 @@ from medhelm_spark.domain.deployment import Judge
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
 from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.scenarios import required_columns
 
 
 def test_the_card_of_a_benchmark(benchmark: Path) -> None:
@@ -102,6 +103,63 @@ def test_templates_may_name_columns_of_any_name_and_hold_doubled_braces(
     write("bench/prompt.txt", '{Patient Note} {a.b} {{"json": 1}} {Patient Note}')
     write("bench/data.csv", "Patient Note,a.b,correct_answer\nx,y,z\n")
     load_benchmark(benchmark)
+
+
+def with_keys(benchmark: Path, dataset: str, more: str = "") -> Path:
+    benchmark.write_text(benchmark.read_text().replace("data.csv", dataset) + more)
+    return benchmark
+
+
+def test_the_data_is_a_file_of_any_form_by_its_ending(benchmark: Path) -> None:
+    for ending in ("tsv", "json", "jsonl", "parquet", "feather", "xlsx"):
+        (benchmark.parent / f"data.{ending}").write_text("id\tcase\tcorrect_answer\n1\ta\tyes\n")
+        text = benchmark.read_text()
+        source = load_benchmark(with_keys(benchmark, f"data.{ending}")).card.source
+        assert (source.format, source.files[0].path) == (
+            ending,
+            str(benchmark.parent / f"data.{ending}"),
+        )
+        benchmark.write_text(text)
+
+
+def test_columns_say_what_the_data_calls_ours(benchmark: Path, write) -> None:
+    write("bench/data.csv", "letter_id,note,urgent\n1,a,yes\n")
+    names = "columns: {id: letter_id, case: note, correct_answer: urgent}\n"
+    card = load_benchmark(with_keys(benchmark, "data.csv", names)).card
+    assert card.source.columns == {"id": "letter_id", "case": "note", "correct_answer": "urgent"}
+    assert required_columns(card) == ("note", "letter_id", "urgent")
+    write("bench/data.csv", "letter_id,note,answer\n1,a,yes\n")
+    with pytest.raises(ConfigError, match="has no column 'urgent', which metric exact_match needs"):
+        load_benchmark(benchmark)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("{letter_id: id}", "columns: unknown column 'letter_id'"),
+        ("{id: ' '}", "columns.id is empty; allowed: a column of the data"),
+    ],
+)
+def test_columns_that_nothing_asks_for_are_refused(
+    benchmark: Path, names: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_benchmark(with_keys(benchmark, "data.csv", f"columns: {names}\n"))
+
+
+def test_the_data_is_a_table_that_counts_as_given_by_hand(benchmark: Path) -> None:
+    source = load_benchmark(with_keys(benchmark, "table:clinic.letters")).card.source
+    assert (source.table, source.files, source.is_own) == ("clinic.letters", (), True)
+
+
+def test_a_delta_folder_is_looked_for_where_files_are(benchmark: Path) -> None:
+    with_keys(benchmark, "table:./letters")
+    with pytest.raises(ConfigError, match=r"'table:\./letters', and there is no such folder"):
+        load_benchmark(benchmark)
+    (benchmark.parent / "letters").mkdir()
+    assert load_benchmark(benchmark).card.source.table == str(benchmark.parent / "letters")
+    benchmark.write_text(benchmark.read_text().replace("./letters", "s3://bucket/letters"))
+    assert load_benchmark(benchmark).card.source.table == "s3://bucket/letters"
 
 
 @pytest.mark.parametrize(
