@@ -14,6 +14,7 @@ from medhelm_spark.metrics.billing_code import (
 from medhelm_spark.metrics.bleu import BLEU
 from medhelm_spark.metrics.calibration import CALIBRATION
 from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
+from medhelm_spark.metrics.diagnostic import CLASS_GIVEN, DIAGNOSTIC_ACCURACY
 from medhelm_spark.metrics.ehr_sql import EHR_SQL
 from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
 from medhelm_spark.metrics.general import ANSWER_UNREADABLE, EFFICIENCY, GENERAL_INFORMATION
@@ -54,6 +55,7 @@ _OWN: Mapping[str, Metric] = {
     "efficiency": EFFICIENCY,
     "language_model": LANGUAGE_MODEL,
     "classes": CLASSES,
+    "class_given": CLASS_GIVEN,
     UNREADABLE_STAT: ANSWER_UNREADABLE,
     "health_bench": HEALTH_BENCH,
     "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
@@ -62,6 +64,7 @@ METRICS: Mapping[str, Metric] = Registry("METRICS", Metric, _OWN)
 
 _OF_RUNS: Mapping[str, RunMetric] = {
     "classification": CLASSIFICATION,
+    "diagnostic_accuracy": DIAGNOSTIC_ACCURACY,
     "calibration": CALIBRATION,
     "perplexity": PERPLEXITY,
     "mimiciv_billing_code_micro": MIMICIV_BILLING_CODE_MICRO,

@@ -25,6 +25,9 @@ MetricFn = Callable[[Sequence[RequestState], Params], Sequence[ScoreRow]]
 Columns = NDArray[np.float64]
 Weights = NDArray[np.int64]
 RunFn = Callable[[Columns, Weights, Params], Sequence[float | None]]
+Shares = Sequence[tuple[int, int]]
+"""Shares of instances, each as (how many, of how many), no instance in two of them."""
+SharesFn = Callable[[Columns, Weights, Params], Sequence[Shares]]
 
 
 def _accept(params: Params) -> None:
@@ -76,8 +79,11 @@ class RunMetric:
     value per stat of `emitted(params)`, None for no value. An instance that lacks one of the values
     is left out and counted. `more` gives the stats that params add to `emits`.
 
-    With a changed `version` runs are summarised again, from stored scores. A stat in `biased` gets
-    no interval, because resampling shifts its mean. `aliases` and `preflight` are as in Metric.
+    With a changed `version` runs are summarised again, from stored scores. `shares` gives, for each
+    stat, the shares of instances whose mean it is, and nothing for a stat that is no such mean: its
+    interval follows from how many instances each rests on, all other stats are resampled. A stat in
+    `biased` gets no interval, because resampling shifts its mean. `aliases` and `preflight` are as
+    in Metric.
     """
 
     fn: RunFn
@@ -85,6 +91,7 @@ class RunMetric:
     emits: tuple[MetricInfo, ...]
     version: str
     biased: frozenset[str] = frozenset()
+    shares: SharesFn | None = None
     more: Callable[[Params], tuple[MetricInfo, ...]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
     preflight: Callable[[Params], None] = _accept
