@@ -1,21 +1,28 @@
 """MedHELM's configurable benchmark: a YAML file, a prompt template and a csv make a scenario.
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
-user's own may hold patients), `id_column`, `answer_extraction` and `sampling`. Paths are looked for
-beside the YAML, then in the working directory. All mistakes that the files show are refused here,
-before a model is loaded.
+user's own may hold patients), `id_column`, `answer_extraction`, `sampling`, `prompt_variants`,
+`perturbations`, `category` and `subcategory`. Paths are looked for beside the YAML, then in the
+working directory. All mistakes that the files show are refused here, before a model is loaded.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from medhelm_spark.config.cards import expand_short_forms
-from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
-from medhelm_spark.config.extraction import check_extraction
+from medhelm_spark.config.cards import check_category, expand_short_forms, load_taxonomy
+from medhelm_spark.config.dataset import (
+    ANSWER_COLUMN,
+    csv_columns,
+    csv_references,
+    require_columns,
+    template_columns,
+)
+from medhelm_spark.config.extraction import check_extraction, method_for
 from medhelm_spark.config.juries import DEFAULT_JURY, JURY_SCORE, build_jury
 from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
 from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
@@ -31,12 +38,17 @@ from medhelm_spark.domain.run import (
     PromptVariant,
 )
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split, Verified
-from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.domain.scenario import (
+    OPTIONAL,
+    REFERENCE,
+    DataSource,
+    ScenarioCard,
+    SourceFile,
+    Split,
+    Verified,
+)
+from medhelm_spark.errors import ConfigError
 
-BERTSCORE = ("BERTScore-P", "BERTScore-R", "BERTScore-F")
-METRIC_NAMES = ("exact_match", "rouge_1", "rouge_2", "rouge_l", *BERTSCORE, JURY_SCORE)
-ANSWER_COLUMN = "correct_answer"
 NAME = re.compile(r"[\w.-][\w. -]*")
 
 
@@ -74,22 +86,49 @@ class _BenchmarkFile:
     max_tokens: int = 1024
     access_level: AccessLevel = AccessLevel.PRIVATE
     id_column: str | None = None
-    answer_extraction: AnswerExtraction = STRICT
+    answer_extraction: AnswerExtraction | None = None
     prompt_variants: tuple[_VariantEntry, ...] = ()
+    perturbations: tuple[str, ...] = ()
+    category: str = ""
+    subcategory: str = ""
     sampling: Sampling = EVERY_INSTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """A benchmark's card, with the rubric and jury it brings along where it has a jury score."""
+    """A benchmark's card, with the rubric and jury it brings along where it has a jury score.
+
+    `is_reading_default`: nobody said how answers are read; it follows from the references.
+    """
 
     card: ScenarioCard
     rubric: Rubric | None = None
     jury: Jury | None = None
+    is_reading_default: bool = False
 
 
-def load_benchmark(path: Path) -> Benchmark:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricUse:
+    """What a benchmark's metrics take: told by whoever knows metrics.
+
+    `main_metric` is the stat that the first one is read by. `comparing` names the first that needs
+    a right answer, None where none does. `takes_options`: an option that is read out of an answer
+    is as good to them as the answer, for none is about its wording.
+    """
+
+    main_metric: str
+    comparing: str | None
+    takes_options: bool
+
+
+UseOf = Callable[[Sequence[MetricSpec], str], MetricUse]
+"""From metrics, and where they stand, to what they take; ConfigError for one that cannot be."""
+
+
+def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
     """Reads a benchmark and checks its template, its csv header, its metrics and its rubric.
+
+    Names of perturbations are left to whoever knows them.
 
     Raises:
         ConfigError: Naming the file and the key, column or criterion that is wrong.
@@ -97,19 +136,32 @@ def load_benchmark(path: Path) -> Benchmark:
     file = load_yaml(path, _BenchmarkFile, expand_short_forms)
     _check(file, path)
     _check_own_files(file, path)
+    use = use_of(_metrics(file), f"{path}: metrics")
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
     variants = _variants(file, path)
     columns = dict.fromkeys(template_columns(template, str(prompt)))
     for variant in variants.values():
         columns |= dict.fromkeys(template_columns(variant, str(path)))
-    dataset = _dataset(file, path, tuple(columns))
-    jury_entry = next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
+    dataset = _dataset(file, path, tuple(columns), use.comparing)
+    jury_entry = _jury_entry(file)
+    reading = file.answer_extraction or _default_reading(dataset, use)
     return Benchmark(
-        card=_with_variants(_card(file, template, dataset, jury_entry), variants),
+        card=_with_variants(_card(file, template, dataset, use, reading), variants),
         rubric=_rubric(file.name, jury_entry, path) if jury_entry else None,
         jury=_jury(file.name, jury_entry, path) if jury_entry and jury_entry.judges else None,
+        is_reading_default=file.answer_extraction is None and reading != STRICT,
     )
+
+
+def _default_reading(dataset: str, use: MetricUse) -> AnswerExtraction:
+    """How answers are read where the file does not say: by its references, strictly if in doubt.
+
+    An object store is not looked into before Spark starts.
+    """
+    if use.comparing is None or not use.takes_options or "://" in dataset:
+        return STRICT
+    return AnswerExtraction(method=method_for(csv_references(Path(dataset))))
 
 
 def _variants(file: _BenchmarkFile, path: Path) -> dict[str, str]:
@@ -143,17 +195,20 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
     if file.max_tokens < 1:
         raise ConfigError(f"{path}: max_tokens is {file.max_tokens}; allowed: 1 or more.")
     check_sampling(file.sampling, str(path))
+    if file.category or file.subcategory:
+        taxonomy = load_taxonomy(conf_path("taxonomy.yaml"))
+        check_category(file.category, file.subcategory, taxonomy, str(path))
     check_extraction(
-        file.answer_extraction,
+        file.answer_extraction or STRICT,
         [MetricSpec(name=entry.name, args=entry.args) for entry in file.metrics],
         str(path),
     )
     if not file.metrics:
-        raise ConfigError(f"{path}: metrics is empty; allowed: {', '.join(METRIC_NAMES)}.")
+        raise ConfigError(
+            f"{path}: metrics is empty; allowed: a list of metrics (docs/metrics.md)."
+        )
     names = [entry.name for entry in file.metrics]
     for entry in file.metrics:
-        if entry.name not in METRIC_NAMES:
-            raise UnknownNameError("metric", entry.name, METRIC_NAMES, where=f"{path}: metrics")
         if names.count(entry.name) > 1:
             raise ConfigError(f"{path}: metric {entry.name!r} is listed twice.")
         if entry.name != JURY_SCORE and (entry.prompt_file or entry.judges):
@@ -186,7 +241,9 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
                 )
 
 
-def _dataset(file: _BenchmarkFile, path: Path, columns: tuple[str, ...]) -> str:
+def _dataset(
+    file: _BenchmarkFile, path: Path, columns: tuple[str, ...], comparing: str | None
+) -> str:
     """The path of the csv. A file in an object store is checked when it is ingested."""
     if "://" in file.dataset_file:
         if file.dataset_file.lower().startswith("file:"):
@@ -199,18 +256,20 @@ def _dataset(file: _BenchmarkFile, path: Path, columns: tuple[str, ...]) -> str:
     require_columns(present, columns, dataset, f"the template {file.prompt_file}")
     if file.id_column:
         require_columns(present, [file.id_column], dataset, "id_column")
-    comparing = [entry.name for entry in file.metrics if entry.name != JURY_SCORE]
     if comparing:
-        require_columns(present, [ANSWER_COLUMN], dataset, f"metric {comparing[0]}")
+        require_columns(present, [ANSWER_COLUMN], dataset, f"metric {comparing}")
     return str(dataset)
 
 
 def _card(
-    file: _BenchmarkFile, template: str, dataset: str, jury: _MetricEntry | None
+    file: _BenchmarkFile, template: str, dataset: str, use: MetricUse, reading: AnswerExtraction
 ) -> ScenarioCard:
+    jury = _jury_entry(file)
     jury_name = file.name if jury and jury.judges else DEFAULT_JURY
     annotator = AnnotatorSpec(name=file.name, rubric=file.name, jury=jury_name)
-    id_column = {"id_column": file.id_column} if file.id_column else {}
+    options = {"id_column": file.id_column} if file.id_column else {}
+    if use.comparing is None and any(entry.name != JURY_SCORE for entry in file.metrics):
+        options[REFERENCE] = OPTIONAL
     return ScenarioCard(
         name=file.name,
         display_name=file.name,
@@ -218,13 +277,16 @@ def _card(
         access_level=file.access_level,
         source=DataSource(format="csv", files=(SourceFile(path=dataset, split=Split.TEST),)),
         shape="tabular",
-        options={"template": template, **id_column},
+        options={"template": template, **options},
         adapter_spec=_adapter_spec(file.max_tokens),
-        metrics=tuple(_metric(entry, file.name) for entry in file.metrics),
-        main_metric=file.metrics[0].name,
+        metrics=_metrics(file),
+        main_metric=use.main_metric,
         annotators=(annotator,) if jury else (),
-        answer_extraction=file.answer_extraction,
+        answer_extraction=reading,
         sampling=file.sampling,
+        perturbations=file.perturbations,
+        category=file.category,
+        subcategory=file.subcategory,
         groups=(file.name,),
         verified=Verified.NEVER,
     )
@@ -233,6 +295,14 @@ def _card(
 def _adapter_spec(max_tokens: int) -> AdapterSpec:
     """MedHELM's: the filled template as it is, with one newline after it and no labels."""
     return AdapterSpec(input_prefix="", output_prefix="", max_tokens=max_tokens)
+
+
+def _metrics(file: _BenchmarkFile) -> tuple[MetricSpec, ...]:
+    return tuple(_metric(entry, file.name) for entry in file.metrics)
+
+
+def _jury_entry(file: _BenchmarkFile) -> _MetricEntry | None:
+    return next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
 
 
 def _metric(entry: _MetricEntry, annotator: str) -> MetricSpec:

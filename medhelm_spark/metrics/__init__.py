@@ -24,7 +24,7 @@ from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
 from medhelm_spark.metrics.medec import MEDEC
-from medhelm_spark.metrics.metric import READ_AS, Metric, Params, RunMetric
+from medhelm_spark.metrics.metric import READ_AS, About, Metric, Params, RunMetric
 from medhelm_spark.metrics.numeric import NUMERIC_MATCH
 from medhelm_spark.metrics.rouge import ROUGE
 from medhelm_spark.metrics.sct import SCT
@@ -238,6 +238,7 @@ def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
 __all__ = [
     "METRICS",
     "RUN_METRICS",
+    "About",
     "Metric",
     "Params",
     "RunMetric",

@@ -27,6 +27,7 @@ from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import (
+    About,
     Columns,
     Metric,
     Params,
@@ -157,6 +158,7 @@ CLASSES = Metric(
     emits=(_code("true_classes", "Classes"), _code("predicted_classes", "Predicted classes")),
     version="2",
     preflight=_check,
+    about=About.CHOICE,
 )
 _NAMES = tuple(info.name for info in CLASSES.emits)
 

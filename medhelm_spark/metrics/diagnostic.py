@@ -36,6 +36,7 @@ from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.classification import labels_of, normal_label, normal_labels
 from medhelm_spark.metrics.metric import (
+    About,
     Columns,
     Metric,
     Params,
@@ -234,6 +235,7 @@ CLASS_GIVEN = Metric(
     emits=(_code("right_class", "Right class"), _code("given_class", "Given class")),
     version="1",
     preflight=_check,
+    about=About.CHOICE,
 )
 _NAMES = tuple(info.name for info in CLASS_GIVEN.emits)
 

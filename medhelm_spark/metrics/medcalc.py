@@ -160,5 +160,6 @@ MEDCALC_BENCH_ACCURACY = Metric(
         ),
     ),
     version="1",
+    data_set="MedCalc-Bench",
 )
 _NAMES = tuple(info.name for info in MEDCALC_BENCH_ACCURACY.emits)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,18 @@ def _no_model(params: Params) -> str | None:
     return None
 
 
+class About(StrEnum):
+    """What a metric is about.
+
+    WORDING: the text of the answer. CHOICE: which answer was given, however it was worded, or how
+    sure. REQUEST: how it was asked for and came; it compares with no right answer.
+    """
+
+    WORDING = "wording"
+    CHOICE = "choice"
+    REQUEST = "request"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
     """One entry of `METRICS`.
@@ -49,7 +62,10 @@ class Metric:
     lists such names that are known beforehand. `preflight` raises a ConfigError or SetupError for
     params or an environment that cannot work; it runs before any model is asked. `takes_readings`:
     the metric has the param READ_AS. `loads` names the model that it reads answers with, in the
-    process that scores; the policy is asked about it as about a judge.
+    process that scores; the policy is asked about it as about a judge. `about` decides whether a
+    benchmark that does not say how answers are read may have an option read out of them.
+    `data_set` names the only data whose columns it reads, empty for a metric of any.
+    `reads_tokens`: log-probabilities are asked for.
     """
 
     fn: MetricFn
@@ -62,10 +78,18 @@ class Metric:
     preflight: Callable[[Params], None] = _accept
     takes_readings: bool = False
     loads: Callable[[Params], str | None] = _no_model
+    about: About = About.WORDING
+    data_set: str = ""
+    reads_tokens: bool = False
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""
         return self.renamed(params) if self.renamed else self.emits
+
+    @property
+    def compares(self) -> bool:
+        """Whether it needs a right answer."""
+        return "references" in self.needs and self.about is not About.REQUEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
