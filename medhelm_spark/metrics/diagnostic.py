@@ -18,9 +18,8 @@ i that were answered as class j, n_ij, with j = 0 for an abstention:
   and an abstention, written `yes>-=5`, unless it is listed as much as the class's costliest error.
 - `confusion[yes>no]` is n_ij, and `confusion[yes>-]` n_i0.
 
-Shares have Wilson's interval over the instances of their denominator, `balanced_accuracy` the
-square-and-add interval of its classes' (`statistics.intervals.mean_of_shares`), cost and counts are
-resampled.
+Shares have Wilson's interval over the instances of their denominator, `balanced_accuracy` MOVER
+over its classes' (`statistics.intervals.mean_of_shares`), cost and counts are resampled.
 
 Per instance a metric stores the right and the given class as numbers from 1 on; 0 abstains.
 """

@@ -72,8 +72,8 @@ def _score(p: float, n: float, z: float) -> tuple[float, float]:
 def mean_of_shares(shares: Sequence[tuple[float, float]]) -> Interval:
     """The interval of the mean of independent shares, each given as (successes, of how many).
 
-    Of one share Wilson's. Of several the limits are at the distance from the mean that the mean of
-    the shares' own distances gives, added as squares (Zou and Donner 2008; Newcombe 1998 for two):
+    Of one share Wilson's. Of several by MOVER (Zou and Donner 2008; for two Newcombe 1998) from
+    Wilson's l_k to u_k of each share p_k, p their mean:
 
         low = p - sqrt(sum (p_k - l_k)^2) / K      high = p + sqrt(sum (u_k - p_k)^2) / K
 
@@ -91,7 +91,7 @@ def mean_of_shares(shares: Sequence[tuple[float, float]]) -> Interval:
     return Interval(
         low=max(0.0, mean - below / len(means)),
         high=min(1.0, mean + above / len(means)),
-        method=IntervalMethod.SQUARE_AND_ADD,
+        method=IntervalMethod.MOVER,
     )
 
 

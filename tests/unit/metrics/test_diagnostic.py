@@ -123,7 +123,7 @@ def test_a_share_has_the_interval_of_its_own_denominator():
         assert stats[name].ci_method is IntervalMethod.WILSON
     balanced, interval = stats["balanced_accuracy"], mean_of_shares([(6, 10), (14, 20)])
     assert (balanced.ci_low, balanced.ci_high) == (interval.low, interval.high)
-    assert balanced.ci_method is IntervalMethod.SQUARE_AND_ADD
+    assert balanced.ci_method is IntervalMethod.MOVER
     cost = stats["cost_weighted_error"]
     assert cost.ci_method is IntervalMethod.BOUNDED_SCORE
     assert 0 < cost.ci_low < cost.mean < cost.ci_high < 10
