@@ -82,7 +82,7 @@ class Site:
         metrics: Sequence[Any] = ("exact_match",),
         access_level: str = "public",
         judge_prompt: str | None = None,
-        answer_extraction: str | None = "strict",
+        answer_extraction: Any = "strict",
         **keys: Any,
     ) -> str:
         """Write the three files of a configurable benchmark; returns its run entry.
