@@ -52,6 +52,7 @@ def make_benchmark(folder: Path, rows: int) -> str:
         "dataset_file": "data.csv",
         "access_level": "public",
         "max_tokens": 16,
+        "answer_extraction": "strict",
         "metrics": [{"name": "exact_match"}],
     }
     (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))

@@ -27,7 +27,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
-from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
@@ -116,13 +116,20 @@ def check(runs: Sequence[ResolvedRun]) -> None:
     for run in runs:
         fit_of(run)
         changes_of(run)
+        _check_metrics(run)
+        _check_endpoint(run)
+        for annotator in run.annotators:
+            kind_of(annotator.rubric)
+
+
+def _check_metrics(run: ResolvedRun) -> None:
+    try:
         for metric, params in metrics_for(run.metrics):
             metric.preflight(params)
         for run_metric, params in run_metrics_for(run.metrics):
             run_metric.preflight(params)
-        _check_endpoint(run)
-        for annotator in run.annotators:
-            kind_of(annotator.rubric)
+    except ConfigError as error:
+        raise ConfigError(f"{run.name}: {error}") from None
 
 
 def _check_endpoint(run: ResolvedRun) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path, PurePosixPath
 from medhelm_spark.api.own_columns import check_own_columns
 from medhelm_spark.api.results import InitializedBenchmark
 from medhelm_spark.api.workspace import Workspace
-from medhelm_spark.config.benchmark import load_benchmark
 from medhelm_spark.config.new_benchmark import NewBenchmark
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.scenario_args import CONFIG_PATH, CONFIGURABLE
 from medhelm_spark.scenarios import Record, check_card, parse_records, read_records
 from medhelm_spark.stages.source_tables import Columns, columns_of_table

@@ -99,7 +99,7 @@ def entries(parser: ArgumentParser) -> None:
         "--suite-file",
         metavar="FILE",
         help="run entries with models, sizes, jury and primary endpoint: a path, or smoke, public, "
-        "gated, private_example",
+        "gated, private_example, robustness",
     )
     add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
     _selection(parser)

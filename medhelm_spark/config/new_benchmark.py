@@ -1,13 +1,14 @@
 """The two files of a new benchmark on one's own table or file, which they refer to by name."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from medhelm_spark.config.benchmark import ANSWER_COLUMN, ID_COLUMN
+from medhelm_spark.config.benchmark import ID_COLUMN
+from medhelm_spark.config.dataset import ANSWER_COLUMN
+from medhelm_spark.config.extraction import method_for
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import ExtractionMethod
 
@@ -15,8 +16,6 @@ TEXT_FIELD = "text"
 NOT_IN_A_FIELD = re.compile(r"[{}!:]")
 """What a template cannot name a column by."""
 
-YES_NO = ("yes", "no", "maybe")
-LETTER = re.compile(r"[A-Za-z]")
 FEW_TOKENS, MANY_TOKENS = 16, 256
 
 
@@ -49,7 +48,7 @@ class NewBenchmark:
         """The YAML; its data is private."""
         names = {ID_COLUMN: self.id, ANSWER_COLUMN: self.label, self._field: self.text}
         columns = {ours: own for ours, own in names.items() if own and ours != own}
-        reading = extraction_for(self.labels)
+        reading = method_for(self.labels)
         document: dict[str, Any] = {
             "name": self.name,
             "description": f"The column {self.label} of {self.place}.",
@@ -71,16 +70,3 @@ class NewBenchmark:
     @property
     def _metrics(self) -> tuple[str, ...]:
         return ("exact_match",) if self.labels or self.is_short else ("rouge_l", "exact_match")
-
-
-def extraction_for(labels: Sequence[str]) -> ExtractionMethod:
-    """How answers are read whose right ones are these.
-
-    >>> extraction_for(["no", "yes"]), extraction_for(["A", "B"]), extraction_for(["low", "high"])
-    (<ExtractionMethod.YES_NO: 'yes_no'>, <ExtractionMethod.CHOICE: 'choice'>, <ExtractionMethod.STRICT: 'strict'>)
-    """  # noqa: E501 (an example is one line)
-    if labels and all(label.lower() in YES_NO for label in labels):
-        return ExtractionMethod.YES_NO
-    if labels and all(LETTER.fullmatch(label) for label in labels):
-        return ExtractionMethod.CHOICE
-    return ExtractionMethod.STRICT

@@ -19,6 +19,9 @@ from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
 
 CORRECT_TAG = "correct"
 
+REFERENCE, OPTIONAL = "reference", "optional"
+"""A tabular card's option by which a record without a right answer is kept."""
+
 
 class Split(StrEnum):
     """HELM's splits: `train` feeds few-shot examples, `valid` and `test` are evaluated."""
@@ -269,7 +272,9 @@ class ScenarioCard:
     `parts` says which of them make parts of one scenario: a board shows the mean of their means,
     and runs that differ in anything else are rows of their own. `size`
     is the published number of instances of the main split. `prompt_variants` are asked beside the
-    adapter's own prompt; `sampling` says which instances are evaluated.
+    adapter's own prompt; `perturbations` names the changed copies that are asked beside the
+    instances, as `data_augmentation` of a run entry does, which replaces them; `sampling` says
+    which instances are evaluated.
     """
 
     name: str
@@ -305,4 +310,5 @@ class ScenarioCard:
     licence: str = ""
     verified: Verified = Verified.NEVER
     prompt_variants: tuple[PromptVariant, ...] = ()
+    perturbations: tuple[str, ...] = ()
     sampling: Sampling = EVERY_INSTANCE

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from medhelm_spark.config.benchmark import Benchmark
-from medhelm_spark.config.extraction import with_unreadable
+from medhelm_spark.config.extraction import KEY, with_unreadable
 from medhelm_spark.config.juries import load_jury, with_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.resources import conf_path
@@ -20,7 +21,7 @@ from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.engines.by_name import FORMS
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.augmentation import augmented
+from medhelm_spark.helm.augmentation import augmented, perturbations_named
 from medhelm_spark.helm.expanders import (
     EXPANDERS,
     FOLLOW_FORMAT_KEY,
@@ -92,13 +93,13 @@ def expand(
     for name in selection.models_to_run:
         _resolve(registry, name, None, "--models-to-run")
     wanted = [pair for entry in entries for pair in augmented(entry, _where(entry))]
-    perturbs = any(perturbations for _, perturbations in wanted)
-    lists = load_word_lists(registry.word_list_files) if perturbs else {}
+    word_lists = cache(lambda: load_word_lists(registry.word_list_files))
     runs: dict[str, ResolvedRun] = {}
     for entry, perturbations in wanted:
         for run in _expand_entry(entry, registry, base_dir, selection):
-            word_lists = lists if perturbations else {}
-            _add(runs, replace(run, perturbations=perturbations, word_lists=word_lists))
+            own = perturbations or perturbations_named(run.card.perturbations, _where(entry))
+            lists = word_lists() if own else {}
+            _add(runs, replace(run, perturbations=own, word_lists=lists))
     if entries and not runs:
         raise ConfigError(
             f"of {counted(len(entries), 'run entry')} none is left to run: "
@@ -165,6 +166,9 @@ def _expand_entry(
             margin=selection.margin if is_primary else None,
             is_listed=selection.is_listed(entry.where),
             part_of=whole_of(scenario.card, entry),
+            is_reading_default=scenario.is_reading_default
+            and how.answer_extraction == scenario.card.answer_extraction
+            and KEY not in entry.args,
             medhelm=how.medhelm,
         )
 

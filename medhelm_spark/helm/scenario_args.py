@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from medhelm_spark.config.benchmark import Benchmark, load_benchmark
+from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.extraction import check_extraction, extraction_named
@@ -14,6 +14,7 @@ from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard, inside
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.expanders import ADAPTER_ARGS, EXPANDERS, UNSUPPORTED, with_adapter_arg
+from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL
 
 CONFIGURABLE = "medhelm_configurable_benchmark"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.run import ExtractionMethod
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
@@ -31,10 +32,28 @@ def load_board(
     return board_of(runs, pairs, coverage_floor=coverage_floor)
 
 
+_DEFAULT_READINGS = {
+    ExtractionMethod.YES_NO: "yes, no or maybe",
+    ExtractionMethod.CHOICE: "letters",
+}
+"""What the references are that make a method the default."""
+
+
+def _is_default(run: BoardRun, reading: ExtractionMethod) -> bool:
+    return run.is_reading_default and run.run_spec.reading == reading
+
+
 def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
     """Notes about runs that their cells do not show."""
     if any(run.changes for run in runs):
         yield "Copies, other prompts or repeats were asked too: see the table of robustness."
+    for reading, why in _DEFAULT_READINGS.items():
+        names = {run.run_spec.scenario_name for run in runs if _is_default(run, reading)}
+        if names:
+            yield (
+                f"Answers are read by {reading}, for all references are {why} and "
+                f"answer_extraction is not stated: {first_of(sorted(names))}."
+            )
     if superseded := sum(run.is_superseded for run in runs):
         yield f"Planned anew in its suite since: {counted(superseded, 'run')} of this release."
     if waiting := sorted(run.run_spec.name for run in runs if not run.is_summarized):

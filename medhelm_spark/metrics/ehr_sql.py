@@ -227,6 +227,7 @@ EHR_SQL = Metric(
     needs=frozenset({"references", "extra_data", "completions"}),
     emits=(*_IN_BOTH, *_OURS_ALONE, *map(_as_medhelm, _IN_BOTH)),
     version="2",
+    data_set="EHRSQL",
     preflight=_preflight,
 )
 _NAMES = tuple(info.name for info in EHR_SQL.emits)

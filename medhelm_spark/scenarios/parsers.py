@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.imported import EXPORT_SHAPE
 from medhelm_spark.domain.run import PROMPT
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, Variant
+from medhelm_spark.domain.scenario import REFERENCE, DataSource, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import Registry
 from medhelm_spark.scenarios.conversation import parse_conversation
@@ -116,7 +116,7 @@ _OWN: Mapping[str, Parser] = {
     "tabular": Parser(
         parse=parse_tabular,
         optional=("reference", "incorrect"),
-        options=(TEMPLATE, "id_column", f"{PROMPT}NAME"),
+        options=(TEMPLATE, "id_column", REFERENCE, f"{PROMPT}NAME"),
         needed_options=(TEMPLATE,),
         columns=tabular_columns,
     ),

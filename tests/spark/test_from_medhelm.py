@@ -1,4 +1,4 @@
-"""docs/from-medhelm.md: every command of its right-hand column is typed, every table looked into."""
+"""docs/from-medhelm.md: every command on its right is typed, every table looked into."""
 
 import re
 import shlex
@@ -25,15 +25,17 @@ CONF = "entries: [{}]\n"
 SCHEMA = """\
 metrics: [{name: exact_match}]
 metric_groups: [{name: accuracy, metrics: [{name: exact_match, split: test}]}]
-run_groups: [{name: TRIAGE-CHOICE, metric_groups: [accuracy], environment: {main_name: exact_match, main_split: test}}]
+run_groups:
+  - name: TRIAGE-CHOICE
+    metric_groups: [accuracy]
+    environment: {main_name: exact_match, main_split: test}
 """
 
 
 def typed() -> list[list[str]]:
     """The words of every command of the page, in its order."""
-    return [
-        shlex.split(command)[1:] for _, here in ROW.findall(PAGE) for command in COMMAND.findall(here)
-    ]
+    commands = (command for _, here in ROW.findall(PAGE) for command in COMMAND.findall(here))
+    return [shlex.split(command)[1:] for command in commands]
 
 
 def folder_of_a_medhelm_user(folder: Path) -> None:

@@ -193,7 +193,9 @@ def test_a_sites_own_suite_file(site: Path) -> None:
         suite, entries = load_suite(name, site)
         assert [entry.name for entry in entries] == ["pubmed_qa", "medec"]
         assert suite.max_eval_instances is None
-    with pytest.raises(ConfigError, match="one of gated, own, private_example, public, smoke"):
+    with pytest.raises(
+        ConfigError, match="one of gated, own, private_example, public, robustness, smoke"
+    ):
         load_suite("ours", site)
     (site / "suites" / "empty.yaml").write_text("description: Nothing.\n")
     with pytest.raises(ConfigError, match="names no run entry"):

@@ -12,13 +12,13 @@ import pytest
 from medhelm_spark import Evaluation
 from medhelm_spark.adaptation.render import render
 from medhelm_spark.cli import main
-from medhelm_spark.config.benchmark import load_benchmark
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.request import Completion, FinishReason, RequestState
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.expand import expand
+from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.run_entries import load_conf, parse_entry
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.metrics import metrics_for
