@@ -8,6 +8,7 @@ from medhelm_spark.api.coverage import Missing, Shortfall
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
+from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
@@ -15,6 +16,7 @@ from medhelm_spark.api.results import (
     Comparison,
     Disclosures,
     Evaluated,
+    Fetched,
     Instances,
     LevelChanges,
     Release,
@@ -22,6 +24,7 @@ from medhelm_spark.api.results import (
     Runs,
 )
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey
@@ -38,14 +41,18 @@ __all__ = [
     "Evaluated",
     "Evaluation",
     "ExportRequest",
+    "Fetched",
+    "FetchedScenario",
     "Imported",
     "Ingested",
     "InstanceDetail",
     "InstanceKey",
     "Instances",
+    "LeftOut",
     "LevelChanges",
     "Locality",
     "Missing",
+    "Outcome",
     "OwnData",
     "Release",
     "Robustness",

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.annotators.kinds import kind_of
+from medhelm_spark.api.absent import absent_files, absent_runs, refuse_all
 from medhelm_spark.api.answers import as_imported, check_single
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.levels import Given, given_data, levels_of, with_levels
@@ -20,7 +21,9 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.left_out import AbsentRun, LeftOut
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
@@ -38,6 +41,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.ingest.at_hand import at_hand, record_left_out
 from medhelm_spark.stages.ingest.held import outgrown
 from medhelm_spark.stages.ingest.lowering import approved_levels, lowered
 from medhelm_spark.stages.ingest.stage import Ingested, ingest, ingested
@@ -67,7 +71,7 @@ class Resolved:
     """An evaluation whose runs, data and levels are checked; neither Spark nor the lake was asked.
 
     `runs` stand at the levels of `given`, their cards with the data that they read. `own` are the
-    scenarios whose data a person gave.
+    scenarios whose data a person gave. `absent` are runs of scenarios that were never imported.
     """
 
     workspace: Workspace
@@ -75,6 +79,7 @@ class Resolved:
     runs: tuple[ResolvedRun, ...]
     given: Given
     own: frozenset[str]
+    absent: tuple[AbsentRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +87,7 @@ class Prepared:
     """An evaluation whose data is ingested and whose requests are planned.
 
     `specs` stand in the order of their `runs`; `versions` and `levels` are the data versions, and
-    their levels, by scenario name.
+    their levels, by scenario name. `left_out` are the runs whose data could not be had.
     """
 
     workspace: Workspace
@@ -92,6 +97,7 @@ class Prepared:
     specs: tuple[RunSpec, ...]
     versions: Mapping[str, str]
     levels: Mapping[str, AccessLevel]
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def models(self) -> Recipients:
@@ -161,12 +167,22 @@ def resolve(
     *,
     access_level: AccessLevel | None = None,
     revision: str | None = None,
+    strict: bool = True,
 ) -> Resolved:
     """Resolve, check, and tell the level of the data.
 
     `source` replaces scenarios' own data, and `access_level` says who may hold it. With `revision`,
     the id of a file of answers, the models are not asked, only their judges.
+
+    Raises:
+        AbsentDataError: an entry names a scenario that was never imported, and it is `strict` or
+            there is no other entry.
     """
+    absent: tuple[AbsentRun, ...] = ()
+    if not strict:
+        entries, absent = workspace.without_absent(entries)
+    if not entries.entries:
+        refuse_all(list(dict.fromkeys(run.reason for run in absent)))
     runs = workspace.resolve(entries)
     check(runs)
     if revision:
@@ -185,20 +201,31 @@ def resolve(
         runs=with_levels(runs, levels),
         given=given,
         own=frozenset(sources),
+        absent=absent,
     )
 
 
 def prepare(
-    resolved: Resolved, suite: str, *, is_asked: bool = True, skip_completed_runs: bool = False
+    resolved: Resolved,
+    suite: str,
+    *,
+    is_asked: bool = True,
+    skip_completed_runs: bool = False,
+    strict: bool = True,
 ) -> Prepared:
     """Ask the policy, ingest what is missing, plan.
 
     Data in the lake is used as it is, but for a user's own benchmark file: that is read again, so
-    that an edited one is noticed. `is_asked` says whether models or judges will be.
+    that an edited one is noticed. `is_asked` says whether models or judges will be. Where it is not
+    `strict`, runs whose data cannot be had are left out; it is recorded, and said.
+
+    Raises:
+        AbsentDataError: data cannot be had, and it is `strict` or there is no other.
     """
     workspace, given, runs = resolved.workspace, resolved.given, resolved.runs
     if is_asked:
         check_engines(runs, workspace)
+    reasons = _absent(resolved, strict=strict)
     workspace.expect(map(_highest, given.cards.values()))
     ctx = workspace.context(suite)
     if skip_completed_runs:
@@ -215,10 +242,19 @@ def prepare(
         card for name, card in cards.items() if name not in resolved.own and card.shape != TABULAR
     ]
     data = _still_known(ctx, ingested(ctx, kept), cards, given.published)
-    missing = [card for name, card in cards.items() if name not in data]
+    missing = [card for name, card in cards.items() if name not in data and name not in reasons]
+    if not strict:
+        missing, more = at_hand(ctx, missing)
+        reasons |= more
+        if reasons and len(reasons) == len(given.cards):
+            refuse_all(list(reasons.values()))
+    absent = [*resolved.absent, *absent_runs(runs, reasons)]
+    _tell_absent(ctx, absent)
     data |= ingest(
         ctx, missing, published=given.published, stated_by=given.stated_by, lowered=approved
     )
+    left_out = record_left_out(ctx, absent)
+    runs = tuple(run for run in runs if run.card.name in data)
     check_splits(runs, {name: held.splits for name, held in data.items()})
     data = lowered(ctx, data, approvals)
     runs = with_levels(runs, levels_of(data))
@@ -234,7 +270,38 @@ def prepare(
         specs=tuple(plan(ctx, runs, versions)),
         versions=versions,
         levels=levels_of(data),
+        left_out=left_out,
     )
+
+
+def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
+    """By scenario name why the data cannot be had, as far as is known without Spark.
+
+    Data that a person gave is none of it: it has to be there.
+
+    Raises:
+        AbsentDataError: it is `strict` or no scenario has its data.
+    """
+    cards = [
+        card
+        for name, card in resolved.given.cards.items()
+        if name not in resolved.own and not card.source.is_own and card.shape != TABULAR
+    ]
+    reasons = absent_files(resolved.workspace, cards)
+    if reasons and strict:
+        refuse_all(list(reasons.values())[:1])
+    if reasons and len(reasons) == len(resolved.given.cards):
+        refuse_all(list(reasons.values()))
+    return reasons
+
+
+def _tell_absent(ctx: Context, absent: Sequence[AbsentRun]) -> None:
+    names = list(dict.fromkeys(run.scenario_name for run in absent))
+    if names:
+        ctx.say(
+            f"left out: {counted(len(names), 'scenario')} whose data cannot be had: "
+            f"{first_of(names, 8)}"
+        )
 
 
 def _highest(card: ScenarioCard) -> AccessLevel:

@@ -18,6 +18,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError
@@ -139,6 +140,10 @@ class Workspace:
                 "deployment is not known now: give it again, in model_deployments.yaml or by "
                 "Evaluation(deployments=[...])."
             ) from None
+
+    def without_absent(self, entries: LoadedEntries) -> tuple[LoadedEntries, tuple[AbsentRun, ...]]:
+        """The entries without those of scenarios that were never imported, and their runs."""
+        return entries.without_absent(self.registry_for(entries.entries))
 
     def _forgotten(self) -> set[str]:
         """The deployments that the lake has runs of, and the configuration not any more."""

@@ -1,7 +1,17 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
 from medhelm_spark.scenarios.exported import first_line
-from medhelm_spark.scenarios.files import Presence, beside, fetch, localize, presence, spread
+from medhelm_spark.scenarios.files import (
+    Presence,
+    Received,
+    beside,
+    fetch,
+    localize,
+    presence,
+    refuse_absent,
+    spread,
+    untold,
+)
 from medhelm_spark.scenarios.histories import (
     ORDER,
     Entry,
@@ -11,7 +21,7 @@ from medhelm_spark.scenarios.histories import (
     record_entries,
     serialised,
 )
-from medhelm_spark.scenarios.hub import as_files
+from medhelm_spark.scenarios.hub import Hub, HubCopy, as_files
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.levels import table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
@@ -40,9 +50,12 @@ __all__ = [
     "BadReason",
     "BadRecord",
     "Entry",
+    "Hub",
+    "HubCopy",
     "ParsedInput",
     "Parser",
     "Presence",
+    "Received",
     "Record",
     "RecordKey",
     "as_files",
@@ -67,11 +80,13 @@ __all__ = [
     "read_events",
     "read_records",
     "record_entries",
+    "refuse_absent",
     "required_columns",
     "serialised",
     "spread",
     "stamp",
     "table_level",
+    "untold",
     "verify",
     "with_known_hashes",
     "with_source",

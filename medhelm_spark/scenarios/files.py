@@ -9,14 +9,14 @@ import re
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
-from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
 
 STAR = "*"
@@ -24,12 +24,19 @@ TIMEOUT_SECONDS = 60.0
 ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
 """A path's argument that has no value yet."""
 
+Received = Callable[[int], None]
+"""Is told of each block of a download, in bytes."""
+
+
+def untold(_: int) -> None:
+    """For callers who show no progress."""
+
 
 def spread(source: DataSource) -> DataSource:
     """The source with every path that has a `*` replaced by the files it matches, in name order.
 
     Raises:
-        DataError: no file matches.
+        AbsentDataError: no file matches.
         ConfigError: the pattern lies in an object store, whose files are not listed.
     """
     history = source.history
@@ -57,7 +64,7 @@ def _matches(pattern: str, source: DataSource) -> list[str]:
         raise ConfigError(f"{pattern}: a pattern is for local folders; copy the folder here.")
     paths = sorted(map(str, _glob(pattern)))
     if not paths:
-        raise DataError(f"{pattern}: no such file; {advice(source)}.")
+        raise AbsentDataError(f"{pattern}: no such file; {advice(source)}.")
     return paths
 
 
@@ -74,19 +81,38 @@ def advice(source: DataSource) -> str:
     return f"{come_from}give the data with --source"
 
 
-def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
+def localize(card: ScenarioCard, cache: Path, received: Received = untold) -> ScenarioCard:
     """The card with every file that must be downloaded replaced by its verified local copy.
 
     A file that is on disk or in an object store stays as it is; so do lookups and texts.
 
     Raises:
-        DataError: a file is absent and no address is known, or the download failed.
+        AbsentDataError: a file is absent and no address is known, or the download failed.
     """
-    files = tuple(_local(file, card.source, cache) for file in card.source.files)
-    for path in beside(card.source):
-        if not is_uri(path) and not Path(path).expanduser().is_file():
-            raise DataError(f"{path}: no such file; {advice(card.source)}.")
+    files = tuple(_local(file, card.source, cache, received) for file in card.source.files)
+    _refuse_absent_beside(card.source)
     return replace(card, source=replace(card.source, files=files))
+
+
+def refuse_absent(source: DataSource) -> None:
+    """Refuse a source of which a file is neither at its place nor has an address.
+
+    Opens no file and no connection. Events of a history are not looked for: whether they are needed
+    is seen in the records.
+
+    Raises:
+        AbsentDataError: such a file.
+    """
+    source = spread(replace(source, history=None))
+    for file in source.files:
+        _address(file, source)
+    _refuse_absent_beside(source)
+
+
+def _refuse_absent_beside(source: DataSource) -> None:
+    for path in beside(source):
+        if not is_uri(path) and not Path(path).expanduser().is_file():
+            raise AbsentDataError(f"{path}: no such file; {advice(source)}.")
 
 
 def beside(source: DataSource) -> tuple[str, ...]:
@@ -95,21 +121,30 @@ def beside(source: DataSource) -> tuple[str, ...]:
     return (*(lookup.path for lookup in source.lookups), *source.texts.values(), *events)
 
 
-def _local(file: SourceFile, source: DataSource, cache: Path) -> SourceFile:
-    address = file.path if is_web(file.path) else file.url
-    if not is_web(file.path) and (is_uri(file.path) or Path(file.path).expanduser().is_file()):
-        return file
+def _local(file: SourceFile, source: DataSource, cache: Path, received: Received) -> SourceFile:
+    address = _address(file, source)
     if address is None:
-        raise DataError(f"{file.path}: no such file; {advice(source)}.")
-    return replace(file, path=str(fetch(address, file.sha256, cache)))
+        return file
+    return replace(file, path=str(fetch(address, file.sha256, cache, received)))
 
 
-def fetch(url: str, sha256: str | None, cache: Path) -> Path:
+def _address(file: SourceFile, source: DataSource) -> str | None:
+    """Where a file is downloaded from; None for one that is read at its place."""
+    if is_web(file.path):
+        return file.path
+    if is_uri(file.path) or Path(file.path).expanduser().is_file():
+        return None
+    if file.url is None:
+        raise AbsentDataError(f"{file.path}: no such file; {advice(source)}.")
+    return file.url
+
+
+def fetch(url: str, sha256: str | None, cache: Path, received: Received = untold) -> Path:
     """Download `url` to `cache/<sha256>/<name>` unless it is there already.
 
     Raises:
         ConfigError: the address has no pinned hash, or is not http or https.
-        DataError: the server cannot be reached, refuses, or sends other bytes.
+        AbsentDataError: the server cannot be reached, refuses, or sends other bytes.
     """
     if not is_web(url):
         raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
@@ -118,7 +153,7 @@ def fetch(url: str, sha256: str | None, cache: Path) -> Path:
     target = _target(url, sha256, cache)
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
-        _download(url, sha256.lower(), target)
+        _download(url, sha256.lower(), target, received)
     return target
 
 
@@ -133,33 +168,36 @@ def _target(url: str, sha256: str, cache: Path) -> Path:
     return cache / sha256.lower() / (PurePosixPath(url.split("?")[0]).name or "data")
 
 
-def _download(url: str, sha256: str, target: Path) -> None:
+def _download(url: str, sha256: str, target: Path, received: Received) -> None:
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
-            actual = _copy(url, out)
+            actual = _copy(url, out, received)
         if actual != sha256:
-            raise DataError(f"{url}: SHA-256 is {actual}, pinned is {sha256}; nothing was kept.")
+            raise AbsentDataError(
+                f"{url}: SHA-256 is {actual}, pinned is {sha256}; nothing was kept."
+            )
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _copy(url: str, out: IO[bytes]) -> str:
+def _copy(url: str, out: IO[bytes], received: Received) -> str:
     sha256 = hashlib.sha256()
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
             while block := answer.read(BLOCK):
                 sha256.update(block)
                 out.write(block)
+                received(len(block))
     except urllib.error.HTTPError as error:
-        raise DataError(
+        raise AbsentDataError(
             f"{url}: the server answered {error.code}; give the data with --source."
         ) from None
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise DataError(
+        raise AbsentDataError(
             f"{url}: cannot be downloaded ({type(reason).__name__}); give the data with --source."
         ) from None
     return sha256.hexdigest()

@@ -28,6 +28,7 @@ from medhelm_spark.errors import DataError
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
+    Received,
     Record,
     as_files,
     check_columns,
@@ -37,6 +38,7 @@ from medhelm_spark.scenarios import (
     required_columns,
     spread,
     table_level,
+    untold,
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.histories import read_history, shared
@@ -84,10 +86,14 @@ class ReadTable:
         yield from self.make(records, self.card, 0)
 
 
-def located(card: ScenarioCard) -> ScenarioCard:
-    """The card with downloads done and local paths absolute, so that every task finds them."""
+def located(card: ScenarioCard, received: Received = untold) -> ScenarioCard:
+    """The card with downloads done and local paths absolute, so that every task finds them.
+
+    Raises:
+        AbsentDataError: a file is not at its place, and no address gives it.
+    """
     card = replace(card, source=spread(needed_history(as_files(card.source))))
-    source = localize(card, cache_folder() / "data").source
+    source = localize(card, cache_folder() / "data", received).source
     history = source.history
     if history:
         history = replace(history, files=tuple(map(_absolute, history.files)))

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile, Split
-from medhelm_spark.errors import ConfigError, DataError, SetupError, UnknownNameError
+from medhelm_spark.errors import AbsentDataError, ConfigError, DataError, UnknownNameError
 from medhelm_spark.scenarios import (
     fetch,
     localize,
@@ -206,7 +206,7 @@ def test_data_set_kept_as_a_folder(tmp_path: Path) -> None:
 
 def test_hub_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(SetupError, match="needs the package `datasets`"):
+    with pytest.raises(AbsentDataError, match="needs the package `datasets`"):
         next(read_card(hub_card("org/name")))
 
 
