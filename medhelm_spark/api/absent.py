@@ -57,6 +57,7 @@ def refuse_all(reasons: Sequence[str]) -> None:
     Raises:
         AbsentDataError: the reason of each, of many the first ones.
     """
+    reasons = list(dict.fromkeys(reasons))
     if len(reasons) == 1:
         raise AbsentDataError(reasons[0])
     shown = "; ".join(reason.removesuffix(".") for reason in reasons[:SHOWN])

@@ -30,7 +30,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
-from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.errors import AbsentDataError, UnknownNameError
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
@@ -71,7 +71,8 @@ class Resolved:
     """An evaluation whose runs, data and levels are checked; neither Spark nor the lake was asked.
 
     `runs` stand at the levels of `given`, their cards with the data that they read. `own` are the
-    scenarios whose data a person gave. `absent` are runs of scenarios that were never imported.
+    scenarios whose data a person gave. `absent` are runs of scenarios that were never imported, or
+    whose metrics lack what they score by.
     """
 
     workspace: Workspace
@@ -117,18 +118,33 @@ class Prepared:
         )
 
 
-def check(runs: Sequence[ResolvedRun]) -> None:
-    """Refuse what can be seen to be wrong before Spark, data or a model is touched."""
+def check(runs: Sequence[ResolvedRun], *, strict: bool = True) -> dict[str, str]:
+    """Refuse what can be seen to be wrong before Spark, data or a model is touched.
+
+    Returns by scenario name why the data that a metric scores by cannot be had, which is refused
+    where it is `strict`.
+    """
+    absent: dict[str, str] = {}
     for run in runs:
         fit_of(run)
         changes_of(run)
-        for metric, params in metrics_for(run.metrics):
-            metric.preflight(params)
-        for run_metric, params in run_metrics_for(run.metrics):
-            run_metric.preflight(params)
+        try:
+            _check_metrics(run)
+        except AbsentDataError as error:
+            if strict:
+                raise
+            absent[run.card.name] = str(error)
         _check_endpoint(run)
         for annotator in run.annotators:
             kind_of(annotator.rubric)
+    return absent
+
+
+def _check_metrics(run: ResolvedRun) -> None:
+    for metric, params in metrics_for(run.metrics):
+        metric.preflight(params)
+    for run_metric, params in run_metrics_for(run.metrics):
+        run_metric.preflight(params)
 
 
 def _check_endpoint(run: ResolvedRun) -> None:
@@ -175,16 +191,20 @@ def resolve(
     the id of a file of answers, the models are not asked, only their judges.
 
     Raises:
-        AbsentDataError: an entry names a scenario that was never imported, and it is `strict` or
-            there is no other entry.
+        AbsentDataError: a scenario was never imported, or a metric lacks what it scores by, and it
+            is `strict` or there is no other scenario.
     """
     absent: tuple[AbsentRun, ...] = ()
     if not strict:
         entries, absent = workspace.without_absent(entries)
     if not entries.entries:
-        refuse_all(list(dict.fromkeys(run.reason for run in absent)))
+        refuse_all([run.reason for run in absent])
     runs = workspace.resolve(entries)
-    check(runs)
+    reasons = check(runs, strict=strict)
+    absent = (*absent, *absent_runs(runs, reasons))
+    runs = tuple(run for run in runs if run.card.name not in reasons)
+    if not runs:
+        refuse_all([run.reason for run in absent])
     if revision:
         check_single(runs)
         runs = as_imported(runs, revision)
@@ -246,8 +266,7 @@ def prepare(
     if not strict:
         missing, more = at_hand(ctx, missing)
         reasons |= more
-        if reasons and len(reasons) == len(given.cards):
-            refuse_all(list(reasons.values()))
+        _refuse_nothing(resolved, reasons)
     absent = [*resolved.absent, *absent_runs(runs, reasons)]
     _tell_absent(ctx, absent)
     data |= ingest(
@@ -290,9 +309,14 @@ def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
     reasons = absent_files(resolved.workspace, cards)
     if reasons and strict:
         refuse_all(list(reasons.values())[:1])
-    if reasons and len(reasons) == len(resolved.given.cards):
-        refuse_all(list(reasons.values()))
+    _refuse_nothing(resolved, reasons)
     return reasons
+
+
+def _refuse_nothing(resolved: Resolved, reasons: Mapping[str, str]) -> None:
+    """Refuse a command of which no scenario is left."""
+    if len(reasons) == len(resolved.given.cards):
+        refuse_all([*(run.reason for run in resolved.absent), *reasons.values()])
 
 
 def _tell_absent(ctx: Context, absent: Sequence[AbsentRun]) -> None:
