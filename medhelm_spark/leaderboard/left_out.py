@@ -41,10 +41,8 @@ def left_out_notes(rows: Sequence[LeftOut], shown: Iterable[str]) -> Iterator[st
     yield f"LEFT OUT, because the data could not be had: {', '.join(_named(rows, scenarios))}."
     listed = [row for row in rows if row.is_listed]
     if listed:
-        yield (
-            f"The suite file lists {', '.join(_named(listed, scenarios))}: ranks and win rates are "
-            "made without."
-        )
+        which = "these" if len(listed) == len(rows) else ", ".join(_named(listed, scenarios))
+        yield f"The suite file lists {which}: ranks and win rates are made without."
 
 
 def _named(rows: Iterable[LeftOut], shown: set[str]) -> list[str]:

@@ -74,8 +74,7 @@ def test_what_is_there_is_evaluated_and_the_rest_is_told(
     assert "needs the package `datasets`" in why["hub"]
     assert board_notes(suite) == [
         "LEFT OUT, because the data could not be had: ward@medhelm-0.8, gone, away, hub.",
-        "The suite file lists ward@medhelm-0.8, gone, away, hub: ranks and win rates are made "
-        "without.",
+        "The suite file lists these: ranks and win rates are made without.",
     ]
     rows = suite.rows("left_out")
     assert {(row["name"], row["is_listed"]) for row in rows} == {
