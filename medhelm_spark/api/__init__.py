@@ -9,6 +9,7 @@ from medhelm_spark.api.coverage import Missing, Shortfall
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
+from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
@@ -16,6 +17,7 @@ from medhelm_spark.api.results import (
     Comparison,
     Disclosures,
     Evaluated,
+    Fetched,
     InitializedBenchmark,
     Instances,
     LevelChanges,
@@ -25,6 +27,7 @@ from medhelm_spark.api.results import (
     Runs,
 )
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
@@ -42,18 +45,22 @@ __all__ = [
     "Evaluated",
     "Evaluation",
     "ExportRequest",
+    "Fetched",
+    "FetchedScenario",
     "Imported",
     "Ingested",
     "InitializedBenchmark",
     "InstanceDetail",
     "InstanceKey",
     "Instances",
+    "LeftOut",
     "LevelChanges",
     "ListedModel",
     "Locality",
     "Missing",
     "Models",
     "Needed",
+    "Outcome",
     "OwnData",
     "Release",
     "Robustness",

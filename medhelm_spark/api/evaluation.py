@@ -22,6 +22,7 @@ from medhelm_spark.api.evaluate import (
     prepare,
     resolve,
 )
+from medhelm_spark.api.fetch import fetch_data
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.models import listed_models
@@ -33,6 +34,7 @@ from medhelm_spark.api.results import (
     Comparison,
     Disclosures,
     Evaluated,
+    Fetched,
     InitializedBenchmark,
     Instances,
     LevelChanges,
@@ -158,9 +160,13 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         retry_failed: bool = False,
         skip_completed_runs: bool = False,
+        strict: bool = False,
         **options: Any,
     ) -> Evaluated:
         """Do all stages for run entries, each only where something is missing.
+
+        Runs whose data cannot be had are left out: the result's `left_out` and the board say which,
+        and the table `left_out` keeps it.
 
         Args:
             entries: run entries, such as `pubmed_qa:model=NAME`, or Entries.
@@ -173,21 +179,26 @@ class Evaluation:
                 where the card is public. It may be stricter than the card, never looser.
             retry_failed: also ask requests again whose failure is their own.
             skip_completed_runs: leave runs alone that are summarised with every answer there.
+            strict: end at once where data cannot be had, in place of leaving it out.
             options: fields of Entries, such as `max_eval_instances=10`.
 
         Raises:
             MedhelmSparkError: what a person can cure, in one sentence; OutageError where a model
-                or judge gives no answers, what was answered being kept.
+                or judge gives no answers, what was answered being kept; AbsentDataError where no
+                scenario has its data, or where one lacks it and it is `strict`.
         """
         stage = _stage(upto)
         check_name("suite", suite)
         if stage is SUMMARIZE and self._tracking:
             preload()
         prepared = prepare(
-            self._resolve(entries, options, source, columns, access_level=access_level),
+            self._resolve(
+                entries, options, source, columns, access_level=access_level, strict=strict
+            ),
             suite,
             is_asked=stage is not PLAN,
             skip_completed_runs=skip_completed_runs,
+            strict=strict,
         )
         return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
@@ -287,6 +298,24 @@ class Evaluation:
         return init_benchmark(
             self._workspace, folder, str(place), text=text, label=label, id_column=id_column
         )
+
+    @at_work
+    def fetch_data(
+        self, scenarios: str | Sequence[str] = (), *, all_public: bool = False
+    ) -> Fetched:
+        """Have the data of scenarios on this machine before a run; needs neither Spark nor a lake.
+
+        Whatever cannot be had is a row that says why, and the others are fetched.
+
+        Args:
+            scenarios: names, as `med_qa`; with arguments where one choice of data is meant, as
+                `mmlu:subject=virology`.
+            all_public: all public scenarios.
+
+        Raises:
+            ConfigError: no scenario is named, or one is not known; nothing was fetched.
+        """
+        return Fetched(fetch_data(self._workspace, listed(scenarios), all_public=all_public))
 
     @at_work
     def lower_level(self, scenario: str, to: AccessLevel | str, *, reason: str) -> LevelChange:
@@ -447,7 +476,8 @@ class Evaluation:
 
         `schema` is a schema file of HELM's: only runs in its run groups are shown.
         """
-        return Board(load_board(self._workspace, self._runs(suite, release, schema)))
+        runs = self._runs(suite, release, schema)
+        return Board(load_board(self._workspace, runs, suite, release))
 
     @at_work
     def robustness(
@@ -578,9 +608,12 @@ class Evaluation:
         columns: Mapping[str, str] | None,
         *,
         access_level: AccessLevel | None,
+        strict: bool = True,
     ) -> Resolved:
         loaded = entries_of(entries, options).load(self._workspace.site)
-        return resolve(self._workspace, loaded, source, columns, access_level=access_level)
+        return resolve(
+            self._workspace, loaded, source, columns, access_level=access_level, strict=strict
+        )
 
     def _evaluate(self, prepared: Prepared, *, upto: Stage, retry_failed: bool) -> Evaluated:
         """Do the stages after the plan, and say what they came to."""
@@ -589,7 +622,7 @@ class Evaluation:
         missing, board = None, None
         if upto is SUMMARIZE:
             shown = self._runs(ctx.suite)
-            board = load_board(self._workspace, shown)
+            board = load_board(self._workspace, shown, ctx.suite)
             self._track(ctx, board)
             missing = missing_scores(prepared, shown)
         elif upto is not PLAN:
@@ -602,6 +635,7 @@ class Evaluation:
             missing=missing,
             others=others,
             board=Board(board) if board else None,
+            left_out=prepared.left_out,
         )
 
     def _runs(

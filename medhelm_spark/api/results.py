@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.api.at_hand import Needed
 from medhelm_spark.api.coverage import Missing
+from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.suite_models import Other
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.plan import ResolvedRun
@@ -28,6 +30,7 @@ from medhelm_spark.leaderboard import (
 from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.board import render
 from medhelm_spark.render.disclosures import render_disclosures
+from medhelm_spark.render.left_out import left_out_html, render_left_out
 from medhelm_spark.render.level_changes import render_level_changes
 from medhelm_spark.render.models import render_models
 from medhelm_spark.render.robustness import render_robustness
@@ -158,6 +161,39 @@ class Models:
 
     def _repr_html_(self) -> str:
         return self.render("html")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What came of the wish to have the data of scenarios on this machine, by scenario."""
+
+    scenarios: tuple[FetchedScenario, ...]
+
+    HEADER = ("scenario_name", "outcome", "files", "size_in_bytes", "reason")
+
+    @property
+    def absent(self) -> tuple[FetchedScenario, ...]:
+        """Those whose data cannot be had."""
+        return tuple(each for each in self.scenarios if each.outcome is Outcome.ABSENT)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per scenario, and per choice of data of one that has several."""
+        for each in self.scenarios:
+            yield {name: getattr(each, name) for name in self.HEADER}
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
+
+    def __str__(self) -> str:
+        return _shown(self.HEADER, self.rows(), self._note)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()], [self._note])
+
+    @property
+    def _note(self) -> str:
+        return f"{counted(len(self.scenarios), 'scenario')}, {len(self.absent)} cannot be had"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,7 +376,8 @@ class Evaluated:
 
     `missing` is what stays below the policy's floor, None where nothing does. `others` are the
     suite's other models that keep an earlier definition of a scenario. `board` is there once
-    everything was summarised.
+    everything was summarised. `left_out` are the runs that were asked for and whose data could not
+    be had: what is shown says so first.
     """
 
     suite: str
@@ -350,6 +387,7 @@ class Evaluated:
     missing: Missing | None
     others: tuple[Other, ...] = ()
     board: Board | None = field(default=None, repr=False)
+    left_out: tuple[LeftOut, ...] = ()
 
     HEADER = ("name", "model_deployment", "scenario_name", "main_metric", "run_spec_id")
 
@@ -363,9 +401,13 @@ class Evaluated:
         return self.board.to_pandas() if self.board else _frame(list(self.rows()), self.HEADER)
 
     def __str__(self) -> str:
-        return str(self.board) if self.board else _shown(self.HEADER, self.rows(), self._note)
+        shown = str(self.board) if self.board else _shown(self.HEADER, self.rows(), self._note)
+        return "\n\n".join(part for part in (render_left_out(self.left_out), shown) if part)
 
     def _repr_html_(self) -> str:
+        return left_out_html(self.left_out) + self._done_html()
+
+    def _done_html(self) -> str:
         if self.board:
             return self.board._repr_html_()
         rows = [_texts(row.values()) for row in self.rows()]

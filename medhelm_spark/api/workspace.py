@@ -18,6 +18,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import BY_NAME, Deployment
 from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.engines import described
@@ -144,6 +145,10 @@ class Workspace:
             if deployment.origin == BY_NAME:
                 self.say(f"model {deployment.name}: {described(deployment)}, in no file")
         return runs
+
+    def without_absent(self, entries: LoadedEntries) -> tuple[LoadedEntries, tuple[AbsentRun, ...]]:
+        """The entries without those of scenarios that were never imported, and their runs."""
+        return entries.without_absent(self.registry_for(entries.entries))
 
     def _forgotten(self) -> set[str]:
         """The deployments that the lake has runs of, and the configuration not any more."""

@@ -83,6 +83,7 @@ def run(args: Namespace) -> int:
         access_level=level_of(args),
         retry_failed=args.retry_failed,
         skip_completed_runs=args.skip_completed_runs,
+        strict=args.strict,
     )
     return finished(done, args)
 

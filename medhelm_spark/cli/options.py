@@ -54,13 +54,24 @@ def plugins(parser: ArgumentParser) -> None:
 
 
 def action(parser: ArgumentParser) -> None:
-    """Whether to list the cards or to check them."""
+    """Whether to list the cards, to check them, or to fetch the data of some."""
     parser.add_argument(
         "action",
         nargs="?",
-        choices=("list", "check"),
+        choices=("list", "check", "fetch"),
         default="list",
-        help="list them, or check what each card names (default: %(default)s)",
+        help="list them, check what each card names, or fetch the data of those that are named "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        default=[],
+        metavar="NAME",
+        help="fetch: scenarios, as med_qa, or mmlu:subject=virology for one choice of data",
+    )
+    parser.add_argument(
+        "--all-public", action="store_true", help="fetch: the data of all public scenarios"
     )
 
 
@@ -239,6 +250,11 @@ def running(parser: ArgumentParser) -> None:
         "--skip-completed-runs",
         action="store_true",
         help="leave runs alone that the suite has summarised with every answer there",
+    )
+    add(
+        "--strict",
+        action="store_true",
+        help="end at once where a scenario's data cannot be had, in place of leaving it out",
     )
     add(
         "--retry-failed",

@@ -46,9 +46,15 @@ COMMANDS: Mapping[str, Command] = {
     "scenarios": Command(
         function=scenarios,
         about="List the scenarios with access level, size, main metric, source, and whether their "
-        "data is at hand, with those imported into the lake; or check every card.",
+        "data is at hand, with those imported into the lake; check every card; or fetch data.",
         options=(*_PLACES, options.action),
-        examples=("scenarios", "scenarios -o lake", "scenarios check"),
+        examples=(
+            "scenarios",
+            "scenarios -o lake",
+            "scenarios check",
+            "scenarios fetch med_qa mmlu:subject=virology",
+            "scenarios fetch --all-public",
+        ),
     ),
     "models": Command(
         function=commands.models,

@@ -1,4 +1,4 @@
-"""`scenarios`: what can be evaluated and whether its data is at hand; `scenarios check`."""
+"""`scenarios`: what can be evaluated, whether its data is at hand; `scenarios check`, `fetch`."""
 
 import sys
 from argparse import Namespace
@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.cli.commands import evaluation
+from medhelm_spark.cli.exit_codes import LEFT_OUT
 from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted
@@ -19,7 +21,7 @@ from medhelm_spark.render.table import aligned
 from medhelm_spark.scenarios import READERS, check_card, presence
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
-CHECK = "check"
+CHECK, FETCH = "check", "fetch"
 HUB = "https://huggingface.co/datasets/"
 FIRST_FETCH = " (pinned in the lake at its first fetch)"
 IMPORTED = "imported"
@@ -27,7 +29,16 @@ IMPORTED = "imported"
 
 
 def scenarios(args: Namespace) -> int:
-    """`scenarios` lists every card, and what was imported; `scenarios check` reads every card."""
+    """`scenarios` lists every card, and what was imported; `check` reads every card.
+
+    `fetch` gets data; it ends with LEFT_OUT where some cannot be had.
+    """
+    if args.action != FETCH and (args.names or args.all_public):
+        given = " ".join([*args.names, *(["--all-public"] if args.all_public else [])])
+        raise ConfigError(f"scenarios {args.action}: {given!r} is for scenarios fetch.")
+    if args.action == FETCH:
+        fetched = evaluation(args).fetch_data(args.names, all_public=args.all_public)
+        return LEFT_OUT if fetched.absent else 0
     workspace = Workspace(args.output_path, args.local_path)
     if args.action == CHECK:
         return _check(workspace.registry)

@@ -15,6 +15,7 @@ from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Jury
+from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import PrimaryEndpoint, ResolvedAnnotator, ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
 from medhelm_spark.domain.sampling import Sampling
@@ -34,7 +35,7 @@ from medhelm_spark.helm.expanders import (
 from medhelm_spark.helm.imported import find_imported, is_imported
 from medhelm_spark.helm.reading import reading_of
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL, MODEL_KEYS, conf_folder
-from medhelm_spark.helm.run_names import run_name
+from medhelm_spark.helm.run_names import entry_name, run_name
 from medhelm_spark.helm.scenario_args import (
     JURY_CONFIG,
     find_in,
@@ -49,7 +50,8 @@ from medhelm_spark.scenarios import check_card
 class Selection:
     """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
 
-    `listed` is where the suite file's own entries stand, None without one.
+    `listed` is where the suite file's own entries stand, None without one; `absent` names scenarios
+    that were asked for and are left out.
     `compat` asks and reads as MedHELM does.
     """
 
@@ -64,6 +66,7 @@ class Selection:
     sampling: Sampling | None = None
     compat: bool = False
     listed: frozenset[str] | None = None
+    absent: frozenset[str] = frozenset()
 
     def is_listed(self, where: str) -> bool | None:
         """Whether the suite file names the entry that stands there; None without a suite file."""
@@ -111,10 +114,36 @@ def expand(
 
 def _check_primary(selection: Selection, runs: Iterable[ResolvedRun]) -> None:
     """Refuse a primary endpoint that no run answers; groups may leave it out on purpose."""
-    primary, names = selection.primary_endpoint, {run.card.name for run in runs}
+    primary, names = selection.primary_endpoint, {run.card.name for run in runs} | selection.absent
     if primary and primary.scenario not in names and not selection.groups_to_run:
         raise UnknownNameError(
             "scenario", primary.scenario, names, where="the suite file's primary_endpoint"
+        )
+
+
+def check_imported(entry: RunEntry, registry: Registry) -> None:
+    """Refuse an entry of an imported scenario that the lake does not hold.
+
+    Raises:
+        AbsentDataError: it was never imported, or not with these arguments.
+    """
+    if is_imported(entry.name):
+        find_imported(entry, registry.imported, _where(entry))
+
+
+def absent_runs(
+    entry: RunEntry, reason: str, registry: Registry, selection: Selection
+) -> Iterator[AbsentRun]:
+    """The runs that an entry of a scenario that was never imported would make, with the reason."""
+    wanted = set(selection.groups_to_run)
+    if wanted and not wanted & {entry.name, *entry.groups}:
+        return
+    for _, models in _models(entry, registry, selection, _where(entry)):
+        yield AbsentRun(
+            name=entry_name(entry, models),
+            scenario_name=entry.name,
+            reason=reason,
+            is_listed=selection.is_listed(entry.where),
         )
 
 

@@ -1,7 +1,8 @@
 """The scenario that an entry names, and what the entry's own arguments make of its card."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path, PurePosixPath
 
 from medhelm_spark.config.benchmark import Benchmark
@@ -9,7 +10,8 @@ from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.extraction import check_extraction, extraction_named
 from medhelm_spark.config.sampling import KEY as SAMPLING
-from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.binding import FIELD, bind
+from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard, inside
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -109,6 +111,22 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
         return bind(card)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+
+
+def spread_data(card: ScenarioCard, entry: RunEntry, where: str) -> Iterator[ScenarioCard]:
+    """The card once for each choice of data that the entry leaves open, with its arguments.
+
+    `mmlu` alone stands for the data of all its subjects.
+    """
+    named = {match[1] for match in FIELD.finditer(canonical_json(card.source))}
+    left = [
+        arg
+        for arg in card.choices
+        if arg in named and arg not in entry.args and arg not in card.options
+    ]
+    for values in product(*(card.choices[arg] for arg in left)):
+        args = {**entry.args, **dict(zip(left, values, strict=True))}
+        yield with_args(card, replace(entry, args=args), where)
 
 
 def whole_of(card: ScenarioCard, entry: RunEntry) -> str | None:

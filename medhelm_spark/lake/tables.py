@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.request import (
@@ -123,6 +124,13 @@ _ALL = (
         has_text=True,
         description="Raw records that could not become instances, with file, row and reason: a "
         "file's name may be a record number.",
+    ),
+    Table(
+        name="left_out",
+        row=LeftOut,
+        key=("suite", "name", "left_out_at"),
+        indexed=("suite",),
+        description="Runs that a suite was asked for and that lack the data of their scenario.",
     ),
     Table(
         name="imported_scenarios",

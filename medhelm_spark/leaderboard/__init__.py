@@ -13,6 +13,7 @@ from medhelm_spark.leaderboard.instances import (
     instance_detail,
     instances_of,
 )
+from medhelm_spark.leaderboard.left_out import left_out_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import (
@@ -40,6 +41,7 @@ __all__ = [
     "instance_detail",
     "instances_of",
     "is_loopback",
+    "left_out_of",
     "list_releases",
     "list_suites",
     "load_board",

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.run import ExtractionMethod
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard.left_out import left_out_notes, left_out_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import choose
@@ -13,11 +15,16 @@ from medhelm_spark.statistics.robustness import RobustnessRow, ordered, with_num
 
 
 def board_of(
-    runs: Sequence[BoardRun], pairs: Iterable[BoardPair] = (), *, coverage_floor: float
+    runs: Sequence[BoardRun],
+    pairs: Iterable[BoardPair] = (),
+    left_out: Sequence[LeftOut] = (),
+    *,
+    coverage_floor: float,
 ) -> Leaderboard:
-    """The board of these runs and paired differences."""
+    """The board of these runs and paired differences; `left_out` is what it lacks."""
     cells = (run.cell for run in runs if run.cell)
-    return build_board(cells, pairs, _notes(runs), coverage_floor=coverage_floor)
+    absent = left_out_notes(left_out, (run.run_spec.scenario_name for run in runs))
+    return build_board(cells, pairs, (*absent, *_notes(runs)), coverage_floor=coverage_floor)
 
 
 def load_board(
@@ -27,9 +34,10 @@ def load_board(
 
     `coverage_floor` is the policy's: the share of a cell's answers that must have a score.
     """
-    runs = load_runs(reader, choose(reader, suite, release))
+    source = choose(reader, suite, release)
+    runs = load_runs(reader, source)
     pairs = paired(reader, runs, coverage_floor=coverage_floor)
-    return board_of(runs, pairs, coverage_floor=coverage_floor)
+    return board_of(runs, pairs, left_out_of(reader, source), coverage_floor=coverage_floor)
 
 
 _DEFAULT_READINGS = {

@@ -25,7 +25,8 @@ HEAD = """\
 Written from the cards in [conf/scenarios](../conf/scenarios) by `make docs`. A card holds all that
 is said about a scenario; `medhelm-spark scenarios` lists them and says whether their data is at
 hand, with those that were [imported](importing.md) into the lake; `medhelm-spark scenarios check`
-reads each for parser, metrics and rubrics that exist.
+reads each for parser, metrics and rubrics that exist, and `medhelm-spark scenarios fetch` gets data
+before a run.
 [Adding a scenario](adding-a-scenario.md) explains the parts of a card.
 
 Names, taxonomy and settings are MedHELM's; instructions and rubrics are our own words, so that

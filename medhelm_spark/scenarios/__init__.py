@@ -1,6 +1,6 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
-from medhelm_spark.scenarios.downloads import Pins, fetch, first_fetch
+from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, untold
 from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import (
     Presence,
@@ -9,6 +9,7 @@ from medhelm_spark.scenarios.files import (
     beside,
     localize,
     presence,
+    refuse_absent,
     spread,
 )
 from medhelm_spark.scenarios.histories import (
@@ -24,7 +25,7 @@ from medhelm_spark.scenarios.histories import (
     serialised,
     used_columns,
 )
-from medhelm_spark.scenarios.hub import as_files, at_commit, check_package
+from medhelm_spark.scenarios.hub import Hub, HubCopy, as_files, at_commit, check_package
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.levels import LAKE_COLUMN, LEVEL_COLUMN, table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
@@ -66,10 +67,13 @@ __all__ = [
     "BadReason",
     "BadRecord",
     "Entry",
+    "Hub",
+    "HubCopy",
     "ParsedInput",
     "Parser",
     "Pins",
     "Presence",
+    "Received",
     "Record",
     "RecordKey",
     "absent_files",
@@ -104,6 +108,7 @@ __all__ = [
     "read_records",
     "record_entries",
     "record_places",
+    "refuse_absent",
     "renamed",
     "required_columns",
     "serialised",
@@ -111,6 +116,7 @@ __all__ = [
     "spread",
     "stamp",
     "table_level",
+    "untold",
     "used_columns",
     "verify",
     "with_known_hashes",

@@ -9,7 +9,7 @@ import os
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from medhelm_spark.domain.scenario import SourceFile
-from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.scenarios.sources import BLOCK, is_web
 
 TIMEOUT_SECONDS = 60.0
@@ -27,6 +27,13 @@ PINNED = "pinned is"
 FIRST_FETCH = "this lake pinned at its first fetch"
 NOTES = "addresses"
 WEB_PAGES = (".html", ".htm")
+
+Received = Callable[[int], None]
+"""Is told of each block of a download, in bytes."""
+
+
+def untold(_: int) -> None:
+    """For callers who show no progress."""
 
 
 @dataclass(slots=True)
@@ -41,7 +48,13 @@ class Pins:
 
 
 def fetch(
-    url: str, sha256: str | None, cache: Path, *, name: str = "", pinned_by: str = PINNED
+    url: str,
+    sha256: str | None,
+    cache: Path,
+    *,
+    name: str = "",
+    pinned_by: str = PINNED,
+    received: Received = untold,
 ) -> Path:
     """Download `url` to `cache/<sha256>/<name>` unless it is there already.
 
@@ -49,7 +62,7 @@ def fetch(
 
     Raises:
         ConfigError: the address has no pinned hash, or is not http or https.
-        DataError: the server cannot be reached, refuses, or sends other bytes.
+        AbsentDataError: the server cannot be reached, refuses, or sends other bytes.
     """
     if not is_web(url):
         raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
@@ -57,30 +70,32 @@ def fetch(
         raise ConfigError(f"{url}: a download needs a pinned sha256.")
     target = _target(url, sha256, cache, name)
     if not target.is_file():
-        with _downloaded(url, cache) as (part, actual, _):
+        with _downloaded(url, cache, received) as (part, actual, _):
             if actual != sha256.lower():
-                raise DataError(
+                raise AbsentDataError(
                     f"{url}: SHA-256 is {actual}, {pinned_by} {sha256}; nothing was kept."
                 )
             _keep(part, target)
     return target
 
 
-def first_fetch(url: str, cache: Path, *, name: str = "") -> tuple[str, Path]:
+def first_fetch(
+    url: str, cache: Path, *, name: str = "", received: Received = untold
+) -> tuple[str, Path]:
     """The SHA-256 of what an unpinned address gives, and its copy: that of an earlier fetch.
 
     Raises:
         ConfigError: the address is not http or https.
-        DataError: the server cannot be reached, refuses, or sends a web page.
+        AbsentDataError: the server cannot be reached, refuses, or sends a web page.
     """
     if not is_web(url):
         raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
     sha256 = _noted(url, cache)
     if sha256 and (target := _target(url, sha256, cache, name)).is_file():
         return sha256, target
-    with _downloaded(url, cache) as (part, sha256, kind):
+    with _downloaded(url, cache, received) as (part, sha256, kind):
         if kind == "text/html" and not (name or url).endswith(WEB_PAGES):
-            raise DataError(
+            raise AbsentDataError(
                 f"{url}: the server sent a web page in place of the file; give the data with "
                 "--source."
             )
@@ -130,17 +145,17 @@ def _part(cache: Path) -> Iterator[tuple[int, Path]]:
 
 
 @contextmanager
-def _downloaded(url: str, cache: Path) -> Iterator[tuple[Path, str, str]]:
+def _downloaded(url: str, cache: Path, received: Received) -> Iterator[tuple[Path, str, str]]:
     """A download with its SHA-256 and the kind of content that the server named."""
     with _part(cache) as (handle, part):
         with os.fdopen(os.dup(handle), "wb") as out:
-            kind = _copy(url, out)
+            kind = _copy(url, out, received)
         with part.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         yield part, sha256, kind
 
 
-def _copy(url: str, out: IO[bytes]) -> str:
+def _copy(url: str, out: IO[bytes], received: Received) -> str:
     """Write what `url` gives; one that breaks off is taken up again where it broke."""
     copied, whole, tag = 0, None, ""
     for _ in range(ATTEMPTS):
@@ -151,21 +166,22 @@ def _copy(url: str, out: IO[bytes]) -> str:
             tag = answer.headers.get("ETag", "")
             length = answer.headers.get("Content-Length", "")
             whole = copied + int(length) if length.isdecimal() else None
-            is_whole = _drain(answer, out)
+            is_whole = _drain(answer, out, received)
             copied = out.tell()
         if is_whole and (whole is None or copied == whole):
             return answer.headers.get_content_type()
     of = f" of {whole}" if whole else ""
-    raise DataError(
+    raise AbsentDataError(
         f"{url}: broke off {ATTEMPTS} times, after {copied}{of} bytes; nothing was kept."
     )
 
 
-def _drain(answer: HTTPResponse, out: IO[bytes]) -> bool:
+def _drain(answer: HTTPResponse, out: IO[bytes], received: Received) -> bool:
     """Write the rest of an answer; whether it came to its end."""
     try:
         while block := answer.read(BLOCK):
             out.write(block)
+            received(len(block))
     except (HTTPException, ConnectionError, TimeoutError):
         return False
     return True
@@ -181,11 +197,11 @@ def _answer(url: str, copied: int, tag: str) -> HTTPResponse:
         opener = urllib.request.build_opener()
         return cast(HTTPResponse, opener.open(request, timeout=TIMEOUT_SECONDS))
     except urllib.error.HTTPError as error:
-        raise DataError(
+        raise AbsentDataError(
             f"{url}: the server answered {error.code}; give the data with --source."
         ) from None
     except (urllib.error.URLError, HTTPException, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise DataError(
+        raise AbsentDataError(
             f"{url}: cannot be downloaded ({type(reason).__name__}); give the data with --source."
         ) from None

@@ -7,8 +7,16 @@ from enum import StrEnum
 from pathlib import Path
 
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
-from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.scenarios.downloads import FIRST_FETCH, Pins, cached, fetch, first_fetch
+from medhelm_spark.errors import AbsentDataError, ConfigError
+from medhelm_spark.scenarios.downloads import (
+    FIRST_FETCH,
+    Pins,
+    Received,
+    cached,
+    fetch,
+    first_fetch,
+    untold,
+)
 from medhelm_spark.scenarios.sources import is_uri, is_web
 
 STAR = "*"
@@ -22,7 +30,7 @@ def spread(source: DataSource) -> DataSource:
     A pattern that matches nothing and has an address stays: its files are fetched.
 
     Raises:
-        DataError: no file matches.
+        AbsentDataError: no file matches.
         ConfigError: the pattern lies in an object store, whose files are not listed.
     """
     history = source.history
@@ -56,7 +64,7 @@ def _matches(pattern: str, source: DataSource) -> list[str]:
         raise ConfigError(f"{pattern}: a pattern is for local folders; copy the folder here.")
     paths = sorted(map(str, _glob(pattern)))
     if not paths:
-        raise DataError(f"{pattern}: no such file; {advice(source)}.")
+        raise AbsentDataError(f"{pattern}: no such file; {advice(source)}.")
     return paths
 
 
@@ -73,22 +81,24 @@ def advice(source: DataSource) -> str:
     return f"{come_from}give the data with --source"
 
 
-def localize(card: ScenarioCard, cache: Path, pins: Pins | None = None) -> ScenarioCard:
+def localize(
+    card: ScenarioCard, cache: Path, pins: Pins | None = None, received: Received = untold
+) -> ScenarioCard:
     """The card with every file that must be downloaded replaced by its verified local copy.
 
     A file that is on disk or in an object store stays as it is; so do lookups. An address without a
     hash is held to the one in `pins`; one that is fetched for the first time is entered there.
 
     Raises:
-        DataError: a file is absent and no address is known, or the download failed.
+        AbsentDataError: a file is absent and no address is known, or the download failed.
     """
-    source, pins = card.source, pins or Pins()
-    texts = {column: _local(file, source, cache, pins).path for column, file in _texts(source)}
-    files = tuple(_local(file, source, cache, pins) for file in source.files)
-    source = replace(source, files=files, texts=texts)
-    for path in beside(source):
-        if not is_uri(path) and not Path(path).expanduser().is_file():
-            raise DataError(f"{path}: no such file; {advice(source)}.")
+
+    def local(file: SourceFile) -> SourceFile:
+        return _local(file, card.source, cache, pins or Pins(), received)
+
+    texts = {column: local(file).path for column, file in _texts(card.source)}
+    source = replace(card.source, files=tuple(map(local, card.source.files)), texts=texts)
+    _refuse_absent_beside(source)
     return replace(card, source=source)
 
 
@@ -98,30 +108,63 @@ def _texts(source: DataSource) -> Iterator[tuple[str, SourceFile]]:
         yield column, SourceFile(path=path, url=source.text_urls.get(column))
 
 
+def refuse_absent(source: DataSource) -> None:
+    """Refuse a source of which a file is neither at its place nor has an address.
+
+    Opens no file and no connection. Events of a history are not looked for: whether they are needed
+    is seen in the records.
+
+    Raises:
+        AbsentDataError: such a file.
+    """
+    source = spread(replace(source, history=None))
+    for file in (*source.files, *(file for _, file in _texts(source))):
+        _address(file, source)
+    _refuse_absent_beside(replace(source, texts={}))
+
+
+def _refuse_absent_beside(source: DataSource) -> None:
+    for path in beside(source):
+        if not is_uri(path) and not Path(path).expanduser().is_file():
+            raise AbsentDataError(f"{path}: no such file; {advice(source)}.")
+
+
 def beside(source: DataSource) -> tuple[str, ...]:
     """The paths of what is read beside the records' own files."""
     events = source.history.files if source.history else ()
     return (*(lookup.path for lookup in source.lookups), *source.texts.values(), *events)
 
 
-def _local(file: SourceFile, source: DataSource, cache: Path, pins: Pins) -> SourceFile:
-    if is_web(file.path):
-        return replace(file, path=str(fetch(file.path, file.sha256, cache)))
-    if is_uri(file.path) or Path(file.path).expanduser().is_file():
+def _local(
+    file: SourceFile, source: DataSource, cache: Path, pins: Pins, received: Received
+) -> SourceFile:
+    url = _address(file, source)
+    if url is None:
         return replace(file, sha256=None) if file.archive else file  # the archive's hash
-    if file.url is None:
-        raise DataError(f"{file.path}: no such file; {advice(source)}.")
-    name, known = file.archive or "", pins.known.get(file.url)
+    if is_web(file.path):
+        return replace(file, path=str(fetch(url, file.sha256, cache, received=received)))
+    name, known = file.archive or "", pins.known.get(url)
     if file.sha256:
-        sha256, path = file.sha256, fetch(file.url, file.sha256, cache, name=name)
+        sha256, path = file.sha256, fetch(url, file.sha256, cache, name=name, received=received)
     elif known:
-        path = fetch(file.url, known, cache, name=name, pinned_by=FIRST_FETCH)
+        path = fetch(url, known, cache, name=name, pinned_by=FIRST_FETCH, received=received)
         sha256 = known
     else:
-        sha256, path = first_fetch(file.url, cache, name=name)
-        pins.new[file.url] = sha256
+        sha256, path = first_fetch(url, cache, name=name, received=received)
+        pins.new[url] = sha256
     member = file.member or (file.inside if file.archive else None)
     return replace(file, path=str(path), sha256=sha256, member=member)
+
+
+def _address(file: SourceFile, source: DataSource) -> str | None:
+    """Where a file is downloaded from; None for one that is read at its place."""
+    if is_web(file.path):
+        return file.path
+    if is_uri(file.path) or Path(file.path).expanduser().is_file():
+        return None
+    if file.url is None:
+        raise AbsentDataError(f"{file.path}: no such file; {advice(source)}.")
+    return file.url
 
 
 class Presence(StrEnum):

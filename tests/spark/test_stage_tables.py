@@ -40,7 +40,9 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     model = site.deploy("acme/yes", text="yes")
     rows = [*questions(4), {"id": "", "question": "Bad?", "correct_answer": "yes"}]
     bench = site.benchmark("bench", rows, metrics=METRICS, judge_prompt=RUBRIC)
-    assert site.run("-r", f"{bench},model={model},data_augmentation=misspelling_mild") in (0, 3)
+    absent = "ward@medhelm-0.8:model=acme/yes"
+    entry = f"{bench},model={model},data_augmentation=misspelling_mild"
+    assert site.run("-r", entry, absent) in (3, 6)
     card = conf_path("scenarios", "pubmed_qa.yaml").read_text()
     cards = site.folder / "prod_env" / "scenarios"
     cards.mkdir()

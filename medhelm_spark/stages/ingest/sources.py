@@ -13,12 +13,14 @@ from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
     Pins,
+    Received,
     as_files,
     at_commit,
     localize,
     needed_history,
     required_columns,
     spread,
+    untold,
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.histories import read_history, shared
@@ -51,14 +53,19 @@ class ReadTable:
         yield from self.make(records, self.card, 0)
 
 
-def located(card: ScenarioCard, pins: Pins | None = None) -> ScenarioCard:
+def located(
+    card: ScenarioCard, pins: Pins | None = None, received: Received = untold
+) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them.
 
     `pins` says what addresses without a hash or a commit are held to, and gets what is new.
+
+    Raises:
+        AbsentDataError: a file is not at its place, and no address gives it.
     """
     pins = pins or Pins()
     card = replace(card, source=spread(needed_history(at_commit(as_files(card.source), pins))))
-    source = localize(card, cache_folder() / "data", pins).source
+    source = localize(card, cache_folder() / "data", pins, received).source
     history = source.history
     if history:
         history = replace(history, files=tuple(map(_absolute, history.files)))

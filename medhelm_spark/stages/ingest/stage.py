@@ -24,8 +24,10 @@ from medhelm_spark.domain.scenario import (
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import DataError
 from medhelm_spark.governance.levels import level_sql, strictness_sql
+from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.session import expect_rows
+from medhelm_spark.lake.views import output_of
 from medhelm_spark.scenarios import (
     LEFT_OUT,
     Pins,
@@ -353,6 +355,13 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
         )
         for record in finished
     }
+
+
+def held_names(reader: Reader, cards: Iterable[ScenarioCard]) -> set[str]:
+    """The names of those cards of which a lake holds data as they parse now, without Spark."""
+    hashes = {card.name: parse_hash(card) for card in cards}
+    rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
+    return {row.scenario_name for row in rows if hashes.get(row.scenario_name) == row.card_hash}
 
 
 def parse_hash(card: ScenarioCard) -> str:

@@ -16,8 +16,9 @@ import pytest
 from pyarrow import parquet
 
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile, Split
-from medhelm_spark.errors import ConfigError, DataError, SetupError, UnknownNameError
+from medhelm_spark.errors import AbsentDataError, ConfigError, DataError, UnknownNameError
 from medhelm_spark.scenarios import (
+    Hub,
     fetch,
     localize,
     open_source,
@@ -208,7 +209,7 @@ def test_data_set_kept_as_a_folder(tmp_path: Path) -> None:
 
 def test_hub_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(SetupError, match="needs the package `datasets`"):
+    with pytest.raises(AbsentDataError, match="needs the package `datasets`"):
         next(read_card(hub_card("org/name")))
 
 
@@ -274,3 +275,20 @@ def test_rows_as_the_hub_package_gives_them(
 def test_a_source_of_nothing() -> None:
     with pytest.raises(ConfigError, match="names no file and no data set"):
         next(read_card(card(source=DataSource(table="a.b.c"), options={"template": "{q}"})))
+
+
+def test_the_hub_that_was_not_reached_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="the hub is asked through `datasets`")
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    folder = tmp_path / "own"
+    folder.mkdir()
+    write_parquet(folder / "test-00000-of-00001.parquet")
+    hub, own = Hub(is_reached=False), DataSource(dataset=str(folder))
+    assert [hub.fetch(own).is_new for _ in range(2)] == [True, False]
+    assert hub.fetch(own).files == 1
+    absent = DataSource(dataset="org/name", revision="0" * 40)
+    with pytest.raises(AbsentDataError, match=r"cannot be loaded at revision 0+ \(ConnectionError"):
+        hub.fetch(absent)
+    assert not datasets.config.HF_HUB_OFFLINE
