@@ -370,6 +370,8 @@ class Evaluation:
         names = [check_name("suite", name) for name in listed(suites)]
         if not names:
             raise ConfigError("give at least one suite.")
+        for name in names:
+            choose(self._workspace.reader, name)
         contexts = [self._workspace.context(suite) for suite in names]
         for ctx in contexts:
             specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]

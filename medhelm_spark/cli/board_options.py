@@ -3,21 +3,32 @@
 from argparse import ArgumentParser
 from pathlib import Path
 
-from medhelm_spark.cli.options import DEFAULT_HOST, DEFAULT_PORT, schema
+from medhelm_spark.cli.options import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    release_name,
+    schema,
+    suite_name,
+)
 
 
 def which(parser: ArgumentParser) -> None:
     """A suite or a release."""
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--suite", metavar="NAME", help="a suite (default: the one planned last)")
-    source.add_argument("--release", metavar="NAME", help="a release")
+    source.add_argument(
+        "--suite",
+        type=suite_name,
+        metavar="NAME",
+        help="a suite (default: the one planned last)",
+    )
+    source.add_argument("--release", type=release_name, metavar="NAME", help="a release")
 
 
 def verifying(parser: ArgumentParser) -> None:
     """What to do with which release."""
     add = parser.add_argument
     add("action", choices=("verify",), help="hash every row behind it again, and compare")
-    add("--release", required=True, metavar="NAME", help="the release")
+    add("--release", type=release_name, required=True, metavar="NAME", help="the release")
 
 
 def board(parser: ArgumentParser) -> None:
