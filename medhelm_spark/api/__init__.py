@@ -11,6 +11,8 @@ from medhelm_spark.api.evaluation import Evaluation
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
+    Answer,
+    Answers,
     Board,
     Comparison,
     Disclosures,
@@ -24,10 +26,12 @@ from medhelm_spark.api.results import (
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
-from medhelm_spark.leaderboard import InstanceDetail, InstanceKey
+from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, Only
 from medhelm_spark.stages.ingest.stage import Ingested
 
 __all__ = [
+    "Answer",
+    "Answers",
     "Board",
     "Comparison",
     "Deployment",
@@ -46,6 +50,7 @@ __all__ = [
     "LevelChanges",
     "Locality",
     "Missing",
+    "Only",
     "OwnData",
     "Release",
     "Robustness",

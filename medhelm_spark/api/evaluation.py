@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from pyspark.sql import SparkSession
 
+from medhelm_spark.api.answer_texts import answers_of
 from medhelm_spark.api.answers import with_unknown_models
 from medhelm_spark.api.coverage import missing_answers, missing_scores
 from medhelm_spark.api.entries import Entries, entries_of, listed
@@ -23,8 +24,9 @@ from medhelm_spark.api.evaluate import (
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
-from medhelm_spark.api.reading import check_page, compared, instances_behind
+from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.api.results import (
+    Answers,
     Board,
     Comparison,
     Disclosures,
@@ -53,6 +55,7 @@ from medhelm_spark.lake.user import this_user
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
+    Only,
     Order,
     choose,
     robustness_of,
@@ -449,6 +452,7 @@ class Evaluation:
         limit: int = 50,
         offset: int = 0,
         holding: InstanceKey | None = None,
+        only: Only | str | None = None,
     ) -> Instances:
         """The answers behind a model's number on a scenario, a page at a time.
 
@@ -461,12 +465,13 @@ class Evaluation:
             limit: how many answers a page has, from 1 on.
             offset: how many answers to leave out before it.
             holding: an answer's key: its page is shown, whatever `offset` says.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
-            ConfigError: order, limit or offset is none of those.
+            ConfigError: order, limit, offset or only is none of those.
         """
-        check_page(order, limit, offset)
+        check_page(order, limit, offset, only)
         runs = self._runs(suite, release)
         return instances_behind(
             self._workspace.reader,
@@ -477,6 +482,43 @@ class Evaluation:
             limit=limit,
             offset=offset,
             holding=holding,
+            only=only,
+        )
+
+    @at_work
+    def answers(
+        self,
+        scenario: str | None = None,
+        model: str | None = None,
+        *,
+        suite: str | None = None,
+        release: str | None = None,
+        only: Only | str | None = None,
+        limit: int = 20,
+    ) -> Answers:
+        """Answers as a person reads them: end of the prompt, answer, references and score of each.
+
+        Holds clinical text. Where answers count as wrong or were not read, it says which other
+        method of reading would score how many of them as right.
+
+        Args:
+            scenario: its name, as on the board (None: all of them, one after the other).
+            model: a deployment's name, or that of a model with one deployment (None: all).
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
+            limit: how many answers in all, from 1 on.
+
+        Raises:
+            UnknownNameError: the scenario or the model is not on the board.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+        """
+        check_page(Order.SOURCE, limit, 0, only)
+        runs = runs_named(self._runs(suite, release), scenario, model)
+        levels = (run.run_spec.access_level for run in runs)
+        check_plugins(self._workspace.registry.policy, levels)
+        return answers_of(
+            self._workspace.reader, runs, only=Only(only) if only else None, limit=limit
         )
 
     # What is told to others --------------------------------------------------------------------

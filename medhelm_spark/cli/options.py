@@ -15,7 +15,8 @@ DEFAULT_PORT = 8000
 DEFAULT_HOST = "127.0.0.1"
 
 
-def _at_least_one(text: str) -> int:
+def at_least_one(text: str) -> int:
+    """A whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
@@ -215,7 +216,7 @@ def running(parser: ArgumentParser) -> None:
     add(
         "-n",
         "--num-threads",
-        type=_at_least_one,
+        type=at_least_one,
         metavar="N",
         help="requests open at once to a model's server, judges aside "
         "(default: the deployment's max_concurrency)",
@@ -309,7 +310,7 @@ def summarizing(parser: ArgumentParser) -> None:
     add(
         "-n",
         "--num-threads",
-        type=_at_least_one,
+        type=at_least_one,
         metavar="N",
         help="taken for HELM's sake; Spark decides by itself",
     )
