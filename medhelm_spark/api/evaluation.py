@@ -72,7 +72,7 @@ from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
-from medhelm_spark.tracking import preload, without_login
+from medhelm_spark.tracking import experiment_page, preload, without_login
 
 DEFAULT_LAKE = "benchmark_output"
 DEFAULT_SITE = "prod_env"
@@ -552,6 +552,14 @@ class Evaluation:
         """MLflow's address, without a login that it may hold; None for MLflow's own choice."""
         uri = uri_of(self._workspace, self._given_uri)
         return uri and without_login(uri)
+
+    @property
+    def tracking_page(self) -> str | None:
+        """The address of MLflow's page with the runs; None where only the platform knows it.
+
+        Of a lake's own database it is that of a server which is started beside it.
+        """
+        return experiment_page(uri_of(self._workspace, self._given_uri))
 
     @property
     def _given_uri(self) -> str | None:

@@ -21,6 +21,7 @@ from medhelm_spark.leaderboard import (
     InstancePage,
     Viewer,
     instance_detail,
+    instance_details,
 )
 from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render.answers import answer_text, answers_text, end_of, start_of
@@ -214,9 +215,9 @@ class Instances:
 
     def details(self) -> Iterator[InstanceDetail]:
         """The same for every answer of the page."""
-        for score in self.page.scores:
-            if detail := self.detail(score.key):
-                yield detail
+        keys = [score.key for score in self.page.scores]
+        here = Viewer.THIS_MACHINE
+        yield from instance_details(self.reader, self.run_spec, keys, viewer=here).values()
 
     def to_pandas(self) -> "pd.DataFrame":
         """The rows as a DataFrame."""
