@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from medhelm_spark.adaptation.extraction import WORDS
 from medhelm_spark.api.results import Answer, Answers
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.request import Prompt, RequestState
@@ -23,9 +24,6 @@ from medhelm_spark.leaderboard import (
 )
 from medhelm_spark.metrics import Metric, Params, metrics_for
 from medhelm_spark.stages.states import read_state
-
-METHODS = (ExtractionMethod.YES_NO, ExtractionMethod.CHOICE)
-"""The methods that take no field or pattern of one's own."""
 
 MOST_READ_AGAIN = 500
 """Of so many answers of a run it is tried how another method reads them."""
@@ -137,16 +135,25 @@ def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePa
     details = [detail for _, detail in _details(reader, spec, missed)]
     matches = {
         method.value: _matches(spec, method, details, reading, run.info)
-        for method in METHODS
+        for method in _methods(details)
         if method.value != spec.reading
     }
-    best = max(matches, key=matches.__getitem__, default="")
+    best = max(matches, key=matches.__getitem__, default="")  # of equals the first
     if not best or not matches[best]:
         return ""
     return (
         f"{matches[best]} of {len(details)} match as {best}: a run entry with "
         f"answer_extraction={best} reads them so"
     )
+
+
+def _methods(details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
+    """The methods that take no field or pattern, the one made for these references first."""
+    instances = [detail.instance for detail in details if detail.instance]
+    correct = [ref.text for instance in instances for ref in instance.references if ref.is_correct]
+    if all(text.strip().lower() in WORDS for text in correct):
+        return (ExtractionMethod.YES_NO, ExtractionMethod.CHOICE)
+    return (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
 
 
 def _metric_of(spec: RunSpec) -> tuple[Metric, Params] | None:
