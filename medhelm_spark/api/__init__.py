@@ -13,6 +13,8 @@ from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
+    Answer,
+    Answers,
     Board,
     Comparison,
     Disclosures,
@@ -31,10 +33,12 @@ from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
-from medhelm_spark.leaderboard import InstanceDetail, InstanceKey
+from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, Only
 from medhelm_spark.stages.ingest.stage import Ingested
 
 __all__ = [
+    "Answer",
+    "Answers",
     "Board",
     "Comparison",
     "Deployment",
@@ -60,6 +64,7 @@ __all__ = [
     "Missing",
     "Models",
     "Needed",
+    "Only",
     "Outcome",
     "OwnData",
     "Release",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from pyspark.sql import SparkSession
 
+from medhelm_spark.api.answer_texts import answers_of
 from medhelm_spark.api.answers import as_imported, check_single, with_unknown_models
 from medhelm_spark.api.at_hand import needed_by
 from medhelm_spark.api.coverage import missing_answers, missing_scores
@@ -28,8 +29,9 @@ from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
-from medhelm_spark.api.reading import check_page, compared, instances_behind
+from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.api.results import (
+    Answers,
     Board,
     Comparison,
     Disclosures,
@@ -61,6 +63,7 @@ from medhelm_spark.lake.user import this_user
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
+    Only,
     Order,
     choose,
     robustness_of,
@@ -78,7 +81,7 @@ from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
-from medhelm_spark.tracking import preload, without_login
+from medhelm_spark.tracking import experiment_page, preload, without_login
 
 DEFAULT_LAKE = "benchmark_output"
 DEFAULT_SITE = "prod_env"
@@ -454,6 +457,8 @@ class Evaluation:
         names = [check_name("suite", name) for name in listed(suites)]
         if not names:
             raise ConfigError("give at least one suite.")
+        for name in names:
+            choose(self._workspace.reader, name)
         contexts = [self._workspace.context(suite) for suite in names]
         for ctx in contexts:
             specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
@@ -532,6 +537,7 @@ class Evaluation:
         limit: int = 50,
         offset: int = 0,
         holding: InstanceKey | None = None,
+        only: Only | str | None = None,
     ) -> Instances:
         """The answers behind a model's number on a scenario, a page at a time.
 
@@ -544,12 +550,13 @@ class Evaluation:
             limit: how many answers a page has, from 1 on.
             offset: how many answers to leave out before it.
             holding: an answer's key: its page is shown, whatever `offset` says.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
-            ConfigError: order, limit or offset is none of those.
+            ConfigError: order, limit, offset or only is none of those.
         """
-        check_page(order, limit, offset)
+        check_page(order, limit, offset, only)
         runs = self._runs(suite, release)
         return instances_behind(
             self._workspace.reader,
@@ -560,6 +567,43 @@ class Evaluation:
             limit=limit,
             offset=offset,
             holding=holding,
+            only=only,
+        )
+
+    @at_work
+    def answers(
+        self,
+        scenario: str | None = None,
+        model: str | None = None,
+        *,
+        suite: str | None = None,
+        release: str | None = None,
+        only: Only | str | None = None,
+        limit: int = 20,
+    ) -> Answers:
+        """Answers as a person reads them: end of the prompt, answer, references and score of each.
+
+        Holds clinical text. Where answers count as wrong or were not read, it says which other
+        method of reading would score how many of them as right.
+
+        Args:
+            scenario: its name, as on the board (None: all of them, one after the other).
+            model: a deployment's name, or that of a model with one deployment (None: all).
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
+            limit: how many answers in all, from 1 on.
+
+        Raises:
+            UnknownNameError: the scenario or the model is not on the board.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+        """
+        check_page(Order.SOURCE, limit, 0, only)
+        runs = runs_named(self._runs(suite, release), scenario, model)
+        levels = (run.run_spec.access_level for run in runs)
+        check_plugins(self._workspace.registry.policy, levels)
+        return answers_of(
+            self._workspace.reader, runs, only=Only(only) if only else None, limit=limit
         )
 
     # What is told to others --------------------------------------------------------------------
@@ -593,6 +637,14 @@ class Evaluation:
         """MLflow's address, without a login that it may hold; None for MLflow's own choice."""
         uri = uri_of(self._workspace, self._given_uri)
         return uri and without_login(uri)
+
+    @property
+    def tracking_page(self) -> str | None:
+        """The address of MLflow's page with the runs; None where only the platform knows it.
+
+        Of a lake's own database it is that of a server which is started beside it.
+        """
+        return experiment_page(uri_of(self._workspace, self._given_uri))
 
     @property
     def _given_uri(self) -> str | None:

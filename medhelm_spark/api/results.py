@@ -11,6 +11,7 @@ from medhelm_spark.api.at_hand import Needed
 from medhelm_spark.api.coverage import Missing
 from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.suite_models import Other
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.level_change import LevelChange
@@ -26,8 +27,10 @@ from medhelm_spark.leaderboard import (
     InstancePage,
     Viewer,
     instance_detail,
+    instance_details,
 )
 from medhelm_spark.leaderboard.disclosures import Disclosure
+from medhelm_spark.render.answers import answer_text, answers_text, end_of, start_of
 from medhelm_spark.render.board import render
 from medhelm_spark.render.disclosures import render_disclosures
 from medhelm_spark.render.left_out import left_out_html, render_left_out
@@ -282,9 +285,9 @@ class Instances:
 
     def details(self) -> Iterator[InstanceDetail]:
         """The same for every answer of the page."""
-        for score in self.page.scores:
-            if detail := self.detail(score.key):
-                yield detail
+        keys = [score.key for score in self.page.scores]
+        here = Viewer.THIS_MACHINE
+        yield from instance_details(self.reader, self.run_spec, keys, viewer=here).values()
 
     def to_pandas(self) -> "pd.DataFrame":
         """The rows as a DataFrame."""
@@ -301,6 +304,102 @@ class Instances:
         first, shown = self.page.offset + 1, len(self.page.scores)
         part = f"{first} to {first + shown - 1}" if shown else f"none from {first} on"
         return f"{self.run_spec.name}: {part}, of {counted(self.page.total, 'answer')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer as a person reads it; it holds clinical text.
+
+    `prompt` is what was asked, of a conversation its last turn. `answer` is without thinking, and
+    None where there is none: `status` says why. `read` is what the run's extraction found in it,
+    None where that is nothing or the answer is compared as it stands. `references` are the correct
+    ones, `value` is the main score, `levels` who may see the texts.
+    """
+
+    scenario_name: str
+    model_deployment: str
+    number: int
+    instance_id: str
+    prompt: str
+    answer: str | None
+    read: str | None
+    references: tuple[str, ...]
+    metric: str
+    value: float | None
+    status: str
+    levels: frozenset[AccessLevel]
+
+    @property
+    def score(self) -> str:
+        """The main score in words: its value, or why there is none."""
+        return f"{self.metric} {self.status if self.value is None else _text(self.value)}"
+
+    def __str__(self) -> str:
+        title = f"#{self.number}  {self.scenario_name}  {self.model_deployment}  {self.score}"
+        parts = [("prompt", end_of(self.prompt))]
+        parts += [("answer", start_of(self.answer))] if self.answer is not None else []
+        parts += [("read as", start_of(self.read))] if self.read is not None else []
+        parts += [("reference", start_of(text)) for text in self.references]
+        return answer_text(title, parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Answers of one or more runs, and a note on each run; they hold clinical text.
+
+    A note counts the run's wrong, unread and failed answers, and says which other method of reading
+    would score how many of them as right.
+    """
+
+    answers: tuple[Answer, ...]
+    notes: tuple[str, ...]
+
+    HEADER = (
+        "scenario_name",
+        "model_deployment",
+        "number",
+        "instance_id",
+        "prompt",
+        "answer",
+        "read",
+        "references",
+        "metric",
+        "value",
+        "status",
+    )
+
+    @property
+    def levels(self) -> frozenset[AccessLevel]:
+        """Who may see the texts."""
+        return frozenset(level for answer in self.answers for level in answer.levels)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per answer, every text as a whole."""
+        for answer in self.answers:
+            yield {name: getattr(answer, name) for name in self.HEADER}
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
+
+    def __str__(self) -> str:
+        return answers_text(list(map(str, self.answers)), self.notes)
+
+    def _repr_html_(self) -> str:
+        header = ("#", "benchmark", "model", "end of prompt", "answer", "reference", "score")
+        rows = [
+            (
+                str(answer.number),
+                answer.scenario_name,
+                answer.model_deployment,
+                end_of(answer.prompt),
+                "" if answer.answer is None else start_of(answer.answer),
+                " | ".join(map(start_of, answer.references)),
+                answer.score,
+            )
+            for answer in self.answers
+        ]
+        return html_table(header, rows, self.notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,10 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from medhelm_spark.api.names import check_name
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MEDHELM_08
+from medhelm_spark.errors import ConfigError
 
 DEFAULT_OUTPUT = "benchmark_output"
 DEFAULT_LOCAL_PATH = "prod_env"
@@ -13,10 +15,28 @@ DEFAULT_PORT = 8000
 DEFAULT_HOST = "127.0.0.1"
 
 
-def _at_least_one(text: str) -> int:
+def at_least_one(text: str) -> int:
+    """A whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def suite_name(text: str) -> str:
+    """The name of a suite, refused with the command line: before a download, Spark or a lake."""
+    return _name("suite", text)
+
+
+def release_name(text: str) -> str:
+    """The name of a release, refused as a suite's is."""
+    return _name("release", text)
+
+
+def _name(kind: str, text: str) -> str:
+    try:
+        return check_name(kind, text)
+    except ConfigError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def lake(parser: ArgumentParser) -> None:
@@ -112,7 +132,13 @@ def entries(parser: ArgumentParser) -> None:
         help="run entries with models, sizes, jury and primary endpoint: a path, or smoke, public, "
         "gated, private_example, robustness",
     )
-    add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
+    add(
+        "--suite",
+        type=suite_name,
+        required=True,
+        metavar="NAME",
+        help="the suite that the runs belong to",
+    )
     _selection(parser)
     _own_data(add)
 
@@ -234,7 +260,7 @@ def running(parser: ArgumentParser) -> None:
     add(
         "-n",
         "--num-threads",
-        type=_at_least_one,
+        type=at_least_one,
         metavar="N",
         help="requests open at once to a model's server, judges aside "
         "(default: the deployment's max_concurrency)",
@@ -308,15 +334,21 @@ def levels(parser: ArgumentParser) -> None:
 def summarizing(parser: ArgumentParser) -> None:
     """Which suites, whether to pin them, and what to show."""
     add = parser.add_argument
-    add("--suite", metavar="NAME", help="the suite to summarise")
+    add("--suite", type=suite_name, metavar="NAME", help="the suite to summarise")
     add(
         "--suites",
+        type=suite_name,
         nargs="+",
         default=[],
         metavar="NAME",
         help="several suites; a run that stands in two counts as the later suite's",
     )
-    add("--release", metavar="NAME", help="pin their numbers as a draft release of this name")
+    add(
+        "--release",
+        type=release_name,
+        metavar="NAME",
+        help="pin their numbers as a draft release of this name",
+    )
     shown = parser.add_mutually_exclusive_group()
     schema(shown.add_argument)
     shown.add_argument(
@@ -327,7 +359,7 @@ def summarizing(parser: ArgumentParser) -> None:
     add(
         "-n",
         "--num-threads",
-        type=_at_least_one,
+        type=at_least_one,
         metavar="N",
         help="taken for HELM's sake; Spark decides by itself",
     )

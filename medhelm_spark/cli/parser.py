@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.cli import board_options, commands, import_options, options
+from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
 from medhelm_spark.cli.scenarios import scenarios
@@ -169,6 +170,17 @@ COMMANDS: Mapping[str, Command] = {
             "leaderboard --suite first",
             "leaderboard --suite first --show robustness",
             "leaderboard --release 2026-q1 --format csv --output-file board.csv",
+        ),
+    ),
+    "answers": Command(
+        function=answers,
+        about="Print answers with the end of their prompt, references and score, and say which "
+        "method would read those that count as wrong.",
+        options=(*_PLACES, board_options.which, board_options.answers),
+        examples=(
+            "answers --suite first --wrong",
+            "answers --suite first --benchmark pubmed_qa --model "
+            "huggingface/smollm2-135m-instruct --unread -n 5",
         ),
     ),
     "disclosures": Command(

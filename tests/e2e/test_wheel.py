@@ -72,6 +72,11 @@ def test_the_demo_ends_with_a_board(demo: str) -> None:
     assert "medhelm-spark serve" in demo
 
 
+def test_nothing_is_told_before_our_own_lines(demo: str) -> None:
+    assert demo.startswith("ingest: ")
+    assert not [line for line in demo.splitlines() if "WARN" in line or "log4j" in line]
+
+
 def test_a_real_model_answered(demo: str, command: Path, folder: Path) -> None:
     board = checked(
         command, "leaderboard", "--suite", "demo", "-o", "lake", "--format", "json",
