@@ -7,16 +7,14 @@ the demo again, and the dashboard.
 import json
 import os
 import shutil
-import socket
 import subprocess
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.installed import install_wheel
+from tests.servers import free_port, wait_healthy
 
 
 def checked(*command: str | Path, folder: Path) -> str:
@@ -94,9 +92,7 @@ def test_the_demo_again_calls_no_model(demo: str, command: Path, folder: Path) -
 
 
 def test_the_dashboard_serves(demo: str, command: Path, folder: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [str(command), "serve", "--suite", "demo", "-o", "lake", "-p", str(port)],
         cwd=folder,
@@ -104,18 +100,7 @@ def test_the_dashboard_serves(demo: str, command: Path, folder: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        assert healthy(f"http://127.0.0.1:{port}/_stcore/health")
+        wait_healthy(port, server)
     finally:
         server.terminate()
         server.wait(20)
-
-
-def healthy(address: str) -> bool:
-    """Whether the address answers within a minute."""
-    for _ in range(120):
-        try:
-            with urllib.request.urlopen(address, timeout=2) as reply:
-                return bool(reply.status == 200)
-        except OSError:
-            time.sleep(0.5)
-    return False

@@ -15,6 +15,7 @@ import pytest
 from medhelm_spark import plugins
 from medhelm_spark.cli.exit_codes import INCOMPLETE
 from medhelm_spark.statistics.intervals import wilson
+from tests.servers import free_port
 from tests.spark.conftest import Site
 from tests.spark.pages import asking, commands, page, write_files
 
@@ -72,13 +73,6 @@ def served(folder: Path, port: int) -> Iterator[None]:
     finally:
         process.terminate()
         process.wait()
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def test_the_page_about_models_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli import main
+from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.tables import TABLES
 from tests.meta.tree import ROOT
-from tests.ports import free_port, until_healthy
+from tests.servers import free_port, wait_healthy
 from tests.spark.conftest import Site
 from tests.spark.pages import page
 
@@ -50,7 +51,8 @@ def folder_of_a_medhelm_user(folder: Path) -> None:
     (folder / "run_entries.conf").write_text(CONF.format(", ".join(lines)), encoding="utf-8")
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     (folder / "hospital_eval.py").write_text("", encoding="utf-8")
-    shutil.copytree(ROOT / "conf" / "demos" / "pubmed_style", folder / "data" / "pubmedqa")
+    pubmed = ROOT / "conf" / "demos" / "pubmed_style" / "ori_pqal_demo.json"
+    shutil.copy(pubmed, folder / "ori_pqal.json")
 
 
 def serves(words: list[str]) -> None:
@@ -60,7 +62,7 @@ def serves(words: list[str]) -> None:
     command = [sys.executable, "-m", "medhelm_spark.cli", *words, "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            until_healthy(port, server)
+            wait_healthy(port, server)
         finally:
             server.terminate()
 
@@ -79,5 +81,6 @@ def test_what_a_medhelm_user_types_works(site: Site, monkeypatch: pytest.MonkeyP
     named = {name for _, here in ROW.findall(PAGE) for name in re.findall(r"tables.md#(\w+)", here)}
     assert named <= set(TABLES)
     # No judge is asked here, so nothing is annotated.
-    empty = [name for name in named - {"annotations"} if not site.rows_of("benchmark_output", name)]
+    lake = Lake(site.spark, str(site.folder / "benchmark_output"))
+    empty = [name for name in named - {"annotations"} if not lake.read(name).count()]
     assert not empty
