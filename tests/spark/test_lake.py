@@ -225,6 +225,7 @@ def told(rows: list[dict[str, Any]]) -> list[str]:
     )
 
 
+@pytest.mark.long
 def test_a_catalog_serves_as_a_lake_and_both_readers_show_the_same_board(site: Site) -> None:
     site.deploy("acme/judge", mode="judge", score=4)
     jury = {
