@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,11 +31,13 @@ quickstart: setup ## Set up, fetch the small model, run the demo benchmarks and 
 	$(BIN)/medhelm-spark fetch-model
 	$(BIN)/medhelm-spark demo
 
-test: setup test-unit test-spark test-e2e ## Set up and run all tests: unit, then Spark, then end to end
+test: setup test-unit test-spark test-e2e ## Set up and run the tests: unit, then Spark, then end to end
 test-unit: $(STAMP) ## Tests without a JVM
 	$(PYTEST) tests/unit tests/meta -n 2
 test-spark: java $(STAMP) ## Tests of tables and stages, two Spark sessions side by side
-	$(PYTEST) tests/spark -n 2 --dist worksteal
+	$(PYTEST) tests/spark -n 2 --dist worksteal -m "not long"
+test-long: java $(STAMP) ## The longest tests of tables and stages: killed drivers, logs, files at rest, a catalog (minutes)
+	$(PYTEST) tests/spark -n 2 --dist worksteal -m long
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
 	$(PYTEST) tests/e2e -n 2 --dist loadfile
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.cli import main
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.reader import FileReader
 from medhelm_spark.lake.session import open_session
 
 # Java as for one command (`conf/settings/local.yaml`) would spend a quarter of hundreds of runs on
@@ -119,7 +120,9 @@ class Site:
         return main([command, *arguments, "--suite", suite, *flags, *quiet])
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        return self.lake.read(table).toArrow().to_pylist()  # type: ignore[no-any-return]
+        """All rows of a table, read without Spark: a hundredth of its time for so few."""
+        reader = FileReader(str(self.lake_path))
+        return reader.query(f"SELECT * FROM {{{table}}}").to_pylist()  # type: ignore[no-any-return]
 
     def board(self, suite: str = "s") -> list[dict[str, Any]]:
         """The board of a suite, as its json says."""

@@ -40,6 +40,7 @@ def asked(host, port):
 '''
 
 
+@pytest.mark.long
 @pytest.mark.attack("rest", "what Spark holds in memory, asked for at its ports by another user")
 @pytest.mark.attack("rest", "a local lake, mlflow.db and Spark's folders, read by another user")
 def test_nobody_else_reads_what_a_private_run_leaves(tmp_path: Path, spark: SparkSession) -> None:

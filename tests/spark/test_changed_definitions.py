@@ -158,6 +158,7 @@ def jury(*judges: str, **args: str) -> dict[str, Any]:
     return {"name": "jury_score", "prompt_file": "judge.txt", "judges": named, "args": args}
 
 
+@pytest.mark.long
 def test_a_jury_is_asked_about_the_model_that_is_run(
     suite: Suite, capsys: pytest.CaptureFixture[str]
 ) -> None:

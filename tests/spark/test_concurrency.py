@@ -49,6 +49,7 @@ def current(site: Site) -> list[RequestResult]:
     return rows_of(site.lake.query(CURRENT_RESULTS), RequestResult)
 
 
+@pytest.mark.long
 def test_a_second_driver_refuses_and_a_killed_one_costs_the_open_wave_at_most(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.lake.reader import open_reader
@@ -132,6 +133,7 @@ def logs_of(site: Site) -> str:
     return log.read_text(errors="replace")
 
 
+@pytest.mark.long
 def test_no_marked_text_is_logged_whatever_breaks(tmp_path: Path, spark: SparkSession) -> None:
     site = Site(tmp_path, spark)
     logs = logs_of(site)
