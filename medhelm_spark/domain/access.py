@@ -21,4 +21,4 @@ _STRICTNESS = {level: place for place, level in enumerate(AccessLevel)}
 
 def strictest(levels: Iterable[AccessLevel]) -> AccessLevel:
     """The level of a row derived from rows of these levels; PRIVATE when there are none."""
-    return max(levels, key=lambda level: level.strictness, default=AccessLevel.PRIVATE)
+    return max(levels, key=_STRICTNESS.__getitem__, default=AccessLevel.PRIVATE)

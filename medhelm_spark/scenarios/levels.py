@@ -11,6 +11,9 @@ LEVEL_COLUMN = "access_level"
 LAKE_COLUMN = "write_id"
 """The column that every table of a lake has, and no other table is expected to have."""
 
+_WHITE_SPACE = bytes(byte for byte in range(128) if chr(byte).isspace())
+_LEVELS = {level.value: level for level in AccessLevel}
+
 LONG = 64
 """From this many characters on a single column is known again; shorter ones are said by many."""
 
@@ -25,7 +28,7 @@ def table_level(fields: Mapping[str, Any]) -> AccessLevel | None:
 def file_level(fields: Mapping[str, Any]) -> AccessLevel | None:
     """The level that a file's record names, as an export of a lake's table does."""
     value = fields.get(LEVEL_COLUMN)
-    return next((level for level in AccessLevel if level.value == value), None)
+    return _LEVELS.get(value) if isinstance(value, str) else None
 
 
 def text_hashes(content: ParsedInput, fields: Mapping[str, Any]) -> tuple[int, ...]:
@@ -36,7 +39,8 @@ def text_hashes(content: ParsedInput, fields: Mapping[str, Any]) -> tuple[int, .
     answers = [reference.text for reference in content.references]
     turns = [message.content for message in content.messages]
     whole = "\n".join((content.input, *turns, "", *answers))
-    return tuple(sorted({_hash(whole), *map(_hash, _long((content.input, *turns), fields))}))
+    texts = {whole, *_long((content.input, *turns), fields)}  # a column is often the whole input
+    return tuple(sorted(set(map(_hash, texts))))
 
 
 def _long(texts: tuple[str, ...], fields: Mapping[str, Any]) -> Iterator[str]:
@@ -47,5 +51,8 @@ def _long(texts: tuple[str, ...], fields: Mapping[str, Any]) -> Iterator[str]:
 
 def _hash(text: str) -> int:
     """64 bits of the text without its letters' case and its white space."""
-    plain = " ".join(text.split()).casefold().encode("utf-8", "surrogatepass")
+    if text.isascii():  # the same bytes at a fifth of the time
+        plain = text.lower().encode().translate(None, _WHITE_SPACE)
+    else:
+        plain = "".join(text.split()).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(plain, digest_size=8).digest(), "big", signed=True)

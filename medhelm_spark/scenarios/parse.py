@@ -61,8 +61,8 @@ class _Parsed(NamedTuple):
     extra_data: Mapping[str, str]
     sub_split: str | None
     identity: tuple[object, ...]
-    fields: Mapping[str, Any] = {}
-    access_level: AccessLevel = AccessLevel.PRIVATE
+    fields: Mapping[str, Any]
+    access_level: AccessLevel
 
 
 def parse_records(
@@ -176,10 +176,6 @@ def _parse_variant(
             parsed = _parsed(record, card, parse(record, card), extra, ids)
         except BadRecord as bad:
             return bad.reason
-        own = record.access_level or file_level(record.fields)
-        parsed = parsed._replace(
-            fields=record.fields, access_level=strictest([card.access_level, own or PUBLIC])
-        )
         if variant is None:
             return parsed
         return parsed._replace(source_id=f"{parsed.source_id}:{variant.name}")
@@ -200,6 +196,7 @@ def _parsed(
     )
     sub_split = content.sub_split or optional_text(record, card, "sub_split")
     identity = _identity(content, extra_data, split, sub_split)
+    own = record.access_level or file_level(record.fields)
     return _Parsed(
         source_id=_source_id(record, card, content, ids, identity),
         split=split,
@@ -207,6 +204,8 @@ def _parsed(
         extra_data=extra_data,
         sub_split=sub_split,
         identity=identity,
+        fields=record.fields,
+        access_level=strictest([card.access_level, own]) if own else card.access_level,
     )
 
 

@@ -44,6 +44,8 @@ MAX_WAVE_ROWS = 200_000
 # What Spark says of a task whose process ended each time that it was tried.
 DEATHS = ("Python worker exited unexpectedly", "ExecutorLostFailure")
 
+PRIVATE = AccessLevel.PRIVATE.strictness
+
 # What failed before comes last: requests that always fail must not keep a run from the others.
 SLICE = """
 SELECT * FROM (SELECT *,
@@ -78,17 +80,16 @@ LEFT JOIN {{instances}} i ON i.data_version = s.data_version AND i.instance_id =
 GROUP BY q.request_id
 """
 
+_WITH_SOURCE = f"greatest({strictness_sql('w.access_level')}, coalesce(l.strictness, {PRIVATE}))"
 LEVELLED = f"""
-SELECT w.* EXCEPT (access_level), p.messages, p.text,
-       {
-    level_sql(
-        f"greatest({strictness_sql('w.access_level')}, "
-        f"{strictness_sql('p.access_level')}, "
-        f"coalesce(l.strictness, {AccessLevel.PRIVATE.strictness}))"
-    )
-} AS access_level
-FROM {{assigned}} w JOIN {{prompts}} p ON p.prompt_id = w.prompt_id
-LEFT JOIN {{levels}} l ON l.request_id = w.request_id
+SELECT w.* EXCEPT (access_level), {level_sql(_WITH_SOURCE)} AS access_level
+FROM {{assigned}} w LEFT JOIN {{levels}} l ON l.request_id = w.request_id
+"""
+
+_WITH_PROMPT = f"greatest({strictness_sql('w.access_level')}, {strictness_sql('p.access_level')})"
+WITH_TEXT = f"""
+SELECT w.* EXCEPT (access_level), p.messages, p.text, {level_sql(_WITH_PROMPT)} AS access_level
+FROM {{levelled}} w JOIN {{prompts}} p ON p.prompt_id = w.prompt_id
 """
 
 
@@ -121,17 +122,12 @@ class AskEngines:
         gate = gate_for(self.policy, self.deployments, routes, self.nodes)
         for name, group in groupby(requests, key=attrgetter("model_deployment")):
             deployment = self.deployments[name]
+            place = factory_of(deployment).destination(deployment)
             results = engine_for(deployment).answer(_once(group), gate)
             for result in until_outage(results, deployment.failures_in_a_row):
-                yield _with_destination(result, deployment)
-
-
-def _with_destination(result: RequestResult, deployment: Deployment) -> RequestResult:
-    """The result with where its text went; of a denied request it went nowhere."""
-    if result.failure is FailureKind.DENIED:
-        return result
-    place = factory_of(deployment).destination(deployment)
-    return replace(result, destination=place, locality=deployment.locality)
+                if result.failure is not FailureKind.DENIED:  # a denied request went nowhere
+                    result = replace(result, destination=place, locality=deployment.locality)
+                yield result
 
 
 def _once(requests: Iterable[Request]) -> Iterator[Request]:
@@ -316,9 +312,9 @@ def _with_text(
         data=F.broadcast(ctx.lake.frame(data, DataOf)),
         instances=ctx.lake.read("instances").where(F.col("data_version").isin(versions)),
     )
-    rows = ctx.lake.query(
-        LEVELLED, assigned=F.broadcast(assign_slots(ctx.lake, wave, slots)), levels=levels
-    )
+    # Text joins last and is shuffled once, to its slot.
+    levelled = ctx.lake.query(LEVELLED, assigned=assign_slots(ctx.lake, wave, slots), levels=levels)
+    rows = ctx.lake.query(WITH_TEXT, levelled=F.broadcast(levelled))
     longest = F.col("decoding.max_tokens").desc()
     order = ("text", "messages", "prompt_id", "request_id")
     own = rows.repartition(slots, SLOT)
