@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import io
 import pkgutil
 import re
 import shlex
@@ -134,7 +135,7 @@ def problem_of(words: list[str]) -> str:
         job = (ROOT / words[at]).read_text(encoding="utf-8")
         words = [program, *re.findall(r'main\(\["([\w-]+)"', job), *words[at + 1 :]]
     try:
-        with contextlib.redirect_stderr(None):
+        with contextlib.redirect_stderr(io.StringIO()):
             parse(words[1:])
     except (SystemExit, MedhelmSparkError) as error:
         return f"{type(error).__name__}: {error}"

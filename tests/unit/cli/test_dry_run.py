@@ -212,7 +212,7 @@ def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Pat
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ("medec:model=acme/a", "missing: data medec: medec/MEDEC-MS-TestSet"),
+        ("n2c2_ct_matching:model=acme/a", "missing: data n2c2_ct_matching: n2c2_ct_matching/test"),
         ("pubmed_qa:model=openai/gpt-4o", "missing: model openai/gpt-4o: "),
         ("pubmed_qa:model=hf/weights", "needs the package vllm"),
         ("pubmed_qa:model=huggingface/smollm2-135m-instruct", "run `medhelm-spark fetch-model`"),

@@ -34,7 +34,7 @@ def test_the_shipped_deployments(shipped) -> None:
     assert (vendor.engine, vendor.locality) == ("openai", Locality.EXTERNAL)
     assert vendor.args["api_key"] == "env:OPENAI_API_KEY"
     vendors = [each for each in deployments.values() if each.locality is Locality.EXTERNAL]
-    assert all(each.prices and each.prices.as_of for each in vendors)
+    assert all(each.prices.as_of for each in vendors if each.prices)
     assert deployments["huggingface/qwen2.5-7b-instruct"].engine == "vllm"
     assert deployments["canned/judge"].args == {"mode": "judge", "score": 3}
     for name in ("vllm/qwen2.5-7b-instruct", "ollama/qwen2.5-7b-instruct"):

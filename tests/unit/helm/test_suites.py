@@ -191,4 +191,4 @@ def test_the_shipped_jury_of_three_makers(shipped: Registry, write: Write) -> No
     assert makers == ["OpenAI", "Anthropic", "Google"]
     for judge in judges:
         assert str(judge.args["api_key"]).startswith("env:")
-        assert (judge.locality, judge.prices is not None) == (Locality.EXTERNAL, True)
+        assert judge.locality is Locality.EXTERNAL
