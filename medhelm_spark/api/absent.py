@@ -28,13 +28,18 @@ def absent_files(workspace: Workspace, cards: Iterable[ScenarioCard]) -> dict[st
             refuse_absent(card.source)
         except AbsentDataError as error:
             absent[name] = str(error)
-    location = Location.of(workspace.location)
-    is_ours = workspace.settings.platform is Platform.LOCAL and location.is_folder
-    if not absent or not is_ours:
+    if not absent:
         return {}
-    wanted = [looked_for[name] for name in absent]
-    held = held_names(workspace.reader, wanted) if location.may_exist else set()
-    return {name: reason for name, reason in absent.items() if name not in held}
+    held = held_here(workspace, [looked_for[name] for name in absent])
+    return {} if held is None else {name: why for name, why in absent.items() if name not in held}
+
+
+def held_here(workspace: Workspace, cards: Iterable[ScenarioCard]) -> set[str] | None:
+    """The names of the cards whose data the lake holds; None where Spark alone could tell."""
+    location = Location.of(workspace.location)
+    if workspace.settings.platform is not Platform.LOCAL or not location.is_folder:
+        return None
+    return held_names(workspace.reader, cards) if location.may_exist else set()
 
 
 def absent_runs(runs: Iterable[ResolvedRun], reasons: Mapping[str, str]) -> list[AbsentRun]:

@@ -7,15 +7,13 @@ catalog's table is not known here.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from medhelm_spark.api.absent import absent_files, held_here
 from medhelm_spark.api.evaluate import TABULAR, Resolved, askable, check_engine
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.domain.counting import first_of
-from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import MedhelmSparkError
-from medhelm_spark.lake.location import Location
-from medhelm_spark.scenarios import Presence, absent_files, advice, check_package, presence
-from medhelm_spark.stages.ingest.stage import parse_hash
+from medhelm_spark.scenarios import Presence, check_package, presence
 
 DATA, MODEL = "data", "model"
 
@@ -24,7 +22,6 @@ HOW: dict[Presence, str] = {
     Presence.HUB: "will be fetched from the Hugging Face hub where its cache lacks it",
     Presence.TABLE: "is a table; not checked",
 }
-SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,31 +49,22 @@ def needed_by(resolved: Resolved) -> tuple[Needed, ...]:
 
 
 def _data(resolved: Resolved) -> Iterator[Needed]:
-    cache = cache_folder() / "data"
-    held = _held(resolved)
-    for name in dict.fromkeys(run.card.name for run in resolved.runs):
-        card = resolved.given.cards[name]
-        is_own = name in resolved.own or card.shape == TABULAR
-        if card.source.data_version or (not is_own and (name, parse_hash(card)) in held):
+    named = dict.fromkeys(run.card.name for run in resolved.runs)
+    cards = [resolved.given.cards[name] for name in named]
+    cards = [card for card in cards if not card.source.data_version]  # the others are in the lake
+    absent = absent_files(resolved.workspace, cards)
+    held = held_here(resolved.workspace, cards) or set()
+    for card in cards:
+        is_own = card.name in resolved.own or card.shape == TABULAR
+        place = presence(card, cache_folder() / "data")
+        if card.name in absent:
+            yield Needed(kind=DATA, name=card.name, is_missing=True, told=absent[card.name])
+        elif card.name in held and not is_own:
             continue
-        place = presence(card, cache)
-        if place in (Presence.ABSENT, Presence.PART):
-            files = first_of(absent_files(card, cache), SHOWN)
-            told = f"{files}: no such file; {advice(card.source)}."
-            yield Needed(kind=DATA, name=name, is_missing=True, told=told)
         elif place is Presence.HUB and (why := _why_not_read(card)):
-            yield Needed(kind=DATA, name=name, is_missing=True, told=why)
+            yield Needed(kind=DATA, name=card.name, is_missing=True, told=why)
         elif place in HOW:
-            yield Needed(kind=DATA, name=name, is_missing=False, told=f"{HOW[place]}.")
-
-
-def _held(resolved: Resolved) -> set[tuple[str, str]]:
-    """The scenarios whose data a lake of files holds, with the hash of the card that read it."""
-    location = Location.of(resolved.workspace.location)
-    if location.is_catalog or not location.may_exist:
-        return set()
-    rows = resolved.workspace.reader.rows("SELECT * FROM {scenarios}", ScenarioVersion)
-    return {(row.scenario_name, row.card_hash) for row in rows}
+            yield Needed(kind=DATA, name=card.name, is_missing=False, told=f"{HOW[place]}.")
 
 
 def _why_not_read(card: ScenarioCard) -> str:

@@ -4,7 +4,6 @@ from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch
 from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import (
     Presence,
-    absent_files,
     advice,
     beside,
     localize,
@@ -76,7 +75,6 @@ __all__ = [
     "Received",
     "Record",
     "RecordKey",
-    "absent_files",
     "advice",
     "as_files",
     "at_commit",

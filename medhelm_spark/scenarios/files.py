@@ -199,13 +199,6 @@ def presence(card: ScenarioCard, cache: Path) -> Presence:
     return Presence.PART if len(lacking) < len(files) else Presence.ABSENT
 
 
-def absent_files(card: ScenarioCard, cache: Path) -> tuple[str, ...]:
-    """The files that are neither here nor to be had by an address, as the card names them."""
-    return tuple(
-        file.path for file in _files(card.source) if not file.url and not _is_here(file, cache)
-    )
-
-
 def _files(source: DataSource) -> list[SourceFile]:
     """All files that the source names, texts with their addresses."""
     joined = (SourceFile(path=path) for path in beside(replace(source, texts={})))

@@ -11,15 +11,12 @@ from medhelm_spark.api.absent import absent_files
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.cli import main
-from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.imported import ImportedScenario
-from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.stages.ingest.stage import parse_hash
 from tests.cards import NOTES
 from tests.exports import instance, kept
-from tests.unit.leaderboard.planted import append
+from tests.unit.leaderboard.planted import ingested
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -94,45 +91,12 @@ def test_what_was_typed_wrong_ends_at_once(site: Path, capsys: pytest.CaptureFix
     assert not Path("lake").exists()
 
 
-def held(lake: Path, name: str, card_hash: str) -> None:
-    version = ScenarioVersion(
-        scenario_name=name,
-        data_version=f"v-{name}",
-        card_hash=card_hash,
-        access_level=AccessLevel.PUBLIC,
-        display_name=name,
-        category="",
-        subcategory="",
-        main_metric="exact_match",
-        main_split="test",
-        verified=Verified.REAL,
-        num_instances=1,
-        num_quarantined=0,
-        source="csv",
-    )
-    record = RunRecord(
-        stage="ingest",
-        unit_id=version.data_version,
-        write_id=name,
-        fingerprint="f",
-        suite="s",
-        started_at=NOW,
-        finished_at=NOW,
-        counts={"test": 1},
-        code_version="0",
-        spark_version="4",
-        schema_version=1,
-    )
-    append(lake, "scenarios", [version], name)
-    append(lake, "runs", [record], name)
-
-
 def test_data_that_the_lake_holds_needs_no_file(site: Path) -> None:
     workspace = Workspace("lake", site)
     cards = [workspace.registry.cards[name] for name in ("gone", "lost", "pubmed_qa")]
     assert list(absent_files(workspace, cards)) == ["gone", "lost"]
-    held(Path("lake"), "gone", parse_hash(cards[0]))
-    held(Path("lake"), "lost", "of another card")
+    ingested(Path("lake"), "gone", parse_hash(cards[0]))
+    ingested(Path("lake"), "lost", "of another card")
     assert list(absent_files(workspace, cards)) == ["lost"]
     assert list(absent_files(Workspace("hive.medhelm", site), cards)) == []
 

@@ -9,10 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
-from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.stages.ingest.stage import parse_hash
-from tests.unit.leaderboard.planted import append
+from tests.unit.leaderboard.planted import ingested
 
 CONF = """
     entries: [
@@ -212,7 +211,7 @@ def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Pat
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ("n2c2_ct_matching:model=acme/a", "missing: data n2c2_ct_matching: n2c2_ct_matching/test"),
+        ("mimiciv_billing_code:model=acme/a", "missing: data mimiciv_billing_code: mimiciv"),
         ("pubmed_qa:model=openai/gpt-4o", "missing: model openai/gpt-4o: "),
         ("pubmed_qa:model=hf/weights", "needs the package vllm"),
         ("pubmed_qa:model=huggingface/smollm2-135m-instruct", "run `medhelm-spark fetch-model`"),
@@ -250,22 +249,7 @@ def test_what_can_be_fetched_or_asked_is_not_missing(typed: Typed) -> None:
 
 def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
     card = load_site().cards["medec"]
-    row = ScenarioVersion(
-        scenario_name="medec",
-        data_version="v",
-        card_hash=parse_hash(card),
-        access_level=card.access_level,
-        display_name=card.display_name,
-        category=card.category,
-        subcategory=card.subcategory,
-        main_metric=card.main_metric,
-        main_split=card.main_split.value,
-        verified=card.verified,
-        num_instances=1,
-        num_quarantined=0,
-        source="csv",
-    )
-    append(Path("lake"), "scenarios", [row], "w")
+    ingested(Path("lake"), "medec", parse_hash(card))
     code, _, said = typed("-r", "medec:model=acme/a", "-o", "lake")
     assert (code, said) == (0, "1 run; nothing was written or sent\n")
 
