@@ -36,10 +36,10 @@ test-unit: $(STAMP) ## Tests without a JVM
 	$(PYTEST) tests/unit tests/meta -n 2
 test-spark: java $(STAMP) ## Tests of tables and stages, two Spark sessions side by side
 	$(PYTEST) tests/spark -n 2 --dist worksteal -m "not long"
-test-long: java $(STAMP) ## The longest tests of tables and stages: killed drivers, logs, files at rest, a catalog (minutes)
-	$(PYTEST) tests/spark -n 2 --dist worksteal -m long
+test-long: java $(STAMP) ## The longest tests: killed drivers, logs, files at rest, a catalog, a first hour (minutes)
+	$(PYTEST) tests/spark tests/e2e -n 2 --dist worksteal -m long
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
-	$(PYTEST) tests/e2e -n 2 --dist loadfile
+	$(PYTEST) tests/e2e -n 2 --dist loadfile -m "not long"
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
 	$(PYTEST) tests/cluster
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.api.attested import attested
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.sampling import load_sampling
-from medhelm_spark.domain.deployment import OnFailure
+from medhelm_spark.domain.deployment import Locality, OnFailure
 from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
@@ -33,7 +34,8 @@ class Entries:
     Field names are those of HELM's flags: `max_eval_instances` is `-m`. A list may be given as one
     text or path where it holds one. `compat` is `medhelm-0.8` or None; `num_threads`, from 1 on,
     caps the requests open at once to a model's server. Relative paths in entries start at
-    `base_dir`.
+    `base_dir`. `attest_locality` (`local`, `tenant`, `baa` or `external`) is where the models run
+    that a name alone stands for; without it that is unknown, and gated and private text is refused.
     """
 
     run_entries: str | Sequence[str] = ()
@@ -48,6 +50,7 @@ class Entries:
     compat: str | None = None
     num_threads: int | None = None
     base_dir: str | Path | None = None
+    attest_locality: Locality | str | None = None
 
     def load(self, site: Path | None) -> "LoadedEntries":
         """The entries that are given; `site` is the folder whose suite files are known by name.
@@ -79,6 +82,9 @@ class Entries:
                 raise ConfigError(
                     f"{name} is {value!r}; allowed: a whole number of at least {least}."
                 )
+        places = tuple(map(str, Locality))
+        if self.attest_locality is not None and self.attest_locality not in places:
+            raise UnknownNameError("locality", str(self.attest_locality), places)
         for name in LISTS:
             for item in listed(getattr(self, name)):
                 if not isinstance(item, str | Path if name == "conf_paths" else str):
@@ -161,7 +167,10 @@ class LoadedEntries:
         options = self.options
         base_dir = Path(options.base_dir) if options.base_dir else Path.cwd()
         runs = expand(self.entries, registry, base_dir=base_dir, selection=self._selection())
-        return tuple(_with(run, self._deployment_changes()) for run in runs)
+        runs = tuple(_with(run, self._deployment_changes()) for run in runs)
+        if options.attest_locality is None:
+            return runs
+        return attested(runs, Locality(options.attest_locality))
 
     def _selection(self) -> Selection:
         """What options and the suite file add to the entries."""

@@ -50,7 +50,7 @@ from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError
@@ -377,7 +377,6 @@ class Evaluation:
         source: Source = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
-        attest_locality: Locality | str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -396,15 +395,12 @@ class Evaluation:
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
-            attest_locality: where a model that no file registers was when it answered: `local`,
-                `tenant`, `baa` or `external`. Without it that is unknown, and gated and private
-                text is refused. What is stated is recorded in `policy_decisions`.
-            options: fields of Entries.
+            options: fields of Entries. `attest_locality` is where a model that no file registers
+                was when it answered; it is recorded in `policy_decisions`.
         """
         check_name("suite", suite)
         loaded = entries_of(entries, options).load(self._workspace.site)
-        attested = Locality(attest_locality) if attest_locality else None
-        workspace = with_unknown_models(self._workspace, loaded, attested)
+        workspace = with_unknown_models(self._workspace, loaded)
         resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
         answers = answers_at(str(file), fields or {})
         check_single(resolved.runs)

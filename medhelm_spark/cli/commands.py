@@ -181,7 +181,6 @@ def import_responses(args: Namespace) -> int:
         source=args.source,
         columns=parse_columns(args.columns),
         access_level=level_of(args),
-        attest_locality=args.attest_locality,
     )
     return finished(done, args)
 

@@ -4,7 +4,6 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.deployment import Locality
 
 
 def scenario(parser: ArgumentParser) -> None:
@@ -71,10 +70,4 @@ def responses(parser: ArgumentParser) -> None:
         metavar="NAMES",
         help="what the file calls them, as source_id='Row Number',completion='LLM Answer', or "
         "where in a column they are, as completion=response.choices.0.message.content",
-    )
-    add(
-        "--attest-locality",
-        choices=tuple(map(str, Locality)),
-        help="where a model that no file registers was when it answered; needed for gated and "
-        "private text, and recorded",
     )

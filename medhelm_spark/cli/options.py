@@ -6,6 +6,7 @@ from pathlib import Path
 
 from medhelm_spark.api.names import check_name
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.run import MEDHELM_08
 from medhelm_spark.errors import ConfigError
 
@@ -138,6 +139,12 @@ def entries(parser: ArgumentParser) -> None:
         required=True,
         metavar="NAME",
         help="the suite that the runs belong to",
+    )
+    add(
+        "--attest-locality",
+        choices=tuple(map(str, Locality)),
+        help="where models run that no file lists, as ollama/llama3.1:8b, or ran when they gave "
+        "answers that are imported; needed for gated and private text, and recorded",
     )
     _selection(parser)
     _own_data(add)

@@ -57,8 +57,9 @@ def _is_unstated_name(deployment: Deployment) -> bool:
 
 def _unstated(deployment: Deployment) -> str:
     return (
-        "a name alone does not state where its model runs; write below `model_deployments:` in "
-        f"model_deployments.yaml of your site folder, with one of {', '.join(Locality)} for PLACE: "
+        f"a name alone does not state where its model runs; say it with --attest-locality PLACE, "
+        f"which is one of {', '.join(Locality)}, or write below `model_deployments:` in "
+        "model_deployments.yaml of your site folder: "
         f"{listing(deployment)}"
     )
 

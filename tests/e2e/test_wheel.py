@@ -5,49 +5,19 @@ the demo again, and the dashboard.
 """
 
 import json
-import os
-import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.installed import install_wheel
+from tests.installed import checked
 from tests.servers import free_port, wait_healthy
-
-
-def checked(*command: str | Path, folder: Path) -> str:
-    """Run a command, show what it printed when it fails; returns both streams."""
-    # A session of this process names its own Python for Spark's workers.
-    ours = ("PYTHONPATH", "PYSPARK_PYTHON")
-    environment = {key: value for key, value in os.environ.items() if key not in ours}
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=900,
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty folder."""
     return tmp_path_factory.mktemp("newcomer")
-
-
-@pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """`medhelm-spark` of a fresh environment that holds `[local]` and nothing of the checkout."""
-    place = tmp_path_factory.mktemp("installed")
-    yield install_wheel(place, "[local]") / "bin" / "medhelm-spark"
-    shutil.rmtree(place)  # half a gigabyte
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,11 @@ ROW = re.compile(r"^\| (?!In MedHELM|---)(.*) \| (.*) \|$", re.MULTILINE)
 COMMAND = re.compile(r"`(medhelm-spark [^`]+)`")
 TRACKED = ("run", "import-responses", "summarize", "publish")
 ENTRY = "medhelm_configurable_benchmark:config_path=benchmark.yaml,model={}"
+PLUGIN = """\
+from medhelm_spark.scenarios import PARSERS as SHIPPED
+
+PARSERS = {"ward_tabular": SHIPPED["tabular"]}
+"""
 CONF = "entries: [{}]\n"
 SCHEMA = """\
 metrics: [{name: exact_match}]
@@ -50,7 +55,7 @@ def folder_of_a_medhelm_user(folder: Path) -> None:
     )
     (folder / "run_entries.conf").write_text(CONF.format(", ".join(lines)), encoding="utf-8")
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
-    (folder / "hospital_eval.py").write_text("", encoding="utf-8")
+    (folder / "hospital_eval.py").write_text(PLUGIN, encoding="utf-8")
     pubmed = ROOT / "conf" / "demos" / "pubmed_style" / "ori_pqal_demo.json"
     shutil.copy(pubmed, folder / "ori_pqal.json")
 

@@ -41,7 +41,13 @@ from medhelm_spark.stages.ingest.held import raised_cards
 from medhelm_spark.stages.ingest.histories import not_drawn
 from medhelm_spark.stages.ingest.pins import keep_new, pins_of
 from medhelm_spark.stages.ingest.sources import located, read, size_of
-from medhelm_spark.stages.ingest.unchanged import changed, is_loose, pinned, refuse_changed, stamps
+from medhelm_spark.stages.ingest.unchanged import (
+    changed,
+    loose_tables,
+    pinned,
+    refuse_changed,
+    stamps,
+)
 from medhelm_spark.stages.run_stage import Written, run_stage
 
 ROWS_PER_FILE = 1 << 40
@@ -315,11 +321,12 @@ def _refuse_moved(
     ctx: Context, cards: Mapping[str, ScenarioCard], data: Mapping[str, Ingested]
 ) -> None:
     """A table without versions is read once more: it must still be what it was."""
-    loose = {name: card for name, card in cards.items() if is_loose(card)}
+    loose = {name: card for name, card in cards.items() if loose_tables(card)}
     again = _first_pass(ctx, loose) if loose else {}
     for name, held in again.items():
         if held.data_version != data[name].data_version:
-            raise changed(f"scenario {name!r}: a table")
+            tables = ", ".join(map(repr, loose_tables(cards[name])))
+            raise changed(f"scenario {name!r}: table {tables}")
 
 
 def _size(held: Ingested) -> int:

@@ -30,12 +30,14 @@ def pinned(ctx: Context, card: ScenarioCard) -> ScenarioCard:
     return replace(card, source=source)
 
 
-def is_loose(card: ScenarioCard) -> bool:
-    """Whether the source may change without a sign."""
-    events = card.source.history.tables if card.source.history else ()
-    revisions = [each.revision for each in events]
-    revisions += [card.source.revision] if card.source.table is not None else []
-    return None in revisions
+def loose_tables(card: ScenarioCard) -> list[str]:
+    """The tables of the source that may change without a sign: those without versions."""
+    source = card.source
+    events = source.history.tables if source.history else ()
+    tables = {each.table: each.revision for each in events}
+    if source.table is not None:
+        tables[source.table] = source.revision
+    return [name for name, revision in tables.items() if revision is None]
 
 
 def stamps(card: ScenarioCard) -> Stamps:
