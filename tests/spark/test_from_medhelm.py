@@ -55,7 +55,7 @@ def folder_of_a_medhelm_user(folder: Path) -> None:
     )
     (folder / "run_entries.conf").write_text(CONF.format(", ".join(lines)), encoding="utf-8")
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
-    (folder / "hospital_eval.py").write_text(PLUGIN, encoding="utf-8")
+    (folder / "ward_parsers.py").write_text(PLUGIN, encoding="utf-8")
     pubmed = ROOT / "conf" / "demos" / "pubmed_style" / "ori_pqal_demo.json"
     shutil.copy(pubmed, folder / "ori_pqal.json")
 
@@ -75,6 +75,7 @@ def serves(words: list[str]) -> None:
 def test_what_a_medhelm_user_types_works(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     folder_of_a_medhelm_user(site.folder)
     monkeypatch.syspath_prepend(str(site.folder))
+    site.spark.sparkContext.addPyFile(str(site.folder / "ward_parsers.py"))
     commands = typed()
     assert {words[0] for words in commands} >= {"run", "summarize", "publish", "serve", "estimate"}
     for words in commands:

@@ -55,7 +55,7 @@ def at_hand(
         AbsentDataError: it is not.
     """
     cards = list(cards)
-    pins = pins_of(ctx, cards)
+    pins = pins_of(ctx.within(INGEST), cards)
     here: dict[str, ScenarioCard] = {}
     absent: dict[str, str] = {}
     for card in cards:
