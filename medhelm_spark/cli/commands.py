@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 
 from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
@@ -94,7 +95,9 @@ def init(args: Namespace) -> int:
     The filled prompt goes to standard output, to whoever typed the command, and nowhere else: not
     on a platform whose drivers keep their output in a log.
     """
-    place = args.file if args.table is None else TABLE + args.table.removeprefix(TABLE)
+    place = args.file or args.table
+    if args.table and not Path(args.table).is_file():  # a file's name is no table's
+        place = TABLE + args.table.removeprefix(TABLE)
     made = evaluation(args).init_benchmark(
         place, args.folder, text=args.text, label=args.label, id_column=args.id
     )

@@ -70,7 +70,7 @@ def test_my_delta_table(typed: Typed, tmp_path: Path) -> None:
     write_deltalake(tmp_path / "letters_table", pa.table(columns))
     columns_said = "--text note --label urgent --id letter_id"
     said = typed(f"medhelm-spark init letters --table ./letters_table {columns_said}")
-    assert NOTES[0][1] in said
+    assert any(note in said for _, note, _ in NOTES)
     assert "medhelm-spark run" in said
     said = typed(f"medhelm-spark run --suite first -r {entry('letters', SMALL)}")
     assert "4 model calls" in said
@@ -83,7 +83,7 @@ def test_my_csv_and_my_server(typed: Typed, tmp_path: Path, server: ModelServer)
     write_letters(tmp_path)
     model = f"vllm/ward@http://127.0.0.1:{server.port}/v1"
     typed("medhelm-spark init --file letters.csv --text note --label urgent --id letter_id")
-    assert "answers" in typed(f"medhelm-spark models --check {model}")
+    assert "yes, " in typed(f"medhelm-spark models --check {model}")
     said = typed(
         f"medhelm-spark run --suite first -r {entry('letters', model)} --attest-locality local"
     )

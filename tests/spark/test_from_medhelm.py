@@ -72,6 +72,7 @@ def serves(words: list[str]) -> None:
             server.terminate()
 
 
+@pytest.mark.long
 def test_what_a_medhelm_user_types_works(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     folder_of_a_medhelm_user(site.folder)
     monkeypatch.syspath_prepend(str(site.folder))

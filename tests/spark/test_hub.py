@@ -105,6 +105,7 @@ def workers(site: Site, monkeypatch: pytest.MonkeyPatch, **environment: str) -> 
         monkeypatch.setitem(site.spark.sparkContext.environment, name, value)
 
 
+@pytest.mark.long
 def test_a_data_set_of_the_hub(
     site: Site,
     mirror: dict[str, bytes],

@@ -127,6 +127,7 @@ def test_a_table_is_not_public_because_a_file_says_so(
 FENCE = re.compile(r"```(python|sql)\n(.*?)```", re.DOTALL)
 
 
+@pytest.mark.long
 def test_the_queries_of_the_page_of_tables_answer_over_a_lake(site: Site) -> None:
     site.spark.sql("CREATE SCHEMA clinic")
     spark, lake = site.spark, str(site.lake_path)
