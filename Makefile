@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-intervals bench-vllm bench-medhelm answer-report docs clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,6 +8,7 @@ STAMP := $(VENV)/.installed
 BERT := .venv-summarization
 VLLM := .venv-vllm
 PARITY := .venv-parity
+INSPECT := .venv-inspect
 HELPER := .cache/uv
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
 # The first interpreter that runs and is of a supported version; `make PYTHON=...` names another.
@@ -35,10 +36,10 @@ test-unit: $(STAMP) ## Tests without a JVM
 	$(PYTEST) tests/unit tests/meta -n 2
 test-spark: java $(STAMP) ## Tests of tables and stages, two Spark sessions side by side
 	$(PYTEST) tests/spark -n 2 --dist worksteal -m "not long"
-test-long: java $(STAMP) ## The longest tests of tables and stages: killed drivers, logs, files at rest, a catalog (minutes)
-	$(PYTEST) tests/spark -n 2 --dist worksteal -m long
+test-long: java $(STAMP) ## The longest tests: killed drivers, logs, files at rest, a catalog, a first hour (minutes)
+	$(PYTEST) tests/spark tests/e2e -n 2 --dist worksteal -m long
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
-	$(PYTEST) tests/e2e -n 2 --dist loadfile
+	$(PYTEST) tests/e2e -n 2 --dist loadfile -m "not long"
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
 	$(PYTEST) tests/cluster
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
@@ -78,14 +79,18 @@ bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with Smo
 bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 beside us, end to end on the same 1,000 rows (an hour and a half)
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt question
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt sentence
+bench-small: setup $(PARITY)/.installed $(INSPECT)/.installed ## Small runs beside inspect_ai and MedHELM, through one server (a quarter of an hour)
+	$(BIN)/python -m benchmarks.small --inspect $(INSPECT) --medhelm $(PARITY)
 answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
 	$(BIN)/python -m benchmarks.answer_corpus.report
 docs: setup ## Write docs/tables.md, docs/scenarios.md and docs/api.md from dataclasses, cards and docstrings
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
 	$(BIN)/python -m medhelm_spark.api.describe > docs/api.md
+pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
+	$(BIN)/python docs/images/make.py
 clean: ## Remove what make made; lakes stay
-	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) $(INSPECT) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 java:
 	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
@@ -116,6 +121,11 @@ $(BERT)/.installed: pyproject.toml constraints.txt
 $(VLLM)/.installed: pyproject.toml tests/vllm/requirements.txt
 	$(call venv,$(VLLM))
 	$(UV) pip install --quiet --python $(VLLM)/bin/python --no-deps --editable . --requirement tests/vllm/requirements.txt
+	@touch $@
+
+$(INSPECT)/.installed:
+	$(call venv,$(INSPECT))
+	$(UV) pip install --quiet --python $(INSPECT)/bin/python inspect-ai==0.3.285 openai==3.54.0
 	@touch $@
 
 # MedHELM pins a zstandard that has no wheel for a later Python.

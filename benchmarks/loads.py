@@ -91,6 +91,7 @@ def write_benchmark(
         "dataset_file": "data.csv",
         "access_level": "public",
         "max_tokens": max_tokens,
+        "answer_extraction": "strict",  # as MedHELM asks: no room for a sentence
         "metrics": [{"name": metric}],
     }
     (folder / "benchmark.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")

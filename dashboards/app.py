@@ -52,7 +52,9 @@ class Shown:
 
 # By the name in the picker and in the address; the first is shown where none is named.
 PAGES: Mapping[str, Callable[[Shown], None]] = {
-    "Board": lambda shown: board_page.show(shown.source, shown.runs, shown.coverage_floor),
+    "Board": lambda shown: board_page.show(
+        shown.reader, shown.source, shown.runs, shown.coverage_floor
+    ),
     "Robustness": lambda shown: robustness_page.show(shown.runs),
     "Answers": lambda shown: answers_page.show(
         shown.reader, shown.source, shown.runs, shown.viewer

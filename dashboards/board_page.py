@@ -10,7 +10,8 @@ from page_markup import LOCAL_VIEW, chip, note, text
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of, left_out_of
 from medhelm_spark.render.board import counts, remarks
 from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
@@ -20,10 +21,13 @@ CellKey = tuple[str, str, str, str]
 """Deployment, scenario, metric and split of a cell."""
 
 
-def show(source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float) -> None:
+def show(
+    reader: Reader, source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float
+) -> None:
     """Filters, and the board of the runs that match them."""
     passed = passing(runs)
-    board = board_of(passed, coverage_floor=coverage_floor)
+    left_out = left_out_of(reader, source)
+    board = board_of(passed, left_out=left_out, coverage_floor=coverage_floor)
     if not board.rows:
         st.info(nothing(runs, passed))
         return

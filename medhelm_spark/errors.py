@@ -33,6 +33,17 @@ class DataError(MedhelmSparkError):
     """A source file or table does not have the form its scenario card promises. Carries no data."""
 
 
+class MissingColumnError(DataError):
+    """A file or table lacks a column that is needed of it."""
+
+
+class AbsentDataError(DataError):
+    """A scenario's data cannot be had here: no file, no address that gives it, nothing imported.
+
+    A run that is not strict leaves the scenario out and goes on.
+    """
+
+
 class PolicyError(MedhelmSparkError):
     """Policy forbids that text of this access level reaches this place."""
 

@@ -29,12 +29,13 @@ def real_data() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session", autouse=True)
-def no_settings_of_the_machine() -> Iterator[None]:
-    """The machine of the tests may be a site's, with a policy of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medhelm_spark.config.settings.PLATFORM_FILE", Path("/no/such/file"))
-        yield
+@pytest.fixture(autouse=True)
+def permissions_of_new_files() -> Iterator[None]:
+    """A command makes its process's files private; the next test's are as the tests' were."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    yield
+    os.umask(mask)
 
 
 @pytest.fixture

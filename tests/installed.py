@@ -44,3 +44,22 @@ def _uv(*command: str | Path) -> "subprocess.CompletedProcess[str]":
         check=False,
         timeout=900,
     )
+
+
+def checked(*command: str | Path, folder: Path) -> str:
+    """Run a command, show what it printed when it fails; returns both streams."""
+    # A session of this process names its own Python for Spark's workers.
+    ours = ("PYTHONPATH", "PYSPARK_PYTHON")
+    environment = {key: value for key, value in os.environ.items() if key not in ours}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    return done.stdout

@@ -66,9 +66,9 @@ def decoding_for(
     `num_outputs` completions. Trials differ by their seed; a trial's parameters do not depend on
     how many trials there are, so that raising `num_trials` reuses the earlier answers.
 
-    `tells_tokens` is for answers that are also read as MedHELM's shorter ones: engines return
-    tokens only with log-probabilities, and one alternative per token, which nothing reads, is
-    enough.
+    `tells_tokens` is for answers that are also read as MedHELM's shorter ones, and for metrics of
+    tokens: engines return tokens only with log-probabilities, and one alternative per token, which
+    nothing reads, is enough.
     """
     joint = spec.method.shows_options
     alternatives = spec.num_outputs if joint else 0

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from medhelm_spark.adaptation.json_fields import as_text, loose_values, objects, without_examples
+from medhelm_spark.adaptation.json_fields import as_text, loose_values, without_examples
 from medhelm_spark.adaptation.options import Options, option_text
+from medhelm_spark.json_text import objects
 
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")

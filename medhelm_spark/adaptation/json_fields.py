@@ -4,18 +4,15 @@ Prose and code fences around an object do not matter. An object that was cut off
 JSON, still gives the values that are complete. The number of parsing attempts is bounded.
 """
 
-import ast
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-_MAX_ATTEMPTS = 64
-_OBJECT = re.compile(r"\{\s{0,80}[\"'}]")
-_FLAT = re.compile(r"\{'[^{}]{1,4000}\}")
+from medhelm_spark.json_text import DECODER, MAX_ATTEMPTS, objects
+
 _KEY = re.compile(r"[\"']([^\"'\n{}:,]{1,60})[\"']\s{0,20}:\s{0,20}")
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\n\\]|\\.|'(?!\s*[,}\]]))*)'")
-_DECODER = json.JSONDecoder(strict=False)
 _PLACEHOLDER = re.compile(
     r"\s*(?:<[^<>]*>|\[[a-z][\w ,./|-]*\]|\{\w*\}|\.{2,}|…|_+|\?+"
     r"|[a-z](?:\s?[/|]\s?[a-z]){2,25}|\w+(?:\s?\|\s?\w+)+|yes/no(?:/maybe)?"
@@ -54,34 +51,9 @@ def field(text: str, path: str) -> str | None:
     return real[-1] if real else values[-1][0] if values else None
 
 
-def objects(text: str) -> list[tuple[int, int, Any]]:
-    """Begin, end and value of the outermost JSON objects of a text, in order."""
-    decoded, end = [], 0
-    for match in list(_OBJECT.finditer(text))[-_MAX_ATTEMPTS:] if "{" in text else ():
-        if match.start() < end:
-            continue
-        try:
-            value, end = _DECODER.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        decoded.append((match.start(), end, value))
-    return decoded or _single_quoted(text)
-
-
-def _single_quoted(text: str) -> list[tuple[int, int, Any]]:
-    """Objects without objects in them, in single quotes, as Python prints them."""
-    decoded = []
-    for match in list(_FLAT.finditer(text))[-_MAX_ATTEMPTS:] if "{'" in text else ():
-        try:
-            decoded.append((match.start(), match.end(), ast.literal_eval(match[0])))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-    return decoded
-
-
 def loose_values(text: str) -> Iterator[tuple[int, str, str]]:
     """Position, name and value of what looks like a member, for texts where no object parses."""
-    for match in list(_KEY.finditer(text))[-_MAX_ATTEMPTS:]:
+    for match in list(_KEY.finditer(text))[-MAX_ATTEMPTS:]:
         if (value := _value_at(text, match.end())) is not None:
             yield match.start(), match[1], value
 
@@ -89,7 +61,7 @@ def loose_values(text: str) -> Iterator[tuple[int, str, str]]:
 def parsed_value(text: str) -> dict[str, Any] | list[Any] | None:
     """The value of a text that is a JSON list or object; None for any other text."""
     try:
-        value = _DECODER.decode(text)
+        value = DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict | list) else None
@@ -125,7 +97,7 @@ def _at_path(value: Any, path: str) -> str | None:
 
 def _value_at(text: str, at: int) -> str | None:
     try:
-        return as_text(_DECODER.raw_decode(text, at)[0])
+        return as_text(DECODER.raw_decode(text, at)[0])
     except (ValueError, RecursionError):
         match = _SINGLE_QUOTED.match(text, at)
         return match[1] if match else None

@@ -4,30 +4,41 @@ It decides what the command line and a notebook have in common: checks, policy, 
 the order of stages. It prints nothing but progress.
 """
 
+from medhelm_spark.api.at_hand import Needed
 from medhelm_spark.api.coverage import Missing, Shortfall
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
+from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.results import (
+    Answer,
+    Answers,
     Board,
     Comparison,
     Disclosures,
     Evaluated,
+    Fetched,
+    InitializedBenchmark,
     Instances,
     LevelChanges,
+    Models,
     Release,
     Robustness,
     Runs,
 )
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.left_out import LeftOut
+from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
-from medhelm_spark.leaderboard import InstanceDetail, InstanceKey
+from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, Only
 from medhelm_spark.stages.ingest.stage import Ingested
 
 __all__ = [
+    "Answer",
+    "Answers",
     "Board",
     "Comparison",
     "Deployment",
@@ -38,14 +49,23 @@ __all__ = [
     "Evaluated",
     "Evaluation",
     "ExportRequest",
+    "Fetched",
+    "FetchedScenario",
     "Imported",
     "Ingested",
+    "InitializedBenchmark",
     "InstanceDetail",
     "InstanceKey",
     "Instances",
+    "LeftOut",
     "LevelChanges",
+    "ListedModel",
     "Locality",
     "Missing",
+    "Models",
+    "Needed",
+    "Only",
+    "Outcome",
     "OwnData",
     "Release",
     "Robustness",

@@ -5,45 +5,24 @@ from dataclasses import replace
 
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.workspace import Workspace
-from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError
 
-ATTESTED = "--attest-locality"
 
-
-def with_unknown_models(
-    workspace: Workspace,
-    entries: LoadedEntries,
-    attested: Locality | None = None,
-) -> Workspace:
+def with_unknown_models(workspace: Workspace, entries: LoadedEntries) -> Workspace:
     """The workspace with a deployment for each named model that it does not know.
 
-    `attested` is where the answers were made, as a person states it; else that is unknown.
-
-    Raises:
-        ConfigError: a place is attested and every model is registered with its own.
+    Where such a model answered is not known, unless `attest_locality` of the entries states it.
     """
     known = workspace.registry.deployments
     served = {deployment.model for deployment in known.values()}
     unknown = entries.models - known.keys() - served
     if not unknown:
-        if attested:
-            raise ConfigError(
-                f"attest_locality (--attest-locality) is {attested}: the model is registered with "
-                "its own locality; leave it out."
-            )
         return workspace
-    origin = "import-responses" + (f" {ATTESTED} {attested}" if attested else "")
     return workspace.with_deployments(
-        Deployment(
-            name=name,
-            model=name,
-            engine=IMPORTED,
-            locality=attested,
-            origin=origin,
-        )
+        Deployment(name=name, model=name, engine=IMPORTED, locality=None, origin="import-responses")
         for name in sorted(unknown)
     )
 

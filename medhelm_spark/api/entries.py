@@ -5,15 +5,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.api.attested import attested
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.sampling import load_sampling
-from medhelm_spark.domain.deployment import OnFailure
+from medhelm_spark.domain.deployment import Locality, OnFailure
+from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.domain.run import MEDHELM_08, RunEntry
-from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.expand import Selection, expand
+from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
+from medhelm_spark.helm.expand import Selection, absent_runs, check_imported, expand
 from medhelm_spark.helm.run_entries import MODEL_KEYS, load_confs, parse_flags, up_to_priority
 from medhelm_spark.helm.suites import SuiteFile, load_suite
 
@@ -32,7 +34,8 @@ class Entries:
     Field names are those of HELM's flags: `max_eval_instances` is `-m`. A list may be given as one
     text or path where it holds one. `compat` is `medhelm-0.8` or None; `num_threads`, from 1 on,
     caps the requests open at once to a model's server. Relative paths in entries start at
-    `base_dir`.
+    `base_dir`. `attest_locality` (`local`, `tenant`, `baa` or `external`) is where the models run
+    that a name alone stands for; without it that is unknown, and gated and private text is refused.
     """
 
     run_entries: str | Sequence[str] = ()
@@ -47,6 +50,7 @@ class Entries:
     compat: str | None = None
     num_threads: int | None = None
     base_dir: str | Path | None = None
+    attest_locality: Locality | str | None = None
 
     def load(self, site: Path | None) -> "LoadedEntries":
         """The entries that are given; `site` is the folder whose suite files are known by name.
@@ -78,6 +82,9 @@ class Entries:
                 raise ConfigError(
                     f"{name} is {value!r}; allowed: a whole number of at least {least}."
                 )
+        places = tuple(map(str, Locality))
+        if self.attest_locality is not None and self.attest_locality not in places:
+            raise UnknownNameError("locality", str(self.attest_locality), places)
         for name in LISTS:
             for item in listed(getattr(self, name)):
                 if not isinstance(item, str | Path if name == "conf_paths" else str):
@@ -122,12 +129,16 @@ def entries_of(given: str | Sequence[str] | Entries, options: Mapping[str, Any])
 
 @dataclass(frozen=True, slots=True)
 class LoadedEntries:
-    """Parsed entries, not resolved; `listed` is where the suite file's own ones stand."""
+    """Parsed entries, not resolved; `listed` is where the suite file's own ones stand.
+
+    `absent` are the names of imported scenarios that were asked for and are left out.
+    """
 
     options: Entries
     entries: tuple[RunEntry, ...]
     suite: SuiteFile
     listed: frozenset[str] | None
+    absent: frozenset[str] = frozenset()
 
     @property
     def models(self) -> frozenset[str]:
@@ -137,11 +148,35 @@ class LoadedEntries:
         )
         return frozenset({*map(str, named), *listed(self.options.models_to_run)})
 
+    def without_absent(self, registry: Registry) -> tuple["LoadedEntries", tuple[AbsentRun, ...]]:
+        """These entries without those of scenarios that were never imported, and their runs."""
+        selection, kept = self._selection(), []
+        absent: list[AbsentRun] = []
+        for entry in self.entries:
+            try:
+                check_imported(entry, registry)
+            except AbsentDataError as error:
+                absent += absent_runs(entry, str(error), registry, selection)
+            else:
+                kept.append(entry)
+        names = frozenset(run.scenario_name for run in absent)
+        return replace(self, entries=tuple(kept), absent=names), tuple(absent)
+
     def resolve(self, registry: Registry) -> tuple[ResolvedRun, ...]:
         """One resolved run per scenario and model."""
+        options = self.options
+        base_dir = Path(options.base_dir) if options.base_dir else Path.cwd()
+        runs = expand(self.entries, registry, base_dir=base_dir, selection=self._selection())
+        runs = tuple(_with(run, self._deployment_changes()) for run in runs)
+        if options.attest_locality is None:
+            return runs
+        return attested(runs, Locality(options.attest_locality))
+
+    def _selection(self) -> Selection:
+        """What options and the suite file add to the entries."""
         options, suite = self.options, self.suite
         limit, trials = options.max_eval_instances, options.num_train_trials
-        selection = Selection(
+        return Selection(
             models_to_run=listed(options.models_to_run) or suite.models_to_run,
             groups_to_run=listed(options.groups_to_run),
             max_eval_instances=suite.max_eval_instances if limit is None else limit,
@@ -152,11 +187,9 @@ class LoadedEntries:
             margin=suite.margin,
             sampling=load_sampling(options.sampling) if options.sampling else suite.sampling,
             listed=self.listed,
+            absent=self.absent,
             compat=options.compat is not None,
         )
-        base_dir = Path(options.base_dir) if options.base_dir else Path.cwd()
-        runs = expand(self.entries, registry, base_dir=base_dir, selection=selection)
-        return tuple(_with(run, self._deployment_changes()) for run in runs)
 
     def _deployment_changes(self) -> dict[str, Any]:
         """What options change about every evaluated deployment."""

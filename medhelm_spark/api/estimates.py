@@ -32,7 +32,8 @@ class Estimate:
     """A deployment's work in tokens, hours of one slot, GPU hours and money.
 
     `speed` is prompt and output tokens per second, measured in this lake or given by the
-    deployment; what it or the deployment's prices do not allow to say is None.
+    deployment; what it or the deployment's prices do not allow to say is None. `prices_as_of` is
+    the day of list prices, None of a site's own.
     """
 
     cost: Cost
@@ -41,6 +42,7 @@ class Estimate:
     is_counted: bool
     gpu_hours: float | None
     money: float | None
+    prices_as_of: str | None = None
 
     @property
     def hours(self) -> float | None:
@@ -75,6 +77,7 @@ class Estimates:
                     "hours": row.hours,
                     "gpu_hours": row.gpu_hours,
                     "cost": row.money,
+                    "prices_as_of": row.prices_as_of,
                 }
                 for row in self.rows
             ]
@@ -120,6 +123,7 @@ def estimated(deployment: Deployment, cost: Cost, measured: Mapping[str, float |
             if prices
             else None
         ),
+        prices_as_of=prices.as_of if prices else None,
     )
 
 
@@ -177,6 +181,12 @@ def notes(rows: Sequence[Estimate]) -> Iterator[str]:
         yield "~ counted as four characters a token: no tokenizer.json of it is at hand."
     if any(row.speed and not row.is_measured for row in rows):
         yield "* as its deployment says; nothing was measured in this lake yet."
+    for row in rows:
+        if row.prices_as_of:
+            yield (
+                f"Cost of {row.cost.model_deployment}: by its list prices as of "
+                f"{row.prices_as_of}; check them."
+            )
     if any(row.money is None for row in rows):
         yield "? no prices or no tokens_per_second in model_deployments.yaml."
 

@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.annotators.kinds import kind_of
-from medhelm_spark.api.answers import as_imported, check_single
+from medhelm_spark.api.absent import absent_files, absent_runs, refuse_all
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.levels import Given, given_data, levels_of, with_levels
+from medhelm_spark.api.own_columns import check_own_columns
 from medhelm_spark.api.own_data import (
     Source,
     Sources,
@@ -20,14 +21,16 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.left_out import AbsentRun, LeftOut
+from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
-from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
@@ -38,6 +41,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.ingest.at_hand import at_hand, record_left_out
 from medhelm_spark.stages.ingest.held import outgrown
 from medhelm_spark.stages.ingest.lowering import approved_levels, lowered
 from medhelm_spark.stages.ingest.stage import Ingested, ingest, ingested
@@ -67,7 +71,8 @@ class Resolved:
     """An evaluation whose runs, data and levels are checked; neither Spark nor the lake was asked.
 
     `runs` stand at the levels of `given`, their cards with the data that they read. `own` are the
-    scenarios whose data a person gave.
+    scenarios whose data a person gave. `absent` are runs of scenarios that were never imported, or
+    whose metrics lack what they score by.
     """
 
     workspace: Workspace
@@ -75,6 +80,7 @@ class Resolved:
     runs: tuple[ResolvedRun, ...]
     given: Given
     own: frozenset[str]
+    absent: tuple[AbsentRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +88,7 @@ class Prepared:
     """An evaluation whose data is ingested and whose requests are planned.
 
     `specs` stand in the order of their `runs`; `versions` and `levels` are the data versions, and
-    their levels, by scenario name.
+    their levels, by scenario name. `left_out` are the runs whose data could not be had.
     """
 
     workspace: Workspace
@@ -92,6 +98,7 @@ class Prepared:
     specs: tuple[RunSpec, ...]
     versions: Mapping[str, str]
     levels: Mapping[str, AccessLevel]
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def models(self) -> Recipients:
@@ -111,18 +118,38 @@ class Prepared:
         )
 
 
-def check(runs: Sequence[ResolvedRun]) -> None:
-    """Refuse what can be seen to be wrong before Spark, data or a model is touched."""
+def check(runs: Sequence[ResolvedRun], *, strict: bool = True) -> dict[str, str]:
+    """Refuse what can be seen to be wrong before Spark, data or a model is touched.
+
+    Returns by scenario name why the data that a metric scores by cannot be had, which is refused
+    where it is `strict`.
+    """
+    absent: dict[str, str] = {}
     for run in runs:
         fit_of(run)
         changes_of(run)
+        try:
+            _check_metrics(run)
+        except AbsentDataError as error:
+            if strict:
+                raise
+            absent[run.card.name] = str(error)
+        _check_endpoint(run)
+        for annotator in run.annotators:
+            kind_of(annotator.rubric)
+    return absent
+
+
+def _check_metrics(run: ResolvedRun) -> None:
+    try:
         for metric, params in metrics_for(run.metrics):
             metric.preflight(params)
         for run_metric, params in run_metrics_for(run.metrics):
             run_metric.preflight(params)
-        _check_endpoint(run)
-        for annotator in run.annotators:
-            kind_of(annotator.rubric)
+    except AbsentDataError:
+        raise
+    except ConfigError as error:
+        raise ConfigError(f"{run.name}: {error}") from None
 
 
 def _check_endpoint(run: ResolvedRun) -> None:
@@ -139,18 +166,22 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     On a cluster the driver has neither the executors' GPUs nor their vLLM: of an engine that loads
     a model it checks the arguments alone, and the rest is checked where it is built.
     """
-    on_driver = workspace.settings.platform is Platform.LOCAL
-    for deployment in _askable(runs).values():
-        factory = factory_of(deployment)
-        factory.check_arguments(deployment)
-        if on_driver or not factory.exclusive:
-            preflight(deployment)
+    for deployment in askable(runs).values():
+        check_engine(deployment, workspace.settings.platform)
 
 
-def _askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
-    models = [run.deployment for run in runs]
-    judges = [judge for run in runs for judged in run.annotators for judge in judged.deployments]
-    return {asked.name: asked for asked in (*models, *judges) if asked.engine != IMPORTED}
+def check_engine(deployment: Deployment, platform: Platform) -> None:
+    """Refuse a deployment whose engine cannot run here, as `check_engines` does."""
+    factory = factory_of(deployment)
+    factory.check_arguments(deployment)
+    if platform is Platform.LOCAL or not factory.exclusive:
+        preflight(deployment)
+
+
+def askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
+    """The models and judges that these runs would ask, by name."""
+    deployments = deployments_of(runs)
+    return {name: each for name, each in deployments.items() if each.engine != IMPORTED}
 
 
 def resolve(
@@ -160,18 +191,27 @@ def resolve(
     columns: Mapping[str, str] | None = None,
     *,
     access_level: AccessLevel | None = None,
-    revision: str | None = None,
+    strict: bool = True,
 ) -> Resolved:
     """Resolve, check, and tell the level of the data.
 
-    `source` replaces scenarios' own data, and `access_level` says who may hold it. With `revision`,
-    the id of a file of answers, the models are not asked, only their judges.
+    `source` replaces scenarios' own data, and `access_level` says who may hold it.
+
+    Raises:
+        AbsentDataError: a scenario was never imported, or a metric lacks what it scores by, and it
+            is `strict` or there is no other scenario.
     """
+    absent: tuple[AbsentRun, ...] = ()
+    if not strict:
+        entries, absent = workspace.without_absent(entries)
+    if not entries.entries:
+        refuse_all([run.reason for run in absent])
     runs = workspace.resolve(entries)
-    check(runs)
-    if revision:
-        check_single(runs)
-        runs = as_imported(runs, revision)
+    reasons = check(runs, strict=strict)
+    absent = (*absent, *absent_runs(runs, reasons))
+    runs = tuple(run for run in runs if run.card.name not in reasons)
+    if not runs:
+        refuse_all([run.reason for run in absent])
     sources = by_scenario(source, columns, runs)
     for run in runs:
         check_order(run, sources.get(run.card.name))
@@ -179,26 +219,40 @@ def resolve(
     given = given_data(cards, sources, access_level, workspace.registry)
     levels = {name: card.access_level for name, card in given.cards.items()}
     check_plugins(workspace.registry.policy, levels.values())
+    for name, card in given.cards.items():
+        if name in sources or card.shape == TABULAR:
+            check_own_columns(card)
     return Resolved(
         workspace=workspace,
         entries=entries,
         runs=with_levels(runs, levels),
         given=given,
         own=frozenset(sources),
+        absent=absent,
     )
 
 
 def prepare(
-    resolved: Resolved, suite: str, *, is_asked: bool = True, skip_completed_runs: bool = False
+    resolved: Resolved,
+    suite: str,
+    *,
+    is_asked: bool = True,
+    skip_completed_runs: bool = False,
+    strict: bool = True,
 ) -> Prepared:
     """Ask the policy, ingest what is missing, plan.
 
     Data in the lake is used as it is, but for a user's own benchmark file: that is read again, so
-    that an edited one is noticed. `is_asked` says whether models or judges will be.
+    that an edited one is noticed. `is_asked` says whether models or judges will be. Where it is not
+    `strict`, runs whose data cannot be had are left out; it is recorded, and said.
+
+    Raises:
+        AbsentDataError: data cannot be had, and it is `strict` or there is no other.
     """
     workspace, given, runs = resolved.workspace, resolved.given, resolved.runs
     if is_asked:
         check_engines(runs, workspace)
+    reasons = _absent(resolved, strict=strict)
     workspace.expect(map(_highest, given.cards.values()))
     ctx = workspace.context(suite)
     if skip_completed_runs:
@@ -215,10 +269,18 @@ def prepare(
         card for name, card in cards.items() if name not in resolved.own and card.shape != TABULAR
     ]
     data = _still_known(ctx, ingested(ctx, kept), cards, given.published)
-    missing = [card for name, card in cards.items() if name not in data]
+    missing = [card for name, card in cards.items() if name not in data and name not in reasons]
+    if not strict:
+        missing, more = at_hand(ctx, missing)
+        reasons |= more
+        _refuse_nothing(resolved, reasons)
+    absent = [*resolved.absent, *absent_runs(runs, reasons)]
+    _tell_absent(ctx, absent)
     data |= ingest(
         ctx, missing, published=given.published, stated_by=given.stated_by, lowered=approved
     )
+    left_out = record_left_out(ctx, absent)
+    runs = tuple(run for run in runs if run.card.name in data)
     check_splits(runs, {name: held.splits for name, held in data.items()})
     data = lowered(ctx, data, approvals)
     runs = with_levels(runs, levels_of(data))
@@ -234,7 +296,43 @@ def prepare(
         specs=tuple(plan(ctx, runs, versions)),
         versions=versions,
         levels=levels_of(data),
+        left_out=left_out,
     )
+
+
+def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
+    """By scenario name why the data cannot be had, as far as is known without Spark.
+
+    Data that a person gave is none of it: it has to be there.
+
+    Raises:
+        AbsentDataError: it is `strict` or no scenario has its data.
+    """
+    cards = [
+        card
+        for name, card in resolved.given.cards.items()
+        if name not in resolved.own and not card.source.is_own and card.shape != TABULAR
+    ]
+    reasons = absent_files(resolved.workspace, cards)
+    if reasons and strict:
+        refuse_all(list(reasons.values())[:1])
+    _refuse_nothing(resolved, reasons)
+    return reasons
+
+
+def _refuse_nothing(resolved: Resolved, reasons: Mapping[str, str]) -> None:
+    """Refuse a command of which no scenario is left."""
+    if len(reasons) == len(resolved.given.cards):
+        refuse_all([*(run.reason for run in resolved.absent), *reasons.values()])
+
+
+def _tell_absent(ctx: Context, absent: Sequence[AbsentRun]) -> None:
+    names = list(dict.fromkeys(run.scenario_name for run in absent))
+    if names:
+        ctx.say(
+            f"left out: {counted(len(names), 'scenario')} whose data cannot be had: "
+            f"{first_of(names, 8)}"
+        )
 
 
 def _highest(card: ScenarioCard) -> AccessLevel:
@@ -277,6 +375,8 @@ def ingest_scenario(
     given = given_data(bound, {name: own} if own else {}, access_level, workspace.registry)
     card = given.cards[name]
     check_plugins(workspace.registry.policy, [card.access_level])
+    if own:
+        check_own_columns(card)
     workspace.expect([_highest(card)])
     ctx = workspace.context("")
     approved = approved_levels(ctx, workspace.registry.policy.binding_approvals)

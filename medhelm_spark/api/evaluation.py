@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pyspark.sql import SparkSession
 
-from medhelm_spark.api.answers import with_unknown_models
+from medhelm_spark.api.answer_texts import answers_of
+from medhelm_spark.api.answers import as_imported, check_single, with_unknown_models
+from medhelm_spark.api.at_hand import needed_by
 from medhelm_spark.api.coverage import missing_answers, missing_scores
 from medhelm_spark.api.entries import Entries, entries_of, listed
 from medhelm_spark.api.estimates import Estimates, estimates_of
@@ -20,17 +23,24 @@ from medhelm_spark.api.evaluate import (
     prepare,
     resolve,
 )
+from medhelm_spark.api.fetch import fetch_data
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
+from medhelm_spark.api.init import init_benchmark
+from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
-from medhelm_spark.api.reading import check_page, compared, instances_behind
+from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.api.results import (
+    Answers,
     Board,
     Comparison,
     Disclosures,
     Evaluated,
+    Fetched,
+    InitializedBenchmark,
     Instances,
     LevelChanges,
+    Models,
     Release,
     Robustness,
     Runs,
@@ -40,7 +50,7 @@ from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError
@@ -53,6 +63,7 @@ from medhelm_spark.lake.user import this_user
 from medhelm_spark.leaderboard import (
     BoardRun,
     InstanceKey,
+    Only,
     Order,
     choose,
     robustness_of,
@@ -61,15 +72,16 @@ from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.leaderboard.level_changes import level_changes_of
 from medhelm_spark.plugins import activate, use
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.import_responses import check_file, import_responses, revision_of
+from medhelm_spark.stages.import_responses import checked_table, import_responses
 from medhelm_spark.stages.ingest.lowering import lower_level
 from medhelm_spark.stages.ingest.stage import Ingested
 from medhelm_spark.stages.publish import publish, suite_runs
+from medhelm_spark.stages.read_responses import answers_at, check_file
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
 from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
-from medhelm_spark.tracking import preload, without_login
+from medhelm_spark.tracking import experiment_page, preload, without_login
 
 DEFAULT_LAKE = "benchmark_output"
 DEFAULT_SITE = "prod_env"
@@ -151,9 +163,13 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         retry_failed: bool = False,
         skip_completed_runs: bool = False,
+        strict: bool = False,
         **options: Any,
     ) -> Evaluated:
         """Do all stages for run entries, each only where something is missing.
+
+        Runs whose data cannot be had are left out: the result's `left_out` and the board say which,
+        and the table `left_out` keeps it.
 
         Args:
             entries: run entries, such as `pubmed_qa:model=NAME`, or Entries.
@@ -166,21 +182,26 @@ class Evaluation:
                 where the card is public. It may be stricter than the card, never looser.
             retry_failed: also ask requests again whose failure is their own.
             skip_completed_runs: leave runs alone that are summarised with every answer there.
+            strict: end at once where data cannot be had, in place of leaving it out.
             options: fields of Entries, such as `max_eval_instances=10`.
 
         Raises:
             MedhelmSparkError: what a person can cure, in one sentence; OutageError where a model
-                or judge gives no answers, what was answered being kept.
+                or judge gives no answers, what was answered being kept; AbsentDataError where no
+                scenario has its data, or where one lacks it and it is `strict`.
         """
         stage = _stage(upto)
         check_name("suite", suite)
         if stage is SUMMARIZE and self._tracking:
             preload()
         prepared = prepare(
-            self._resolve(entries, options, source, columns, access_level=access_level),
+            self._resolve(
+                entries, options, source, columns, access_level=access_level, strict=strict
+            ),
             suite,
             is_asked=stage is not PLAN,
             skip_completed_runs=skip_completed_runs,
+            strict=strict,
         )
         return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
@@ -195,14 +216,16 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Runs:
-        """What would run and what the policy says of it; writes nothing.
+        """What would run, what the policy says of it, and what is missing; writes nothing.
 
-        Starts Spark for a policy in a catalog's table alone.
+        Nobody is asked: of a server it says that it was not. Starts Spark for a policy in a
+        catalog's table alone.
         """
         check_name("suite", suite)
         resolved = self._resolve(entries, options, source, columns, access_level=access_level)
         policy = self._workspace.registry.policy
-        return Runs(suite=suite, runs=resolved.runs, policy=policy)
+        needed = needed_by(resolved)
+        return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)
 
     @at_work
     def estimate(
@@ -221,6 +244,21 @@ class Evaluation:
         return estimates_of(prepare(resolved, suite, is_asked=False))
 
     @at_work
+    def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:
+        """The models that are known here: engine, place, prices, keys, and what each lacks.
+
+        Args:
+            names: which ones, those that no file lists too, such as `ollama/llama3.1:8b`; all that
+                files list by default.
+            check: also ask each one short question of public nature, through its own engine and the
+                policy. Without it no connection is opened.
+
+        Raises:
+            ConfigError: a name stands for no model.
+        """
+        return Models(listed_models(self._workspace, listed(names), check=check))
+
+    @at_work
     def ingest(
         self,
         scenario: str,
@@ -233,6 +271,54 @@ class Evaluation:
         return ingest_scenario(
             self._workspace, scenario, source, columns, access_level=access_level
         )
+
+    @at_work
+    def init_benchmark(
+        self,
+        place: str | Path,
+        folder: str | Path | None = None,
+        *,
+        text: str,
+        label: str,
+        id_column: str | None = None,
+    ) -> InitializedBenchmark:
+        """Write a benchmark of one's own table or file into a new folder, and check it.
+
+        The folder names the data, at level private, and holds nothing of its rows but the right
+        answers where there are few. Starts Spark for a table alone.
+
+        Args:
+            place: a file, or a table as `table:NAME` or `table:PATH`.
+            folder: the new folder (None: named after the table or file).
+            text: the column that the prompt shows.
+            label: the column of right answers.
+            id_column: the column of ids (None: `id` where there is one, else the row's number).
+
+        Raises:
+            ConfigError: the folder is there already.
+            DataError: the data cannot be read, lacks a column, or has no row that can be used.
+        """
+        return init_benchmark(
+            self._workspace, folder, str(place), text=text, label=label, id_column=id_column
+        )
+
+    @at_work
+    def fetch_data(
+        self, scenarios: str | Sequence[str] = (), *, all_public: bool = False
+    ) -> Fetched:
+        """Have the data of scenarios on this machine before a run; needs neither Spark nor a lake.
+
+        Whatever cannot be had is a row that says why, and the others are fetched.
+
+        Args:
+            scenarios: names, as `med_qa`; with arguments where one choice of data is meant, as
+                `mmlu:subject=virology`.
+            all_public: all public scenarios.
+
+        Raises:
+            ConfigError: no scenario is named, or one is not known; nothing was fetched.
+        """
+        return Fetched(fetch_data(self._workspace, listed(scenarios), all_public=all_public))
 
     @at_work
     def lower_level(self, scenario: str, to: AccessLevel | str, *, reason: str) -> LevelChange:
@@ -291,7 +377,6 @@ class Evaluation:
         source: Source = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
-        attest_locality: Locality | str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -301,34 +386,32 @@ class Evaluation:
 
         Args:
             entries: the run entry of one scenario and model.
-            file: JSON lines with `source_id` or `instance_id`, and `completion`.
+            file: records with `source_id` or `instance_id`, `completion`, and `trial` where the
+                suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, or a
+                table as `table:NAME`.
             suite: the suite that the run belongs to.
-            fields: what the file calls them, by our names.
+            fields: what the file calls them, by our names; a path such as
+                `response.choices.0.message.content` leads into a column.
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
-            attest_locality: where a model that no file registers was when it answered: `local`,
-                `tenant`, `baa` or `external`. Without it that is unknown, and gated and private
-                text is refused. What is stated is recorded in `policy_decisions`.
-            options: fields of Entries.
+            options: fields of Entries. `attest_locality` is where a model that no file registers
+                was when it answered; it is recorded in `policy_decisions`.
         """
         check_name("suite", suite)
-        path = Path(file)
         loaded = entries_of(entries, options).load(self._workspace.site)
-        attested = Locality(attest_locality) if attest_locality else None
-        workspace = with_unknown_models(self._workspace, loaded, attested)
-        resolved = resolve(
-            workspace,
-            loaded,
-            source,
-            columns,
-            access_level=access_level,
-            revision=revision_of(path, fields or {}),
-        )
-        check_file(path, fields or {})
-        prepared = prepare(resolved, suite)
-        files = {spec.scenario_name: path for spec in prepared.specs}
-        import_responses(prepared.ctx, prepared.specs, files, fields or {})
+        workspace = with_unknown_models(self._workspace, loaded)
+        resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
+        answers = answers_at(str(file), fields or {})
+        check_single(resolved.runs)
+        if answers.table is None:
+            check_file(answers)
+        else:
+            workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
+            answers = checked_table(workspace.context(suite), answers)
+        runs = as_imported(resolved.runs, answers.revision)
+        prepared = prepare(replace(resolved, runs=runs), suite)
+        import_responses(prepared.ctx, prepared.specs, answers)
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
 
     @at_work
@@ -370,6 +453,8 @@ class Evaluation:
         names = [check_name("suite", name) for name in listed(suites)]
         if not names:
             raise ConfigError("give at least one suite.")
+        for name in names:
+            choose(self._workspace.reader, name)
         contexts = [self._workspace.context(suite) for suite in names]
         for ctx in contexts:
             specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
@@ -392,7 +477,8 @@ class Evaluation:
 
         `schema` is a schema file of HELM's: only runs in its run groups are shown.
         """
-        return Board(load_board(self._workspace, self._runs(suite, release, schema)))
+        runs = self._runs(suite, release, schema)
+        return Board(load_board(self._workspace, runs, suite, release))
 
     @at_work
     def robustness(
@@ -447,6 +533,7 @@ class Evaluation:
         limit: int = 50,
         offset: int = 0,
         holding: InstanceKey | None = None,
+        only: Only | str | None = None,
     ) -> Instances:
         """The answers behind a model's number on a scenario, a page at a time.
 
@@ -459,12 +546,13 @@ class Evaluation:
             limit: how many answers a page has, from 1 on.
             offset: how many answers to leave out before it.
             holding: an answer's key: its page is shown, whatever `offset` says.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
-            ConfigError: order, limit or offset is none of those.
+            ConfigError: order, limit, offset or only is none of those.
         """
-        check_page(order, limit, offset)
+        check_page(order, limit, offset, only)
         runs = self._runs(suite, release)
         return instances_behind(
             self._workspace.reader,
@@ -475,6 +563,43 @@ class Evaluation:
             limit=limit,
             offset=offset,
             holding=holding,
+            only=only,
+        )
+
+    @at_work
+    def answers(
+        self,
+        scenario: str | None = None,
+        model: str | None = None,
+        *,
+        suite: str | None = None,
+        release: str | None = None,
+        only: Only | str | None = None,
+        limit: int = 20,
+    ) -> Answers:
+        """Answers as a person reads them: end of the prompt, answer, references and score of each.
+
+        Holds clinical text. Where answers count as wrong or were not read, it says which other
+        method of reading would score how many of them as right.
+
+        Args:
+            scenario: its name, as on the board (None: all of them, one after the other).
+            model: a deployment's name, or that of a model with one deployment (None: all).
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
+            limit: how many answers in all, from 1 on.
+
+        Raises:
+            UnknownNameError: the scenario or the model is not on the board.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+        """
+        check_page(Order.SOURCE, limit, 0, only)
+        runs = runs_named(self._runs(suite, release), scenario, model)
+        levels = (run.run_spec.access_level for run in runs)
+        check_plugins(self._workspace.registry.policy, levels)
+        return answers_of(
+            self._workspace.reader, runs, only=Only(only) if only else None, limit=limit
         )
 
     # What is told to others --------------------------------------------------------------------
@@ -510,6 +635,14 @@ class Evaluation:
         return uri and without_login(uri)
 
     @property
+    def tracking_page(self) -> str | None:
+        """The address of MLflow's page with the runs; None where only the platform knows it.
+
+        Of a lake's own database it is that of a server which is started beside it.
+        """
+        return experiment_page(uri_of(self._workspace, self._given_uri))
+
+    @property
     def _given_uri(self) -> str | None:
         return self._tracking if isinstance(self._tracking, str) else None
 
@@ -523,9 +656,12 @@ class Evaluation:
         columns: Mapping[str, str] | None,
         *,
         access_level: AccessLevel | None,
+        strict: bool = True,
     ) -> Resolved:
         loaded = entries_of(entries, options).load(self._workspace.site)
-        return resolve(self._workspace, loaded, source, columns, access_level=access_level)
+        return resolve(
+            self._workspace, loaded, source, columns, access_level=access_level, strict=strict
+        )
 
     def _evaluate(self, prepared: Prepared, *, upto: Stage, retry_failed: bool) -> Evaluated:
         """Do the stages after the plan, and say what they came to."""
@@ -534,7 +670,7 @@ class Evaluation:
         missing, board = None, None
         if upto is SUMMARIZE:
             shown = self._runs(ctx.suite)
-            board = load_board(self._workspace, shown)
+            board = load_board(self._workspace, shown, ctx.suite)
             self._track(ctx, board)
             missing = missing_scores(prepared, shown)
         elif upto is not PLAN:
@@ -547,6 +683,7 @@ class Evaluation:
             missing=missing,
             others=others,
             board=Board(board) if board else None,
+            left_out=prepared.left_out,
         )
 
     def _runs(

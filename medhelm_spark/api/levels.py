@@ -79,7 +79,9 @@ def _is_published(card: ScenarioCard, registry: Registry) -> bool:
     shipped, source = registry.shipped.get(_base(card.name)), card.source
     if shipped is None or source.is_own or source.table or source.data_version:
         return False
-    if source.lookups or source.texts or (source.history and source.history.files):
+    if source.lookups or source.texts or (source.history and source.history.has_events):
+        return False
+    if source.is_unpinned:
         return False
     if source.dataset:
         pinned = (shipped.source.dataset, shipped.source.revision)

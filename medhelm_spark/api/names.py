@@ -7,22 +7,34 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 
 MOST = 200
 NAME = re.compile(r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?")
-RULE = f"text of 1 to {MOST} characters in one line, with no space at either end"
+RULE = (
+    f"text of 1 to {MOST} characters in one line, with no space at either end, that is no path to "
+    "another folder, such as ../name"
+)
+_PARTS = re.compile(r"[/\\]")
 
 
 def check_name(kind: str, name: object) -> str:
     """The name of a suite or release, refused before anything is written under it.
 
+    MedHELM keeps a suite in a folder of its name: a name that leads out of one is none here either.
+
     >>> check_name("suite", "2026 first")
     '2026 first'
 
     Raises:
-        ConfigError: it is no text, empty, too long, or not in one line.
+        ConfigError: it is no text, empty, too long, not in one line, or reads as a path that leaves
+            its folder.
     """
-    if not isinstance(name, str) or len(name) > MOST or not NAME.fullmatch(name):
+    if not isinstance(name, str) or len(name) > MOST or not NAME.fullmatch(name) or _leads(name):
         shown = repr(name) if isinstance(name, str) else type(name).__name__
         raise ConfigError(f"{kind} is {shown[:MOST]}; allowed: {RULE}.")
     return name
+
+
+def _leads(name: str) -> bool:
+    """Whether the name, taken for a path, leads to another folder."""
+    return not {"", ".", ".."}.isdisjoint(_PARTS.split(name))
 
 
 def check_known(kind: str, name: str, known: Iterable[str]) -> None:

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.data_place import table_of
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.sampling import SamplingOrder
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.scenarios import with_source
-
-TABLE = "table:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +112,8 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
         card, source=replace(card.source, columns={**card.source.columns, **own.columns})
     )
     places = own.places
-    if len(places) == 1 and places[0].startswith(TABLE):
-        table = places[0].removeprefix(TABLE)
+    table = table_of(places[0]) if len(places) == 1 else None
+    if table is not None:
         source = replace(card.source, files=(), dataset=None, revision=None, table=table)
         source = replace(source, is_own=True)
         return replace(card, source=source)

@@ -7,7 +7,7 @@ from medhelm_spark.api.results import Comparison, Instances, turned
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import BoardRun, InstanceKey, Order, instances_of, paired
+from medhelm_spark.leaderboard import BoardRun, InstanceKey, Only, Order, instances_of, paired
 
 
 def compared(
@@ -38,14 +38,31 @@ def compared(
     )
 
 
-def check_page(order: Order | str, limit: int, offset: int) -> None:
+def runs_named(
+    runs: Sequence[BoardRun], scenario: str | None = None, model: str | None = None
+) -> list[BoardRun]:
+    """The summarised runs of a board, or those of one scenario, one model, or both.
+
+    Raises:
+        UnknownNameError: the scenario or the model is not on the board.
+    """
+    shown = _of_scenario(scenario, runs) if scenario else list(runs)
+    name = _deployment_named(model, shown) if model else None
+    return [
+        run for run in shown if run.is_summarized and name in (None, run.run_spec.model_deployment)
+    ]
+
+
+def check_page(order: Order | str, limit: int, offset: int, only: Only | str | None = None) -> None:
     """Refuse a page that is none, before anything is read.
 
     Raises:
-        UnknownNameError: the order is not known.
+        UnknownNameError: the order, or which answers are listed, is not known.
         ConfigError: limit or offset is no number, or too small.
     """
     check_known("order", order, Order)
+    if only is not None:
+        check_known("only", only, Only)
     for name, value, least in (("limit", limit, 1), ("offset", offset, 0)):
         if type(value) is not int or value < least:
             raise ConfigError(f"{name} is {value!r}; allowed: a whole number of at least {least}.")
@@ -61,13 +78,20 @@ def instances_behind(
     limit: int,
     offset: int,
     holding: InstanceKey | None,
+    only: Only | str | None,
 ) -> Instances:
     """A page of the answers behind a model's number on a scenario; see `Evaluation.instances`."""
     own = _of_scenario(scenario, runs)
     name = _deployment_named(model, own)
     spec = next(run.run_spec for run in own if run.run_spec.model_deployment == name)
     page = instances_of(
-        reader, spec, limit=limit, offset=offset, order=Order(order), holding=holding
+        reader,
+        spec,
+        limit=limit,
+        offset=offset,
+        order=Order(order),
+        holding=holding,
+        only=Only(only) if only else None,
     )
     return Instances(run_spec=spec, page=page, reader=reader)
 

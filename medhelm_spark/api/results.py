@@ -1,14 +1,21 @@
 """What an evaluation returns: rows that show themselves in a notebook and turn into pandas."""
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medhelm_spark.api.at_hand import Needed
 from medhelm_spark.api.coverage import Missing
+from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.suite_models import Other
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.level_change import LevelChange
+from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.run import RunSpec
@@ -20,11 +27,15 @@ from medhelm_spark.leaderboard import (
     InstancePage,
     Viewer,
     instance_detail,
+    instance_details,
 )
 from medhelm_spark.leaderboard.disclosures import Disclosure
+from medhelm_spark.render.answers import answer_text, answers_text, end_of, start_of
 from medhelm_spark.render.board import render
 from medhelm_spark.render.disclosures import render_disclosures
+from medhelm_spark.render.left_out import left_out_html, render_left_out
 from medhelm_spark.render.level_changes import render_level_changes
+from medhelm_spark.render.models import render_models
 from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.render.table import Table, html_table, text_table
 from medhelm_spark.stages.decide import decisions_of
@@ -33,6 +44,9 @@ from medhelm_spark.statistics.robustness import RobustnessRow
 
 if TYPE_CHECKING:
     import pandas as pd
+
+EMBEDDED_MODEL = "huggingface/smollm2-135m-instruct"
+"""What `next_command` asks: the model that runs anywhere."""
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
@@ -126,6 +140,65 @@ class LevelChanges:
         return self.render("html")
 
 
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models that are known here, what each lacks, and whether those that were asked answer."""
+
+    rows: tuple[ListedModel, ...]
+
+    @property
+    def silent(self) -> tuple[ListedModel, ...]:
+        """Those that were to be asked and gave no answer."""
+        return tuple(row for row in self.rows if row.answers is False)
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_models(self.rows, form)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row per deployment."""
+        return _frame(list(map(asdict, self.rows)), list(ListedModel.__dataclass_fields__))
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What came of the wish to have the data of scenarios on this machine, by scenario."""
+
+    scenarios: tuple[FetchedScenario, ...]
+
+    HEADER = ("scenario_name", "outcome", "files", "size_in_bytes", "reason")
+
+    @property
+    def absent(self) -> tuple[FetchedScenario, ...]:
+        """Those whose data cannot be had."""
+        return tuple(each for each in self.scenarios if each.outcome is Outcome.ABSENT)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per scenario, and per choice of data of one that has several."""
+        for each in self.scenarios:
+            yield {name: getattr(each, name) for name in self.HEADER}
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
+
+    def __str__(self) -> str:
+        return _shown(self.HEADER, self.rows(), self._note)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()], [self._note])
+
+    @property
+    def _note(self) -> str:
+        return f"{counted(len(self.scenarios), 'scenario')}, {len(self.absent)} cannot be had"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The paired differences of two models, `first` less `second`, by scenario."""
@@ -212,9 +285,9 @@ class Instances:
 
     def details(self) -> Iterator[InstanceDetail]:
         """The same for every answer of the page."""
-        for score in self.page.scores:
-            if detail := self.detail(score.key):
-                yield detail
+        keys = [score.key for score in self.page.scores]
+        here = Viewer.THIS_MACHINE
+        yield from instance_details(self.reader, self.run_spec, keys, viewer=here).values()
 
     def to_pandas(self) -> "pd.DataFrame":
         """The rows as a DataFrame."""
@@ -234,12 +307,112 @@ class Instances:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer as a person reads it; it holds clinical text.
+
+    `prompt` is what was asked, of a conversation its last turn. `answer` is without thinking, and
+    None where there is none: `status` says why. `read` is what the run's extraction found in it,
+    None where that is nothing or the answer is compared as it stands. `references` are the correct
+    ones, `value` is the main score, `levels` who may see the texts.
+    """
+
+    scenario_name: str
+    model_deployment: str
+    number: int
+    instance_id: str
+    prompt: str
+    answer: str | None
+    read: str | None
+    references: tuple[str, ...]
+    metric: str
+    value: float | None
+    status: str
+    levels: frozenset[AccessLevel]
+
+    @property
+    def score(self) -> str:
+        """The main score in words: its value, or why there is none."""
+        return f"{self.metric} {self.status if self.value is None else _text(self.value)}"
+
+    def __str__(self) -> str:
+        title = f"#{self.number}  {self.scenario_name}  {self.model_deployment}  {self.score}"
+        parts = [("prompt", end_of(self.prompt))]
+        parts += [("answer", start_of(self.answer))] if self.answer is not None else []
+        parts += [("read as", start_of(self.read))] if self.read is not None else []
+        parts += [("reference", start_of(text)) for text in self.references]
+        return answer_text(title, parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Answers of one or more runs, and a note on each run; they hold clinical text.
+
+    A note counts the run's wrong, unread and failed answers, and says which other method of reading
+    would score how many of them as right.
+    """
+
+    answers: tuple[Answer, ...]
+    notes: tuple[str, ...]
+
+    HEADER = (
+        "scenario_name",
+        "model_deployment",
+        "number",
+        "instance_id",
+        "prompt",
+        "answer",
+        "read",
+        "references",
+        "metric",
+        "value",
+        "status",
+    )
+
+    @property
+    def levels(self) -> frozenset[AccessLevel]:
+        """Who may see the texts."""
+        return frozenset(level for answer in self.answers for level in answer.levels)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per answer, every text as a whole."""
+        for answer in self.answers:
+            yield {name: getattr(answer, name) for name in self.HEADER}
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
+
+    def __str__(self) -> str:
+        return answers_text(list(map(str, self.answers)), self.notes)
+
+    def _repr_html_(self) -> str:
+        header = ("#", "benchmark", "model", "end of prompt", "answer", "reference", "score")
+        rows = [
+            (
+                str(answer.number),
+                answer.scenario_name,
+                answer.model_deployment,
+                end_of(answer.prompt),
+                "" if answer.answer is None else start_of(answer.answer),
+                " | ".join(map(start_of, answer.references)),
+                answer.score,
+            )
+            for answer in self.answers
+        ]
+        return html_table(header, rows, self.notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """What would run, and what the policy says of it; nothing was written or sent."""
+    """What would run, what the policy says of it, and what is missing; nothing was written or sent.
+
+    `needed` is what is missing, will be fetched or was not checked.
+    """
 
     suite: str
     runs: tuple[ResolvedRun, ...]
     policy: Policy = field(repr=False)
+    needed: tuple[Needed, ...] = ()
 
     HEADER = ("run_name", "role", "model_deployment", "locality", "access_level", "allowed", "rule")
 
@@ -247,6 +420,11 @@ class Runs:
     def decisions(self) -> tuple[PolicyDecision, ...]:
         """What the policy says of every model and judge."""
         return tuple(decisions_of(self.suite, self.runs, self.policy))
+
+    @property
+    def missing(self) -> tuple[Needed, ...]:
+        """What a run would end for want of: data, keys, packages, weights."""
+        return tuple(needed for needed in self.needed if needed.is_missing)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per model and judge of each run."""
@@ -258,10 +436,16 @@ class Runs:
         return _frame(list(self.rows()), self.HEADER)
 
     def __str__(self) -> str:
-        return _shown(self.HEADER, self.rows(), f"suite {self.suite}; nothing was written or sent")
+        return _shown(self.HEADER, self.rows(), "\n".join(self._notes))
 
     def _repr_html_(self) -> str:
-        return html_table(self.HEADER, [_texts(row.values()) for row in self.rows()])
+        rows = [_texts(row.values()) for row in self.rows()]
+        return html_table(self.HEADER, rows, self._notes)
+
+    @property
+    def _notes(self) -> list[str]:
+        told = [str(needed) for needed in self.needed]
+        return [*told, f"suite {self.suite}; nothing was written or sent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,7 +475,8 @@ class Evaluated:
 
     `missing` is what stays below the policy's floor, None where nothing does. `others` are the
     suite's other models that keep an earlier definition of a scenario. `board` is there once
-    everything was summarised.
+    everything was summarised. `left_out` are the runs that were asked for and whose data could not
+    be had: what is shown says so first.
     """
 
     suite: str
@@ -301,6 +486,7 @@ class Evaluated:
     missing: Missing | None
     others: tuple[Other, ...] = ()
     board: Board | None = field(default=None, repr=False)
+    left_out: tuple[LeftOut, ...] = ()
 
     HEADER = ("name", "model_deployment", "scenario_name", "main_metric", "run_spec_id")
 
@@ -314,9 +500,13 @@ class Evaluated:
         return self.board.to_pandas() if self.board else _frame(list(self.rows()), self.HEADER)
 
     def __str__(self) -> str:
-        return str(self.board) if self.board else _shown(self.HEADER, self.rows(), self._note)
+        shown = str(self.board) if self.board else _shown(self.HEADER, self.rows(), self._note)
+        return "\n\n".join(part for part in (render_left_out(self.left_out), shown) if part)
 
     def _repr_html_(self) -> str:
+        return left_out_html(self.left_out) + self._done_html()
+
+    def _done_html(self) -> str:
         if self.board:
             return self.board._repr_html_()
         rows = [_texts(row.values()) for row in self.rows()]
@@ -326,6 +516,39 @@ class Evaluated:
     def _note(self) -> str:
         calls = counted(self.model_calls, "model call")
         return f"suite {self.suite}, done up to {self.upto.name}, {calls}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitializedBenchmark:
+    """A benchmark folder that was written, and what to type next.
+
+    `entry` is its run entry without a model, `rows` how many the data has, `labels` the right
+    answers that its prompt lists. `prompt` is filled with the text of one row: it is shown to the
+    person whose data it is, and stored nowhere.
+    """
+
+    folder: Path
+    entry: str
+    rows: int
+    labels: tuple[str, ...]
+    prompt: str = field(repr=False)
+
+    @property
+    def next_command(self) -> str:
+        """A run of ten rows by the embedded model, up to a board."""
+        entry = shlex.quote(f"{self.entry},model={EMBEDDED_MODEL}")
+        return f"medhelm-spark run --suite {shlex.quote(self.folder.name)} -m 10 -r {entry}"
+
+    def __str__(self) -> str:
+        return f"{self._note}\n\n{self.prompt}"
+
+    def _repr_html_(self) -> str:
+        return html_table(["prompt, filled with one row"], [[self.prompt]], [self._note])
+
+    @property
+    def _note(self) -> str:
+        answers = f", answers {', '.join(self.labels)}" if self.labels else ""
+        return f"{self.folder}: {counted(self.rows, 'row')}{answers}; {self.next_command}"
 
 
 def turned(pair: BoardPair) -> BoardPair:

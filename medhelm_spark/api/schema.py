@@ -7,17 +7,22 @@ from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
-from medhelm_spark.leaderboard import BoardRun, board_of, choose, load_runs, paired
+from medhelm_spark.leaderboard import BoardRun, board_of, choose, left_out_of, load_runs, paired
 from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard
 
 
-def load_board(workspace: Workspace, runs: Sequence[BoardRun]) -> Leaderboard:
-    """The board of these runs, with the paired differences of their models."""
-    floor = workspace.coverage_floor
-    return board_of(
-        runs, paired(workspace.reader, runs, coverage_floor=floor), coverage_floor=floor
-    )
+def load_board(
+    workspace: Workspace,
+    runs: Sequence[BoardRun],
+    suite: str | None = None,
+    release: str | None = None,
+) -> Leaderboard:
+    """The board of these runs of a suite or release, with paired differences and what it lacks."""
+    floor, reader = workspace.coverage_floor, workspace.reader
+    left_out = left_out_of(reader, choose(reader, suite, release))
+    pairs = paired(reader, runs, coverage_floor=floor)
+    return board_of(runs, pairs, left_out, coverage_floor=floor)
 
 
 def shown_runs(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.settings import Settings
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.lake.policy_table import read_policy_table
@@ -23,6 +24,7 @@ def session_of(
         spark=spark,
         permissions=Permissions(settings.lake_permissions),
         is_encrypted=is_encrypted,
+        log_file=conf_path("log4j2.properties"),
     )
 
 

@@ -24,7 +24,7 @@ def runs_of(
     names = {row.name for row in rows}
     runs: dict[str, ResolvedRun] = {}
     for name in sorted({row.run_spec.model_deployment for row in rows}):
-        deployment = workspace.registry.deployments.get(name)
+        deployment = workspace.registry.deployment(name)
         if deployment is None:
             continue
         own = tuple(own for entry in entries.entries for own in _entries_for(entry, deployment))

@@ -16,10 +16,12 @@ from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.settings import Platform, Settings, load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import first_of
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.deployment import BY_NAME, Deployment
 from medhelm_spark.domain.imported import ImportedScenario
-from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.left_out import AbsentRun
+from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import RunEntry
+from medhelm_spark.engines import described
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
@@ -123,13 +125,13 @@ class Workspace:
         return SparkReader(self.lake) if location.is_catalog else open_reader(str(location))
 
     def resolve(self, entries: LoadedEntries) -> tuple[ResolvedRun, ...]:
-        """One run per scenario and model of the entries.
+        """One run per scenario and model of the entries; says what names stand for by themselves.
 
         Raises:
             ConfigError: a name is not known; of a model that the lake holds it says how it was.
         """
         try:
-            return entries.resolve(self.registry_for(entries.entries))
+            runs = entries.resolve(self.registry_for(entries.entries))
         except ConfigError as error:
             held = entries.models & self._forgotten()
             if not held:
@@ -139,6 +141,14 @@ class Workspace:
                 "deployment is not known now: give it again, in model_deployments.yaml or by "
                 "Evaluation(deployments=[...])."
             ) from None
+        for deployment in deployments_of(runs).values():
+            if deployment.origin == BY_NAME:
+                self.say(f"model {deployment.name}: {described(deployment)}, in no file")
+        return runs
+
+    def without_absent(self, entries: LoadedEntries) -> tuple[LoadedEntries, tuple[AbsentRun, ...]]:
+        """The entries without those of scenarios that were never imported, and their runs."""
+        return entries.without_absent(self.registry_for(entries.entries))
 
     def _forgotten(self) -> set[str]:
         """The deployments that the lake has runs of, and the configuration not any more."""
@@ -147,7 +157,7 @@ class Workspace:
             return set()
         rows = self.reader.query("SELECT DISTINCT run_spec FROM {run_specs}").to_pylist()
         held = {str(row["run_spec"]["model_deployment"]) for row in rows}
-        return held - self.registry.deployments.keys()
+        return {name for name in held if self.registry.deployment(name) is None}
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""

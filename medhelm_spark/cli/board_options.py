@@ -3,21 +3,67 @@
 from argparse import ArgumentParser
 from pathlib import Path
 
-from medhelm_spark.cli.options import DEFAULT_HOST, DEFAULT_PORT, schema
+from medhelm_spark.cli.options import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    at_least_one,
+    release_name,
+    schema,
+    suite_name,
+)
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.leaderboard import Only
 
 
 def which(parser: ArgumentParser) -> None:
     """A suite or a release."""
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--suite", metavar="NAME", help="a suite (default: the one planned last)")
-    source.add_argument("--release", metavar="NAME", help="a release")
+    source.add_argument(
+        "--suite",
+        type=suite_name,
+        metavar="NAME",
+        help="a suite (default: the one planned last)",
+    )
+    source.add_argument("--release", type=release_name, metavar="NAME", help="a release")
+
+
+def answers(parser: ArgumentParser) -> None:
+    """Which answers, and how many."""
+    add = parser.add_argument
+    add("--benchmark", metavar="NAME", help="of this scenario")
+    add("--model", metavar="NAME", help="of this model or deployment")
+    only = parser.add_mutually_exclusive_group()
+    for kind, about in {
+        Only.WRONG: "only answers with the worst score there is",
+        Only.UNREAD: "only answers in which the extraction found nothing",
+        Only.FAILED: "only requests without an answer",
+    }.items():
+        only.add_argument(
+            f"--{kind.value}", dest="only", action="store_const", const=kind, help=about
+        )
+    add(
+        "-n",
+        "--limit",
+        type=at_least_one,
+        default=20,
+        metavar="N",
+        help="at most so many answers (default: %(default)s)",
+    )
+    add(
+        "--text-levels",
+        nargs="+",
+        choices=tuple(level.value for level in AccessLevel),
+        default=[],
+        metavar="LEVEL",
+        help="levels whose text may be written where the output is no terminal (default: public)",
+    )
 
 
 def verifying(parser: ArgumentParser) -> None:
     """What to do with which release."""
     add = parser.add_argument
     add("action", choices=("verify",), help="hash every row behind it again, and compare")
-    add("--release", required=True, metavar="NAME", help="the release")
+    add("--release", type=release_name, required=True, metavar="NAME", help="the release")
 
 
 def board(parser: ArgumentParser) -> None:

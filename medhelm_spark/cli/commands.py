@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 
 from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
@@ -12,12 +13,14 @@ from medhelm_spark.api.own_data import parse_columns
 from medhelm_spark.api.session import policy_tables
 from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.dry_run import print_dry_run
+from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.incomplete import exit_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
-from medhelm_spark.config.settings import load_settings
+from medhelm_spark.config.settings import Platform, load_settings
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.data_place import TABLE
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
@@ -28,7 +31,7 @@ from medhelm_spark.helm.schema_file import load_schema
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import text_levels
-from medhelm_spark.stages.import_responses import parse_fields
+from medhelm_spark.stages.read_responses import parse_fields
 
 RUN = "run"
 
@@ -81,8 +84,34 @@ def run(args: Namespace) -> int:
         access_level=level_of(args),
         retry_failed=args.retry_failed,
         skip_completed_runs=args.skip_completed_runs,
+        strict=args.strict,
     )
     return finished(done, args)
+
+
+def init(args: Namespace) -> int:
+    """`init`: a benchmark folder on one's own data.
+
+    The filled prompt goes to standard output, to whoever typed the command, and nowhere else: not
+    on a platform whose drivers keep their output in a log.
+    """
+    place = args.file or args.table
+    if args.table and not Path(args.table).is_file():  # a file's name is no table's
+        place = TABLE + args.table.removeprefix(TABLE)
+    made = evaluation(args).init_benchmark(
+        place, args.folder, text=args.text, label=args.label, id_column=args.id
+    )
+    labels = f"; right answers: {', '.join(made.labels)}" if made.labels else ""
+    say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
+    say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
+    if load_settings(args.local_path).platform is Platform.LOCAL:
+        say("init: the prompt, filled with one row:\n")
+        write_out(made.prompt)
+        say("")
+    else:
+        say("init: the prompt is not shown in a log; Evaluation.init_benchmark gives it")
+    say(f"init: next: {made.next_command}")
+    return 0
 
 
 def estimate(args: Namespace) -> int:
@@ -155,7 +184,6 @@ def import_responses(args: Namespace) -> int:
         source=args.source,
         columns=parse_columns(args.columns),
         access_level=level_of(args),
-        attest_locality=args.attest_locality,
     )
     return finished(done, args)
 
@@ -253,6 +281,13 @@ def explain_config(args: Namespace) -> int:
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
     return 0
+
+
+def models(args: Namespace) -> int:
+    """`models`: what is known, and with `--check` whether it answers; FAILED where one does not."""
+    known = evaluation(args).models(args.check or (), check=args.check is not None)
+    write_out(known.render(args.format), args.output_file, command=args.name)
+    return FAILED if known.silent else 0
 
 
 def fetch_model(_: Namespace) -> int:

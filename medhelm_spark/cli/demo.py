@@ -47,6 +47,8 @@ def demo(args: Namespace) -> int:
     server = server_command(uri or "")
     say(f"\nlake       {site.location}")
     say(f"compare    {server if uri else 'on the page of the tracking server'}")
+    if page := None if args.no_tracking else site.tracking_page:
+        say(f"           then open {page}")
     say(f"dashboard  medhelm-spark serve --suite {SUITE} --output-path {args.output_path}")
     return code
 

@@ -1,4 +1,4 @@
-"""`--dry-run`: what would run and what the policy says of it."""
+"""`--dry-run`: what would run, what the policy says of it, and what is missing."""
 
 import sys
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from medhelm_spark.api.results import Runs
 from medhelm_spark.api.workspace import say
+from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import PolicyDecision
@@ -18,7 +19,7 @@ ROLES = (MODEL, IMPORTED, JUDGE)
 
 
 def print_dry_run(runs: Runs) -> int:
-    """Print a line per run, then refuse what a real run would refuse.
+    """Print a line per run, then refuse what a real run would refuse; FAILED for what it lacks.
 
     Raises:
         PolicyError: As `decide` would, in the same words.
@@ -29,9 +30,11 @@ def print_dry_run(runs: Runs) -> int:
         decisions = list(decisions_of(runs.suite, [run], policy))
         sys.stdout.write("\t".join(_cells(run, decisions)) + "\n")
     sys.stdout.flush()
+    for needed in runs.needed:
+        say(str(needed))
     refuse(runs.decisions, "above")
     say(f"{counted(len(runs.runs), 'run')}; nothing was written or sent")
-    return 0
+    return FAILED if runs.missing else 0
 
 
 def _cells(run: ResolvedRun, decisions: Sequence[PolicyDecision]) -> tuple[str, ...]:

@@ -20,6 +20,13 @@ OUTAGE = 4
 CHANGED = 5
 """A value that a release pinned was changed since, or one that it would pin is not what it says."""
 
+LEFT_OUT = 6
+"""Done, but the data of a scenario could not be had.
+
+Where INCOMPLETE or OUTAGE hold too, they are the code: the same command mends those, so who repeats
+it while it ends with 3 or 4 comes to 0, or to 6, which needs data first.
+"""
+
 INTERRUPTED = 130
 
 MEANINGS = f"""\
@@ -30,6 +37,7 @@ exit codes:
   {INCOMPLETE}    done, but fewer answers have a score than the policy's coverage_floor
   {OUTAGE}    stopped: a model or judge gave no answers; the same command goes on
   {CHANGED}    stopped: a release is not what was published, or stats are not what the scores give
+  {LEFT_OUT}    done, but without scenarios whose data could not be had
   {INTERRUPTED}  interrupted; the same command goes on"""
 
 _ENTRIES = ("-r", "--run-entries")

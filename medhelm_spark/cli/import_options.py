@@ -2,10 +2,8 @@
 
 from argparse import ArgumentParser
 from collections.abc import Callable
-from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.deployment import Locality
 
 
 def scenario(parser: ArgumentParser) -> None:
@@ -62,19 +60,14 @@ def responses(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("the answers").add_argument
     add(
         "--file",
-        type=Path,
         required=True,
         metavar="FILE",
-        help="JSON lines with source_id or instance_id, and completion",
+        help="records with source_id or instance_id, completion, and trial where there are "
+        "several: csv, tsv, JSON lines, JSON, Parquet, xlsx or table:NAME",
     )
     add(
         "--fields",
         metavar="NAMES",
-        help="what the file calls them, as source_id='Row Number',completion='LLM Answer'",
-    )
-    add(
-        "--attest-locality",
-        choices=tuple(map(str, Locality)),
-        help="where a model that no file registers was when it answered; needed for gated and "
-        "private text, and recorded",
+        help="what the file calls them, as source_id='Row Number',completion='LLM Answer', or "
+        "where in a column they are, as completion=response.choices.0.message.content",
     )

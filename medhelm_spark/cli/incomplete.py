@@ -1,4 +1,4 @@
-"""What a person is told of missing scores and of models left behind, and the exit code for it."""
+"""What a person is told of what is missing and of models left behind, and the exit code for it."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -7,21 +7,34 @@ from medhelm_spark.api.coverage import Missing
 from medhelm_spark.api.results import Evaluated
 from medhelm_spark.api.suite_models import Other
 from medhelm_spark.api.workspace import say
-from medhelm_spark.cli.exit_codes import INCOMPLETE, RETRY, again, for_models
+from medhelm_spark.cli.exit_codes import INCOMPLETE, LEFT_OUT, RETRY, again, for_models
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.render.left_out import render_left_out
 from medhelm_spark.stages.infer.outage import by_kind, without_answer
 from medhelm_spark.stages.infer.pending import Tally
 
+FETCH = (
+    "left out: `medhelm-spark scenarios` says whose data is at hand, `medhelm-spark scenarios "
+    "fetch` gets what has an address; --strict ends at once instead"
+)
+
 
 def exit_code(done: Evaluated, args: Namespace) -> int:
-    """0, or INCOMPLETE where too much is missing; says what, and what to type."""
+    """0, INCOMPLETE where too many scores are missing, LEFT_OUT where whole scenarios are.
+
+    Says which, and what to type.
+    """
     for other in done.others:
         _tell_other(other, args)
+    if done.left_out:
+        say(render_left_out(done.left_out))
+        say(FETCH)
+    code = LEFT_OUT if done.left_out else 0
     if done.missing is None:
-        return 0
+        return code
     say(sentence(done.missing, args.typed))
-    return INCOMPLETE if done.missing.is_asked else 0
+    return INCOMPLETE if done.missing.is_asked else code
 
 
 def sentence(missing: Missing, typed: Sequence[str]) -> str:

@@ -4,8 +4,11 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from medhelm_spark.api.names import check_name
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.run import MEDHELM_08
+from medhelm_spark.errors import ConfigError
 
 DEFAULT_OUTPUT = "benchmark_output"
 DEFAULT_LOCAL_PATH = "prod_env"
@@ -13,10 +16,28 @@ DEFAULT_PORT = 8000
 DEFAULT_HOST = "127.0.0.1"
 
 
-def _at_least_one(text: str) -> int:
+def at_least_one(text: str) -> int:
+    """A whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def suite_name(text: str) -> str:
+    """The name of a suite, refused with the command line: before a download, Spark or a lake."""
+    return _name("suite", text)
+
+
+def release_name(text: str) -> str:
+    """The name of a release, refused as a suite's is."""
+    return _name("release", text)
+
+
+def _name(kind: str, text: str) -> str:
+    try:
+        return check_name(kind, text)
+    except ConfigError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def lake(parser: ArgumentParser) -> None:
@@ -54,13 +75,35 @@ def plugins(parser: ArgumentParser) -> None:
 
 
 def action(parser: ArgumentParser) -> None:
-    """Whether to list the cards or to check them."""
+    """Whether to list the cards, to check them, or to fetch the data of some."""
     parser.add_argument(
         "action",
         nargs="?",
-        choices=("list", "check"),
+        choices=("list", "check", "fetch"),
         default="list",
-        help="list them, or check what each card names (default: %(default)s)",
+        help="list them, check what each card names, or fetch the data of those that are named "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        default=[],
+        metavar="NAME",
+        help="fetch: scenarios, as med_qa, or mmlu:subject=virology for one choice of data",
+    )
+    parser.add_argument(
+        "--all-public", action="store_true", help="fetch: the data of all public scenarios"
+    )
+
+
+def checking(parser: ArgumentParser) -> None:
+    """Which models to ask whether they answer."""
+    parser.add_argument(
+        "--check",
+        nargs="*",
+        metavar="NAME",
+        help="ask these, or all that files list, one short question of public nature; a name may "
+        "be one that no file lists, as ollama/llama3.1:8b",
     )
 
 
@@ -88,9 +131,21 @@ def entries(parser: ArgumentParser) -> None:
         "--suite-file",
         metavar="FILE",
         help="run entries with models, sizes, jury and primary endpoint: a path, or smoke, public, "
-        "gated, private_example",
+        "gated, private_example, robustness",
     )
-    add("--suite", required=True, metavar="NAME", help="the suite that the runs belong to")
+    add(
+        "--suite",
+        type=suite_name,
+        required=True,
+        metavar="NAME",
+        help="the suite that the runs belong to",
+    )
+    add(
+        "--attest-locality",
+        choices=tuple(map(str, Locality)),
+        help="where models run that no file lists, as ollama/llama3.1:8b, or ran when they gave "
+        "answers that are imported; needed for gated and private text, and recorded",
+    )
     _selection(parser)
     _own_data(add)
 
@@ -113,6 +168,27 @@ def _own_data(add: Callable[..., object]) -> None:
         choices=tuple(level.value for level in AccessLevel),
         help="who may hold the data; to be said of --source where the card is public "
         "(default: as the card says)",
+    )
+
+
+def new_benchmark(parser: ArgumentParser) -> None:
+    """Which table or file a benchmark is made on, and the columns that count."""
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        help="the folder to make (default: named after the table or file)",
+    )
+    add = parser.add_argument_group("the data").add_argument
+    place = parser.add_mutually_exclusive_group(required=True).add_argument
+    place("--table", metavar="NAME", help="a table: CATALOG.SCHEMA.NAME, or a Delta folder or URI")
+    place("--file", metavar="FILE", help="a csv, tsv, JSON lines, JSON, Parquet or xlsx file")
+    add("--text", required=True, metavar="COLUMN", help="what the prompt shows")
+    add("--label", required=True, metavar="COLUMN", help="the right answers")
+    add(
+        "--id",
+        metavar="COLUMN",
+        help="the rows' ids (default: id where there is one, else the row's number)",
     )
 
 
@@ -185,12 +261,13 @@ def running(parser: ArgumentParser) -> None:
         "-d",
         "--dry-run",
         action="store_true",
-        help="say what would run and whether the policy allows it; write and send nothing",
+        help="say what would run, whether the policy allows it and what is missing; write and "
+        "send nothing",
     )
     add(
         "-n",
         "--num-threads",
-        type=_at_least_one,
+        type=at_least_one,
         metavar="N",
         help="requests open at once to a model's server, judges aside "
         "(default: the deployment's max_concurrency)",
@@ -206,6 +283,11 @@ def running(parser: ArgumentParser) -> None:
         "--skip-completed-runs",
         action="store_true",
         help="leave runs alone that the suite has summarised with every answer there",
+    )
+    add(
+        "--strict",
+        action="store_true",
+        help="end at once where a scenario's data cannot be had, in place of leaving it out",
     )
     add(
         "--retry-failed",
@@ -259,15 +341,21 @@ def levels(parser: ArgumentParser) -> None:
 def summarizing(parser: ArgumentParser) -> None:
     """Which suites, whether to pin them, and what to show."""
     add = parser.add_argument
-    add("--suite", metavar="NAME", help="the suite to summarise")
+    add("--suite", type=suite_name, metavar="NAME", help="the suite to summarise")
     add(
         "--suites",
+        type=suite_name,
         nargs="+",
         default=[],
         metavar="NAME",
         help="several suites; a run that stands in two counts as the later suite's",
     )
-    add("--release", metavar="NAME", help="pin their numbers as a draft release of this name")
+    add(
+        "--release",
+        type=release_name,
+        metavar="NAME",
+        help="pin their numbers as a draft release of this name",
+    )
     shown = parser.add_mutually_exclusive_group()
     schema(shown.add_argument)
     shown.add_argument(
@@ -278,7 +366,7 @@ def summarizing(parser: ArgumentParser) -> None:
     add(
         "-n",
         "--num-threads",
-        type=_at_least_one,
+        type=at_least_one,
         metavar="N",
         help="taken for HELM's sake; Spark decides by itself",
     )

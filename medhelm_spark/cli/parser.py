@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.cli import board_options, commands, import_options, options
+from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
 from medhelm_spark.cli.scenarios import scenarios
@@ -46,9 +47,32 @@ COMMANDS: Mapping[str, Command] = {
     "scenarios": Command(
         function=scenarios,
         about="List the scenarios with access level, size, main metric, source, and whether their "
-        "data is at hand, with those imported into the lake; or check every card.",
+        "data is at hand, with those imported into the lake; check every card; or fetch data.",
         options=(*_PLACES, options.action),
-        examples=("scenarios", "scenarios -o lake", "scenarios check"),
+        examples=(
+            "scenarios",
+            "scenarios -o lake",
+            "scenarios check",
+            "scenarios fetch med_qa mmlu:subject=virology",
+            "scenarios fetch --all-public",
+        ),
+    ),
+    "models": Command(
+        function=commands.models,
+        about="List the models that can be asked, with engine, place, prices, keys and what each "
+        "lacks; with --check ask whether they answer.",
+        options=(*_PLACES, options.checking, board_options.form),
+        examples=("models", "models --check ollama/llama3.1:8b", "models --format json"),
+    ),
+    "init": Command(
+        function=commands.init,
+        about="Write a benchmark of your own table or file into a new folder, check it, and show "
+        "one filled prompt and the next command.",
+        options=(*_PLACES, options.new_benchmark),
+        examples=(
+            "init --table clinic.letters --text note --label urgent --id letter_id",
+            "init referral --file letters.csv --text note --label urgent",
+        ),
     ),
     "run": Command(
         function=commands.run,
@@ -146,6 +170,17 @@ COMMANDS: Mapping[str, Command] = {
             "leaderboard --suite first",
             "leaderboard --suite first --show robustness",
             "leaderboard --release 2026-q1 --format csv --output-file board.csv",
+        ),
+    ),
+    "answers": Command(
+        function=answers,
+        about="Print answers with the end of their prompt, references and score, and say which "
+        "method would read those that count as wrong.",
+        options=(*_PLACES, board_options.which, board_options.answers),
+        examples=(
+            "answers --suite first --wrong",
+            "answers --suite first --benchmark pubmed_qa --model "
+            "huggingface/smollm2-135m-instruct --unread -n 5",
         ),
     ),
     "disclosures": Command(

@@ -1,4 +1,4 @@
-"""`scenarios`: what can be evaluated and whether its data is at hand; `scenarios check`."""
+"""`scenarios`: what can be evaluated, whether its data is at hand; `scenarios check`, `fetch`."""
 
 import sys
 from argparse import Namespace
@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.cli.commands import evaluation
+from medhelm_spark.cli.exit_codes import LEFT_OUT
 from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.counting import counted
@@ -19,13 +21,24 @@ from medhelm_spark.render.table import aligned
 from medhelm_spark.scenarios import READERS, check_card, presence
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
-CHECK = "check"
+CHECK, FETCH = "check", "fetch"
+HUB = "https://huggingface.co/datasets/"
+FIRST_FETCH = " (pinned in the lake at its first fetch)"
 IMPORTED = "imported"
 """In the column DATA: it is in the lake already."""
 
 
 def scenarios(args: Namespace) -> int:
-    """`scenarios` lists every card, and what was imported; `scenarios check` reads every card."""
+    """`scenarios` lists every card, and what was imported; `check` reads every card.
+
+    `fetch` gets data; it ends with LEFT_OUT where some cannot be had.
+    """
+    if args.action != FETCH and (args.names or args.all_public):
+        given = " ".join([*args.names, *(["--all-public"] if args.all_public else [])])
+        raise ConfigError(f"scenarios {args.action}: {given!r} is for scenarios fetch.")
+    if args.action == FETCH:
+        fetched = evaluation(args).fetch_data(args.names, all_public=args.all_public)
+        return LEFT_OUT if fetched.absent else 0
     workspace = Workspace(args.output_path, args.local_path)
     if args.action == CHECK:
         return _check(workspace.registry)
@@ -60,10 +73,16 @@ def _imported_row(imported: ImportedScenario) -> tuple[str, ...]:
 
 
 def _source(card: ScenarioCard) -> str:
-    """Where the data is had, or the card's own names for it."""
+    """Where the data is fetched, else who has it and where a person puts it."""
     source = card.source
+    urls = list(dict.fromkeys(file.url for file in source.files if file.url))
+    more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+    place = f"; put it at {source.files[0].path}" if source.origin and source.files else ""
+    address = source.dataset and HUB + source.dataset.partition(":")[0]
+    fetched = f"{urls[0]}{more}" if urls else address
+    pinned = FIRST_FETCH if source.is_unpinned else ""
     files = ", ".join(file.path for file in source.files)
-    return source.origin or source.table or source.dataset or files
+    return f"{fetched}{pinned}" if fetched else source.table or f"{source.origin}{place}" or files
 
 
 def _check(registry: Registry) -> int:

@@ -1,26 +1,37 @@
-"""MedHELM's configurable benchmark: a YAML file, a prompt template and a csv make a scenario.
+"""MedHELM's configurable benchmark: a YAML file, a prompt template and its data make a scenario.
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
-user's own may hold patients), `id_column`, `answer_extraction` and `sampling`. Paths are looked for
-beside the YAML, then in the working directory. All mistakes that the files show are refused here,
-before a model is loaded.
+user's own may hold patients), `columns`, `id_column`, `answer_extraction`, `sampling`,
+`prompt_variants`, `perturbations`, `category` and `subcategory`. Paths are looked for beside the
+YAML, then in the working directory. Mistakes that these files and the header of a csv show are
+refused here, before a model is loaded; the columns of tables and of other files where they are
+read (`api.own_columns`).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from medhelm_spark.config.cards import expand_short_forms
-from medhelm_spark.config.dataset import csv_columns, require_columns, template_columns
-from medhelm_spark.config.extraction import check_extraction
+from medhelm_spark.config.cards import check_category, expand_short_forms, load_taxonomy
+from medhelm_spark.config.dataset import (
+    ANSWER_COLUMN,
+    KNOWN_COLUMNS,
+    csv_columns,
+    csv_references,
+    require_columns,
+    template_columns,
+)
+from medhelm_spark.config.extraction import check_extraction, method_for
 from medhelm_spark.config.juries import DEFAULT_JURY, JURY_SCORE, build_jury
 from medhelm_spark.config.loader import load_yaml
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
 from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.data_place import FORMATS, TABLE, ending_of, is_delta_path, table_of
 from medhelm_spark.domain.deployment import Judge, Jury
 from medhelm_spark.domain.run import (
     STRICT,
@@ -31,12 +42,21 @@ from medhelm_spark.domain.run import (
     PromptVariant,
 )
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split, Verified
+from medhelm_spark.domain.scenario import (
+    OPTIONAL,
+    REFERENCE,
+    DataSource,
+    ScenarioCard,
+    SourceFile,
+    Split,
+    Verified,
+)
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
-BERTSCORE = ("BERTScore-P", "BERTScore-R", "BERTScore-F")
-METRIC_NAMES = ("exact_match", "rouge_1", "rouge_2", "rouge_l", *BERTSCORE, JURY_SCORE)
-ANSWER_COLUMN = "correct_answer"
+ID_COLUMN = "id"
+CSV = "csv"
+DELIMITERS = {CSV: ",", "tsv": "\t"}
+DATASET_FORMATS = (*DELIMITERS, "json", "jsonl", "parquet", "feather", "xlsx")
 NAME = re.compile(r"[\w.-][\w. -]*")
 
 
@@ -73,23 +93,51 @@ class _BenchmarkFile:
     metrics: tuple[_MetricEntry, ...]
     max_tokens: int = 1024
     access_level: AccessLevel = AccessLevel.PRIVATE
+    columns: Mapping[str, str] = field(default_factory=dict)
     id_column: str | None = None
-    answer_extraction: AnswerExtraction = STRICT
+    answer_extraction: AnswerExtraction | None = None
     prompt_variants: tuple[_VariantEntry, ...] = ()
+    perturbations: tuple[str, ...] = ()
+    category: str = ""
+    subcategory: str = ""
     sampling: Sampling = EVERY_INSTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """A benchmark's card, with the rubric and jury it brings along where it has a jury score."""
+    """A benchmark's card, with the rubric and jury it brings along where it has a jury score.
+
+    `is_reading_default`: nobody said how answers are read; it follows from the references.
+    """
 
     card: ScenarioCard
     rubric: Rubric | None = None
     jury: Jury | None = None
+    is_reading_default: bool = False
 
 
-def load_benchmark(path: Path) -> Benchmark:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricUse:
+    """What a benchmark's metrics take: told by whoever knows metrics.
+
+    `main_metric` is the stat that the first one is read by. `comparing` names the first that needs
+    a right answer, None where none does. `takes_options`: an option that is read out of an answer
+    is as good to them as the answer, for none is about its wording.
+    """
+
+    main_metric: str
+    comparing: str | None
+    takes_options: bool
+
+
+UseOf = Callable[[Sequence[MetricSpec], str], MetricUse]
+"""From metrics, and where they stand, to what they take; ConfigError for one that cannot be."""
+
+
+def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
     """Reads a benchmark and checks its template, its csv header, its metrics and its rubric.
+
+    Names of perturbations are left to whoever knows them.
 
     Raises:
         ConfigError: Naming the file and the key, column or criterion that is wrong.
@@ -97,19 +145,38 @@ def load_benchmark(path: Path) -> Benchmark:
     file = load_yaml(path, _BenchmarkFile, expand_short_forms)
     _check(file, path)
     _check_own_files(file, path)
+    use = use_of(_metrics(file), f"{path}: metrics")
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
     variants = _variants(file, path)
     columns = dict.fromkeys(template_columns(template, str(prompt)))
     for variant in variants.values():
         columns |= dict.fromkeys(template_columns(variant, str(path)))
-    dataset = _dataset(file, path, tuple(columns))
-    jury_entry = next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
+    _check_columns(file, tuple(columns), path)
+    source = _source(file, path, tuple(columns), use.comparing)
+    jury_entry = _jury_entry(file)
+    reading = file.answer_extraction or _default_reading(source, use)
     return Benchmark(
-        card=_with_variants(_card(file, template, dataset, jury_entry), variants),
+        card=_with_variants(_card(file, template, source, use, reading), variants),
         rubric=_rubric(file.name, jury_entry, path) if jury_entry else None,
         jury=_jury(file.name, jury_entry, path) if jury_entry and jury_entry.judges else None,
+        is_reading_default=file.answer_extraction is None and reading != STRICT,
     )
+
+
+def _default_reading(source: DataSource, use: MetricUse) -> AnswerExtraction:
+    """How answers are read where the file does not say: by its references, strictly if in doubt.
+
+    Only a csv or tsv of this machine is looked into before Spark starts.
+    """
+    delimiter = DELIMITERS.get(source.format) if source.files else None
+    if use.comparing is None or not use.takes_options or delimiter is None:
+        return STRICT
+    path = source.files[0].path
+    if "://" in path or path.lower().endswith(".gz"):
+        return STRICT
+    references = csv_references(Path(path), delimiter, source.columns)
+    return AnswerExtraction(method=method_for(references))
 
 
 def _variants(file: _BenchmarkFile, path: Path) -> dict[str, str]:
@@ -143,17 +210,20 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
     if file.max_tokens < 1:
         raise ConfigError(f"{path}: max_tokens is {file.max_tokens}; allowed: 1 or more.")
     check_sampling(file.sampling, str(path))
+    if file.category or file.subcategory:
+        taxonomy = load_taxonomy(conf_path("taxonomy.yaml"))
+        check_category(file.category, file.subcategory, taxonomy, str(path))
     check_extraction(
-        file.answer_extraction,
+        file.answer_extraction or STRICT,
         [MetricSpec(name=entry.name, args=entry.args) for entry in file.metrics],
         str(path),
     )
     if not file.metrics:
-        raise ConfigError(f"{path}: metrics is empty; allowed: {', '.join(METRIC_NAMES)}.")
+        raise ConfigError(
+            f"{path}: metrics is empty; allowed: a list of metrics (docs/metrics.md)."
+        )
     names = [entry.name for entry in file.metrics]
     for entry in file.metrics:
-        if entry.name not in METRIC_NAMES:
-            raise UnknownNameError("metric", entry.name, METRIC_NAMES, where=f"{path}: metrics")
         if names.count(entry.name) > 1:
             raise ConfigError(f"{path}: metric {entry.name!r} is listed twice.")
         if entry.name != JURY_SCORE and (entry.prompt_file or entry.judges):
@@ -173,7 +243,8 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
     named = {
         "prompt_file": [file.prompt_file, *(each.prompt_file for each in file.prompt_variants)]
     }
-    named["dataset_file"] = [] if "://" in file.dataset_file else [file.dataset_file]
+    is_elsewhere = "://" in file.dataset_file or table_of(file.dataset_file) is not None
+    named["dataset_file"] = [] if is_elsewhere else [file.dataset_file]
     named[f"prompt_file of {JURY_SCORE}"] = [e.prompt_file for e in file.metrics if e.prompt_file]
     own = (path.parent.resolve(), Path().resolve())
     for key, names in named.items():
@@ -186,45 +257,115 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
                 )
 
 
-def _dataset(file: _BenchmarkFile, path: Path, columns: tuple[str, ...]) -> str:
-    """The path of the csv. A file in an object store is checked when it is ingested."""
-    if "://" in file.dataset_file:
-        if file.dataset_file.lower().startswith("file:"):
-            raise ConfigError(
-                f"{path}: dataset_file is {file.dataset_file!r}; write a local file as a path."
-            )
-        return file.dataset_file
-    dataset = find_file(file.dataset_file, path, "dataset_file")
-    present = csv_columns(dataset)
-    require_columns(present, columns, dataset, f"the template {file.prompt_file}")
+def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:
+    """Refuse names in `columns` that nothing asks for: they may be the data's own, put first."""
+    known = dict.fromkeys((*columns, *KNOWN_COLUMNS, *filter(None, [file.id_column])))
+    for name, own in file.columns.items():
+        if name not in known:
+            raise UnknownNameError("column", name, known, where=f"{path}: columns")
+        if not own.strip():
+            raise ConfigError(f"{path}: columns.{name} is empty; allowed: a column of the data.")
+
+
+def _source(
+    file: _BenchmarkFile, path: Path, columns: tuple[str, ...], comparing: str | None
+) -> DataSource:
+    """The benchmark's data: a table, or a file by its ending, a csv where that says nothing.
+
+    Whose data a table holds, a file that names it does not know: it counts as a person's own, so
+    that a level that lets its text out has to be stated beside the run.
+    """
+    name = file.dataset_file
+    table = table_of(name)
+    if table is not None:
+        table = _found_table(table, path)
+        return DataSource(table=table, columns=file.columns, is_own=True)
+    form = FORMATS.get(ending_of(name), CSV)
+    form = form if form in DATASET_FORMATS else CSV
+    if "://" in name:
+        if name.lower().startswith("file:"):
+            raise ConfigError(f"{path}: dataset_file is {name!r}; write a local file as a path.")
+    else:
+        dataset = find_file(name, path, "dataset_file")
+        if form in DELIMITERS and not name.lower().endswith(".gz"):
+            _check_header(file, dataset, columns, DELIMITERS[form], comparing)
+        name = str(dataset)
+    files = (SourceFile(path=name, split=Split.TEST),)
+    return DataSource(format=form, files=files, columns=file.columns)
+
+
+def _found_table(table: str, path: Path) -> str:
+    """A table as it is named; a folder is looked for where files are."""
+    if not table.strip():
+        raise ConfigError(f"{path}: dataset_file is {TABLE!r}; allowed: {TABLE}NAME.")
+    if not is_delta_path(table) or ":/" in table:
+        return table
+    for folder in (path.parent, Path()):
+        place = folder / Path(table).expanduser()
+        if place.is_dir():
+            return str(place.resolve())
+    raise ConfigError(
+        f"{path}: dataset_file is {TABLE + table!r}, and there is no such folder (looked in "
+        f"{path.parent} and the working directory)."
+    )
+
+
+def _check_header(
+    file: _BenchmarkFile,
+    dataset: Path,
+    columns: tuple[str, ...],
+    delimiter: str,
+    comparing: str | None,
+) -> None:
+    """Refuse a csv or tsv whose header lacks what the benchmark needs.
+
+    A file in an object store is checked when it is ingested.
+    """
+
+    def own(names: Iterable[str]) -> list[str]:
+        return [file.columns.get(name, name) for name in names]
+
+    present = csv_columns(dataset, delimiter)
+    require_columns(present, own(columns), dataset, f"the template {file.prompt_file}")
     if file.id_column:
-        require_columns(present, [file.id_column], dataset, "id_column")
-    comparing = [entry.name for entry in file.metrics if entry.name != JURY_SCORE]
+        require_columns(present, own([file.id_column]), dataset, "id_column")
     if comparing:
-        require_columns(present, [ANSWER_COLUMN], dataset, f"metric {comparing[0]}")
-    return str(dataset)
+        require_columns(present, own([ANSWER_COLUMN]), dataset, f"metric {comparing}")
+    require_columns(present, list(file.columns.values()), dataset, "columns")
 
 
 def _card(
-    file: _BenchmarkFile, template: str, dataset: str, jury: _MetricEntry | None
+    file: _BenchmarkFile,
+    template: str,
+    source: DataSource,
+    use: MetricUse,
+    reading: AnswerExtraction,
 ) -> ScenarioCard:
+    jury = _jury_entry(file)
     jury_name = file.name if jury and jury.judges else DEFAULT_JURY
     annotator = AnnotatorSpec(name=file.name, rubric=file.name, jury=jury_name)
-    id_column = {"id_column": file.id_column} if file.id_column else {}
+    # An id that has another name in the data is meant to be there.
+    id_name = file.id_column or (ID_COLUMN if ID_COLUMN in file.columns else None)
+    options = {"id_column": id_name} if id_name else {}
+    if use.comparing is None and any(entry.name != JURY_SCORE for entry in file.metrics):
+        options[REFERENCE] = OPTIONAL
     return ScenarioCard(
         name=file.name,
         display_name=file.name,
         description=file.description,
         access_level=file.access_level,
-        source=DataSource(format="csv", files=(SourceFile(path=dataset, split=Split.TEST),)),
+        source=source,
         shape="tabular",
-        options={"template": template, **id_column},
+        options={"template": template, **options},
         adapter_spec=_adapter_spec(file.max_tokens),
-        metrics=tuple(_metric(entry, file.name) for entry in file.metrics),
-        main_metric=file.metrics[0].name,
+        metrics=_metrics(file),
+        main_metric=use.main_metric,
         annotators=(annotator,) if jury else (),
-        answer_extraction=file.answer_extraction,
+        answer_extraction=reading,
         sampling=file.sampling,
+        perturbations=file.perturbations,
+        category=file.category,
+        subcategory=file.subcategory,
         groups=(file.name,),
         verified=Verified.NEVER,
     )
@@ -233,6 +374,14 @@ def _card(
 def _adapter_spec(max_tokens: int) -> AdapterSpec:
     """MedHELM's: the filled template as it is, with one newline after it and no labels."""
     return AdapterSpec(input_prefix="", output_prefix="", max_tokens=max_tokens)
+
+
+def _metrics(file: _BenchmarkFile) -> tuple[MetricSpec, ...]:
+    return tuple(_metric(entry, file.name) for entry in file.metrics)
+
+
+def _jury_entry(file: _BenchmarkFile) -> _MetricEntry | None:
+    return next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
 
 
 def _metric(entry: _MetricEntry, annotator: str) -> MetricSpec:

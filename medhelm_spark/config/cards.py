@@ -46,7 +46,7 @@ def card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
 
     def read(path: Path) -> Iterable[ScenarioCard]:
         card = load_yaml(path, ScenarioCard, expand_short_forms)
-        _check_category(card, taxonomy, str(path))
+        check_category(card.category, card.subcategory, taxonomy, str(path))
         _check_source(card, path)
         check_extraction(card.answer_extraction, card.metrics, str(path))
         check_sampling(card.sampling, str(path))
@@ -71,7 +71,7 @@ def _check_source(card: ScenarioCard, path: Path) -> None:
         if file.label:
             raise ConfigError(
                 f"{path}: source.files[{number}].label is no key of a card; allowed: path, split, "
-                "sha256, url and member."
+                "sha256, url, member and archive."
             )
 
 
@@ -88,16 +88,18 @@ def expand_short_forms(data: Any) -> Any:
     return sampling.expand_short_forms(extraction.expand_short_forms(data))
 
 
-def _check_category(card: ScenarioCard, taxonomy: Taxonomy, where: str) -> None:
+def check_category(category: str, subcategory: str, taxonomy: Taxonomy, where: str) -> None:
     """Refuses a category or subcategory that the taxonomy does not have; empty ones are fine."""
-    by_name = {category.display_name: category for category in taxonomy.categories}
-    if not card.category:
+    if subcategory and not category:
+        raise ConfigError(f"{where}: subcategory is given without category.")
+    by_name = {known.display_name: known for known in taxonomy.categories}
+    if not category:
         return
-    if card.category not in by_name:
-        raise UnknownNameError("category", card.category, by_name, where=where)
-    known = by_name[card.category].subcategories
-    if card.subcategory and card.subcategory not in known:
-        raise UnknownNameError("subcategory", card.subcategory, known, where=where)
+    if category not in by_name:
+        raise UnknownNameError("category", category, by_name, where=where)
+    known = by_name[category].subcategories
+    if subcategory and subcategory not in known:
+        raise UnknownNameError("subcategory", subcategory, known, where=where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 import csv
 import io
+import json
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from medhelm_spark.errors import ConfigError
@@ -14,7 +15,9 @@ MAX_HEADER_CELL = 1 << 20
 SHOWN_LENGTH = 40
 """Of a longer field only the number is shown: the file named may be no template, but anything."""
 DIVIDERS = re.compile(r"[;|\t]")
-KNOWN_COLUMNS = ("id", "correct_answer", "incorrect_answers")
+ANSWER_COLUMN, INCORRECT_COLUMN = "correct_answer", "incorrect_answers"
+KNOWN_COLUMNS = ("id", ANSWER_COLUMN, INCORRECT_COLUMN)
+MAX_CELL = 1 << 27
 
 
 def template_columns(template: str, where: str) -> tuple[str, ...]:
@@ -42,8 +45,8 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
     return columns
 
 
-def csv_columns(path: Path) -> tuple[str, ...]:
-    """The header of a csv file that holds at least one row below it.
+def csv_columns(path: Path, delimiter: str = ",") -> tuple[str, ...]:
+    """The header of a csv or tsv file that holds at least one row below it.
 
     Raises:
         ConfigError: If the file is empty, has no row, is not UTF-8, or names a column twice.
@@ -51,7 +54,7 @@ def csv_columns(path: Path) -> tuple[str, ...]:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_HEADER_CELL))
     try:
         with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as handle:
-            header = next(csv.reader(handle), [])
+            header = next(csv.reader(handle, delimiter=delimiter), [])
             has_rows = any(line.strip() for line in handle)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: byte {error.start} is not UTF-8; save it as UTF-8.") from None
@@ -67,6 +70,31 @@ def csv_columns(path: Path) -> tuple[str, ...]:
             # The first line of a file without a header is data, and is not shown.
             raise ConfigError(f"{path}: columns {earlier} and {number} have the same name.")
     return tuple(header)
+
+
+def csv_references(path: Path, delimiter: str, columns: Mapping[str, str]) -> Iterator[str]:
+    """The right and wrong answers of a csv or tsv, without outer space; a broken row's not.
+
+    `columns` says what the file calls ours. A file that cannot be read to its end is left to
+    ingest, which says what is wrong.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
+    try:
+        with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as handle:
+            right, wrong = (columns.get(name, name) for name in (ANSWER_COLUMN, INCORRECT_COLUMN))
+            for row in csv.DictReader(handle, delimiter=delimiter):
+                texts = [row.get(right), *_listed(row.get(wrong))]
+                yield from (text.strip() for text in texts if text and text.strip())
+    except (UnicodeDecodeError, OSError, csv.Error):
+        return
+
+
+def _listed(text: str | None) -> list[str]:
+    try:
+        value = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def require_columns(columns: Sequence[str], needed: Sequence[str], path: Path, why: str) -> None:

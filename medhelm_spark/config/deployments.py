@@ -8,12 +8,20 @@ a `Refusal`: it may be listed, and says what to write instead when it is used.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
 
 from medhelm_spark.config.addresses import check_secrets, check_url
 from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.domain.deployment import CHOICES, Deployment, Locality, OnFailure, Prices
+from medhelm_spark.domain.deployment import (
+    BY_NAME,
+    CHOICES,
+    Deployment,
+    Locality,
+    OnFailure,
+    Prices,
+)
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
@@ -112,7 +120,7 @@ def _deployment(
     _check_limits(entry, where)
     if entry.engine:
         if entry.engine in engines:
-            return _built(entry, entry.engine, entry.client_spec.args, engines, path)
+            return _built(entry, entry.engine, entry.client_spec.args, engines, where, str(path))
         check_secrets(entry.client_spec.args, where)
         unknown = UnknownNameError("engine", entry.engine, engines)
         return _refusal(entry, path, f"{where}: {unknown} One of your own is loaded by --plugins.")
@@ -121,7 +129,7 @@ def _deployment(
         raise ConfigError(f"{where} names no engine; add engine: with one of {names}.")
     try:
         engine, args = translate(entry)
-        return _built(entry, engine, args, engines, path)
+        return _built(entry, engine, args, engines, where, str(path))
     except ConfigError as error:
         reason = str(error).removeprefix(where).removeprefix(": ")
         return _refusal(entry, path, f"{where}: {reason}")
@@ -131,10 +139,20 @@ def _refusal(entry: DeploymentEntry, path: Path, reason: str) -> Refusal:
     return Refusal(name=entry.name, model=entry.model, reason=reason, origin=str(path))
 
 
+def from_name(entry: DeploymentEntry, engines: Engines) -> Deployment:
+    """The deployment that a name alone stands for, held to what a file's is held to.
+
+    Raises:
+        ConfigError: its address is none, or holds a user or a key; neither is shown.
+    """
+    where = f"model {entry.name.partition('@')[0]}"
+    return _built(entry, str(entry.engine), entry.client_spec.args, engines, where, BY_NAME)
+
+
 def _built(
-    entry: DeploymentEntry, engine: str, args: Args, engines: Engines, path: Path
+    entry: DeploymentEntry, engine: str, args: Args, engines: Engines, where: str, origin: str
 ) -> Deployment:
-    declared, where = engines[engine], f"{path}: deployment {entry.name!r}"
+    declared = engines[engine]
     urls = _checked_urls(declared, args, where)
     locality = declared.locality(args)
     # What computes in the process that asks is local by its nature, and sends nowhere.
@@ -159,7 +177,7 @@ def _built(
         prices=entry.prices,
         demo=entry.demo,
         deprecated=entry.deprecated,
-        origin=str(path),
+        origin=origin,
     )
 
 
@@ -199,5 +217,16 @@ def _check_limits(entry: DeploymentEntry, where: str) -> None:
                 f"{where}: on_failure.{kind} is {action.value!r}; allowed: "
                 f"{', '.join(CHOICES[kind])}."
             )
-    if entry.prices and min(entry.prices.prompt, entry.prices.completion) < 0:
-        raise ConfigError(f"{where}: prices are {entry.prices}; allowed: numbers from 0.")
+    if entry.prices:
+        _check_prices(entry.prices, where)
+
+
+def _check_prices(prices: Prices, where: str) -> None:
+    if min(prices.prompt, prices.completion) < 0:
+        raise ConfigError(f"{where}: prices are {prices}; allowed: numbers from 0.")
+    try:
+        date.fromisoformat(prices.as_of or "2000-01-01")
+    except ValueError:
+        raise ConfigError(
+            f"{where}: prices.as_of is {prices.as_of!r}; allowed: a day, as 2024-10-02."
+        ) from None

@@ -10,6 +10,7 @@ from medhelm_spark.domain.stats import UNREADABLE_STAT
 from medhelm_spark.errors import ConfigError
 
 KEY = "answer_extraction"
+YES_NO_WORDS = ("yes", "no", "maybe")
 _ARGUMENT = {ExtractionMethod.JSON_FIELD: "field", ExtractionMethod.REGEX: "pattern"}
 _PLAIN = tuple(method.value for method in ExtractionMethod if method not in _ARGUMENT)
 
@@ -46,6 +47,23 @@ def check_extraction(how: AnswerExtraction, metrics: Iterable[MetricSpec], where
                     f"{where}: metric {metric.name!r} has an output_mapping_pattern, which reads "
                     f"the answer a second time after {KEY}; give one of them."
                 )
+
+
+def method_for(references: Iterable[str]) -> ExtractionMethod:
+    """How answers are read where only their references are known: strictly unless all are alike.
+
+    >>> [str(method_for(each)) for each in (["yes", "No"], ["A", "b"], ["yes", "unclear"], [])]
+    ['yes_no', 'choice', 'strict', 'strict']
+    """
+    is_word, is_letter = True, True
+    method = ExtractionMethod.STRICT
+    for text in references:
+        is_word = is_word and text.lower() in YES_NO_WORDS
+        is_letter = is_letter and len(text) == 1 and text.isascii() and text.isalpha()
+        if not is_word and not is_letter:
+            return ExtractionMethod.STRICT
+        method = ExtractionMethod.YES_NO if is_word else ExtractionMethod.CHOICE
+    return method
 
 
 def extraction_named(value: object, own: AnswerExtraction, where: str) -> AnswerExtraction:

@@ -35,8 +35,15 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 PolicyTables = Callable[[str], PolicyTable]
 """Reads the policy in a catalog's table, by its name."""
 
+ByName = Callable[[str], Deployment | None]
+"""The deployment that a name alone stands for, without a file; None where it stands for none."""
+
 MODEL_GROUPS = ("all", "text", "code", "text_code", "instruction_following", "vlm", "audiolm")
 """Names that HELM accepts as a model and that stand for several."""
+
+
+def _nothing(name: str) -> None:
+    """What names stand for where only files count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +51,8 @@ class Registry:
     """All that run entries can name. Deployments are in the order of their registration.
 
     Word lists are files until a run perturbs its instances. `imported` are the lake's, where an
-    entry names one. `shipped` are the cards without the site's.
+    entry names one. `shipped` are the cards without the site's. `by_name` is asked last, for names
+    that no file lists.
     """
 
     cards: Mapping[str, ScenarioCard]
@@ -59,6 +67,7 @@ class Registry:
     word_list_files: Mapping[str, Path] = field(default_factory=dict)
     imported: tuple[ImportedScenario, ...] = ()
     shipped: Mapping[str, ScenarioCard] = field(default_factory=dict)
+    by_name: ByName = _nothing
 
     def resolve_model(
         self, model: str | None = None, model_deployment: str | None = None
@@ -68,6 +77,7 @@ class Registry:
         By HELM's rules (facts section 2.4): a deployment's name stands for itself; a model's for
         the deployment of the same name, else for the last one registered for it that is not
         deprecated; a model of three parts, `host/org/model`, names deployment and model at once.
+        A name that no file lists may say itself how a model is reached (`ollama/llama3.1:8b`).
 
         Raises:
             UnknownNameError: If nothing of that name is registered.
@@ -85,9 +95,17 @@ class Registry:
     def _deployment(self, name: str) -> Deployment:
         if name in self.refusals:
             raise ConfigError(self.refusals[name].reason)
-        if name not in self.deployments:
+        deployment = self.deployments.get(name) or self.by_name(name)
+        if deployment is None:
             raise UnknownNameError("deployment", name, self.deployments)
-        return self.deployments[name]
+        return deployment
+
+    def deployment(self, name: str) -> Deployment | None:
+        """The deployment of this name, listed or by its name alone; None where there is none."""
+        try:
+            return self._deployment(name)
+        except ConfigError:  # no longer there, or refused: no reason to end what asks
+            return None
 
     def _deployment_of_model(self, model: str) -> Deployment:
         same = self.deployments.get(model)
@@ -106,6 +124,9 @@ class Registry:
             raise ConfigError(
                 f"model={model} is a group of HELM's; name the models by --models-to-run instead."
             )
+        named = self.by_name(model)
+        if named:
+            return named
         known = {deployment.model for deployment in self.deployments.values()}
         raise UnknownNameError("model", model, known | set(self.deployments))
 
@@ -132,13 +153,15 @@ def load_registry(
     translator: Callable[[Path], Translate],
     deployments: Iterable[Deployment] = (),
     tables: PolicyTables | None = None,
+    by_name: ByName = _nothing,
 ) -> Registry:
     """Reads the shipped files and a site's folder; an absent folder is an empty one.
 
     `engines` are those that deployments may name. `translator` makes, of a site's folder, what
     reads deployments with a foreign client class.
     `deployments` are added last, for what a command defines itself (imported answers). `tables`
-    reads a policy that the platform keeps in a catalog.
+    reads a policy that the platform keeps in a catalog. `by_name` makes deployments of names that
+    no file lists.
 
     Raises:
         ConfigError: If any file is wrong.
@@ -170,6 +193,7 @@ def load_registry(
         refusals=refused,
         origins=layers.origins(),
         word_list_files=word_lists,
+        by_name=by_name,
     )
 
 

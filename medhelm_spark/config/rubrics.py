@@ -4,7 +4,8 @@ A shipped rubric is a markdown file, `conf/rubrics/NAME.md`: YAML between two `-
 `criteria` and `max_tokens`, the rest is the prompt. With `kind: rubric` it has no criteria of its
 own: it is asked once per rubric item of each instance, which stands for {CRITERION}. A benchmark of
 a user's own has MedHELM's form instead: a text file with a `<rubric_criteria>` block that holds a
-JSON object, each criterion with the keys that a verdict must give.
+JSON object, each criterion with the keys that a verdict must give. The prompt may speak of the tag
+before: the block is where `{` follows it.
 """
 
 import json
@@ -20,7 +21,9 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import ConfigError
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n(.*)\Z", re.DOTALL)
-BLOCK = re.compile(r"<rubric_criteria>(.*?)</rubric_criteria>", re.DOTALL)
+BLOCK = re.compile(r"<rubric_criteria>\s*(\{.*?)</rubric_criteria>", re.DOTALL)
+NO_OBJECT = re.compile(r".*<rubric_criteria>(.*?)</rubric_criteria>", re.DOTALL)
+"""What a prompt without a block has in its place, if anything: for the message about it."""
 RESPONSE = "{RESPONSE}"
 CRITERION = "{CRITERION}"
 SCORE = "score"
@@ -66,7 +69,7 @@ def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX
         ConfigError: If it has no block, no criteria or no place for the answer.
     """
     text = read_text(path)
-    match = BLOCK.search(text)
+    match = BLOCK.search(text) or NO_OBJECT.match(text)
     if not match:
         raise ConfigError(f"{path}: has no <rubric_criteria>...</rubric_criteria> block.")
     try:

@@ -24,6 +24,8 @@ PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
 """Settings of a machine. A fixed place: one that a run names could be the run's own."""
+LOG_LEVEL = "spark.log.level"
+LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
 POLICY = PREFIX + "POLICY"
 BY_VARIABLE = f"named by {POLICY}, which whoever runs the job can set"
 
@@ -176,7 +178,9 @@ def _over(base: _SettingsFile, top: _SettingsFile) -> _SettingsFile:
 
 
 def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
+    level = environ.get(PREFIX + "LOG_LEVEL")
     return _SettingsFile(
+        spark={LOG_LEVEL: level} if level else {},
         wave_minutes=_number(environ, "WAVE_MINUTES", float),
         slots=_number(environ, "SLOTS", int),
         tracking_uri=environ.get(PREFIX + "TRACKING_URI") or None,
@@ -201,6 +205,12 @@ def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...])
     for name, value in (("wave_minutes", wave_minutes), ("slots", file.slots)):
         if value is not None and not value > 0:
             raise ConfigError(f"setting {name} is {value}; allowed: a number above 0.")
+    level = file.spark.get(LOG_LEVEL)
+    if level is not None and level.upper() not in LOG_LEVELS:
+        raise ConfigError(
+            f"setting spark: {LOG_LEVEL} ({PREFIX}LOG_LEVEL) is {level!r}; allowed: "
+            f"{', '.join(LOG_LEVELS)}."
+        )
     permissions = file.lake_permissions or PERMISSIONS[0]
     if permissions not in PERMISSIONS:
         raise ConfigError(

@@ -95,7 +95,12 @@ def _source(source: DataSource, put: Put) -> DataSource:
     return replace(
         source,
         files=tuple(
-            replace(file, path=put(file.path), member=put(file.member) if file.member else None)
+            replace(
+                file,
+                path=put(file.path),
+                member=put(file.member) if file.member else None,
+                url=put(file.url) if file.url else None,
+            )
             for file in source.files
         ),
         dataset=put(source.dataset) if source.dataset else None,
@@ -103,6 +108,7 @@ def _source(source: DataSource, put: Put) -> DataSource:
         lookups=tuple(replace(lookup, path=put(lookup.path)) for lookup in source.lookups),
         history=_history(source.history, put) if source.history else None,
         texts={column: put(path) for column, path in source.texts.items()},
+        text_urls={column: put(url) for column, url in source.text_urls.items()},
     )
 
 

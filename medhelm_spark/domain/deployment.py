@@ -51,6 +51,9 @@ class Locality(StrEnum):
 UNKNOWN = "unknown"
 """How tables show the locality of answers from a file where nobody stated one; none is listed."""
 
+BY_NAME = "its name"
+"""The origin of a deployment that no file lists: what its name alone stands for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
@@ -68,10 +71,15 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What a million tokens cost, in whatever currency the site counts in."""
+    """What a million tokens cost, in whatever currency the site counts in.
+
+    `as_of` is the day of which the prices are known, as `2024-10-02`: a list price may have changed
+    since. None for a site's own, which it answers for.
+    """
 
     prompt: float
     completion: float
+    as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +91,8 @@ class Deployment:
     `serving` names those that the engine declares as being of where and how fast, not of what is
     answered: a moved server asks nothing again.
     `tokens_per_second` is an estimate per slot, used for wave sizes and time left only.
-    `is_locality_stated` is False where nobody said where it runs and `locality` is a guess.
+    `is_locality_stated` is False where nobody said where it runs and `locality` is a guess;
+    `is_locality_attested` says that a person said it with the command, and no file.
     `on_failure` holds what differs from the first of `CHOICES`. `max_attempts` bounds the tries of
     a request within one run; after `max_failures_in_a_row` requests that failed for infrastructure
     the run stops asking.
@@ -109,6 +118,7 @@ class Deployment:
     deprecated: bool = False
     origin: str = ""
     is_locality_stated: bool = True
+    is_locality_attested: bool = False
 
     def action(self, kind: FailureKind) -> OnFailure:
         """What a failure of this kind leads to."""

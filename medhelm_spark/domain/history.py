@@ -13,10 +13,24 @@ class Beyond(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
-    """A column of the records that Spark makes of other files: the events of the record's patient.
+class EventTable:
+    """A table with events: its name, or the folder or URI of a Delta table.
 
-    `column` receives the text. The events are the rows of `files`, read as `format`. Their column
+    `columns` gives its own name for a column that the history calls otherwise; `revision` pins a
+    Delta version.
+    """
+
+    table: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A column of the records that Spark makes of other data: the events of the record's patient.
+
+    `column` receives the text. The events are the rows of `files`, read as `format`, and of
+    `tables`, whose rows have no order but that of time. Their column
     `event_patient` holds the patient and `time` the time of the event; the record's columns for
     both are `patient` and `until`. Events after `until` are left out, and so are events without a
     time where `time` is given. Events of files without `time` keep the order of their file.
@@ -34,8 +48,9 @@ class History:
     """
 
     column: str
-    files: tuple[str, ...]
     patient: str
+    files: tuple[str, ...] = ()
+    tables: tuple[EventTable, ...] = ()
     event_patient: str = ""
     until: str = ""
     time: str = ""
@@ -47,3 +62,8 @@ class History:
     beyond: Beyond = Beyond.CUT
     keep: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     samples: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def has_events(self) -> bool:
+        """Whether there is anything to make the column of."""
+        return bool(self.files or self.tables)

@@ -1,6 +1,6 @@
 """What configuration hands to the stages: everything of a run but its data version."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from medhelm_spark.domain.annotation import Rubric
@@ -52,7 +52,7 @@ class ResolvedRun:
     suite's primary endpoint is read from it, None where no endpoint was declared; `margin` is the
     endpoint's, where one was declared. `medhelm` is the RunSpec's. `is_listed` says whether the
     suite file names it, None without one. `part_of` is the scenario that its own is a part of, None
-    where it is none.
+    where it is none. `is_reading_default`: nobody stated how its answers are read.
     """
 
     name: str
@@ -70,3 +70,12 @@ class ResolvedRun:
     medhelm: MedhelmReading | None = None
     is_listed: bool | None = None
     part_of: str | None = None
+    is_reading_default: bool = False
+
+
+def deployments_of(runs: Iterable[ResolvedRun]) -> dict[str, Deployment]:
+    """The models of these runs and their judges, by name."""
+    held = list(runs)
+    models = [run.deployment for run in held]
+    judges = [judge for run in held for judged in run.annotators for judge in judged.deployments]
+    return {each.name: each for each in (*models, *judges)}

@@ -253,7 +253,8 @@ class SuiteRun:
     oldest row that says so tells when. `is_listed` is true where the suite file names the run: on
     its scenario models are ranked. `part_of` is the scenario that the run's own is a part of, as
     its card declares, and `is_disjoint` whether no case stands in two of the parts; both are None
-    where it is no part.
+    where it is no part. `is_reading_default` is true where nobody stated how answers are read, so
+    that it followed from the references.
     """
 
     suite: str
@@ -269,6 +270,7 @@ class SuiteRun:
     is_listed: bool | None = None
     part_of: str | None = None
     is_disjoint: bool | None = None
+    is_reading_default: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

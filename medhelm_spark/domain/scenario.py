@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
@@ -17,6 +18,9 @@ from medhelm_spark.domain.run import (
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
 
 CORRECT_TAG = "correct"
+
+REFERENCE, OPTIONAL = "reference", "optional"
+"""A tabular card's option by which a record without a right answer is kept."""
 
 
 class Split(StrEnum):
@@ -122,6 +126,24 @@ class ScenarioVersion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """Row of `pins`: what an address that no card pins gave when this lake first fetched it.
+
+    `pin` is the SHA-256 of a file, or the commit of a hub data set, whose `address` is
+    `ORG/NAME@main`. Of an address the oldest row counts: other content is refused.
+    """
+
+    address: str
+    pin: str
+    scenario_name: str
+    pinned_at: datetime
+
+
+NEWEST = "main"
+"""The `revision` of a hub data set whose commit is what the first fetch finds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
     """One file of a scenario's data and the split its records belong to (None: a field says).
 
@@ -129,6 +151,10 @@ class SourceFile:
     archive at `path`. The first part of a relative path is the scenario's own folder, so that what
     follows is the path inside the folder that its publisher hands out. `label` is how messages name
     a file that a pattern matched, whose own name may be an id; it is no key of a card.
+
+    `url` is where a file that is absent is fetched, and `sha256` the hash of what it gives. Where
+    that is an archive in which the file, or all that the pattern matches, lies at `inside`,
+    `archive` is what the archive is called.
     """
 
     path: str
@@ -136,6 +162,7 @@ class SourceFile:
     sha256: str | None = None
     url: str | None = None
     member: str | None = None
+    archive: str | None = None
     label: str = ""
 
     @property
@@ -177,10 +204,12 @@ class DataSource:
     the columns of an XML record as paths below it. `key_field` names the field that receives an
     object's key; `explode` the list inside a record whose members are the records. `splits` says
     what a hub data set's own splits are here. `texts` are whole files, each a column of every
-    record. `history` makes a column of a patient's events, unless the records have that column
-    already. `columns` gives the source's own name for a column that the card calls otherwise.
-    `revision` pins a hub data set or a Delta table. `origin` tells a person where the data is had;
-    nothing is fetched from it. `is_own`: a person gave other data than the card's.
+    record, and `text_urls` where those that are absent are fetched. `history` makes a column of a
+    patient's events, unless the records have that column already. `columns` gives the source's own
+    name for a column that the card calls otherwise. `revision` pins a hub data set or a Delta
+    table; `main` of a hub data set, and an address without a hash, are pinned in the lake by what
+    the first fetch gives. `origin` tells a person where the
+    data is had; nothing is fetched from it. `is_own`: a person gave other data than the card's.
     """
 
     format: str = "csv"
@@ -195,11 +224,18 @@ class DataSource:
     splits: Mapping[str, Split] = field(default_factory=dict)
     lookups: tuple[Lookup, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    text_urls: Mapping[str, str] = field(default_factory=dict)
     history: History | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     data_version: str | None = None
     is_own: bool = False
+
+    @property
+    def is_unpinned(self) -> bool:
+        """Whether it names an address whose content no hash and no commit pins."""
+        urls = any(file.url and not file.sha256 for file in self.files) or bool(self.text_urls)
+        return urls or (self.dataset is not None and self.revision == NEWEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,12 +266,15 @@ class ScenarioCard:
     `shape` names the parser (`scenarios.PARSERS`), `fields` maps its roles to source columns and
     `options` holds its remaining settings. A record is left out unless each column of `keep` has
     one of the values given, and if a column of `drop` has; `variants` make several instances of a
-    record. `args` are the run-entry arguments it accepts, `choices` their values, each with the
+    record. With `merge_identical` records without an id that make the same instance are one of it.
+    `args` are the run-entry arguments it accepts, `choices` their values, each with the
     words that stand for `{arg}` in template and instructions; `options` may hold a default.
     `parts` says which of them make parts of one scenario: a board shows the mean of their means,
     and runs that differ in anything else are rows of their own. `size`
     is the published number of instances of the main split. `prompt_variants` are asked beside the
-    adapter's own prompt; `sampling` says which instances are evaluated.
+    adapter's own prompt; `perturbations` names the changed copies that are asked beside the
+    instances, as `data_augmentation` of a run entry does, which replaces them; `sampling` says
+    which instances are evaluated.
     """
 
     name: str
@@ -255,6 +294,7 @@ class ScenarioCard:
     keep: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     drop: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()
+    merge_identical: bool = False
     size: int | None = None
     annotators: tuple[AnnotatorSpec, ...] = ()
     answer_extraction: AnswerExtraction = STRICT
@@ -270,4 +310,5 @@ class ScenarioCard:
     licence: str = ""
     verified: Verified = Verified.NEVER
     prompt_variants: tuple[PromptVariant, ...] = ()
+    perturbations: tuple[str, ...] = ()
     sampling: Sampling = EVERY_INSTANCE

@@ -44,8 +44,8 @@ INGEST = Stage(
     name="ingest",
     version="1",
     about="Read raw records into instances.",
-    reads=("scenarios", "instances", "level_changes", "runs"),
-    writes=(*_DATA, "runs"),
+    reads=("scenarios", "instances", "level_changes", "left_out", "runs", "pins"),
+    writes=(*_DATA, "left_out", "runs", "pins"),
 )
 LOWER_LEVEL = Stage(
     name="level-lower",

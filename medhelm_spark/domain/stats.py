@@ -46,13 +46,15 @@ class PerInstanceStats(EvaluationKey):
 class IntervalMethod(StrEnum):
     """How a 95 % interval was made, by `statistics.intervals` and `statistics.paired`.
 
-    WILSON: of a share of 0/1 values. BOUNDED_SCORE: of a mean on a scale with two ends. T:
-    Student's, where an end is open. BONETT_PRICE: of a paired difference of 0/1 values. BOOTSTRAP:
-    percentiles of a run-level stat with an open end, and of means in lakes that are older than
-    BOUNDED_SCORE. NONE: there is no interval.
+    WILSON: of a share of 0/1 values. MOVER: of a mean of independent shares, from Wilson's
+    of each. BOUNDED_SCORE: of a mean on a scale with two ends. T: Student's, where an end is open.
+    BONETT_PRICE: of a paired difference of 0/1 values. BOOTSTRAP: percentiles of a run-level stat
+    with an open end, and of means in lakes that are older than BOUNDED_SCORE. NONE: there is no
+    interval.
     """
 
     WILSON = "wilson"
+    MOVER = "mover"
     BOUNDED_SCORE = "bounded_score"
     T = "t"
     BONETT_PRICE = "bonett_price"
@@ -67,6 +69,7 @@ class IntervalMethod(StrEnum):
 
 _LABELS = {
     IntervalMethod.WILSON: "Wilson's score interval of a share",
+    IntervalMethod.MOVER: "MOVER over independent parts",
     IntervalMethod.BOUNDED_SCORE: "score interval of a mean on a bounded scale",
     IntervalMethod.T: "Student's t",
     IntervalMethod.BONETT_PRICE: "Bonett and Price's of paired 0/1 values",

@@ -20,6 +20,7 @@ __all__ = [
     "EngineFactory",
     "Gate",
     "build_engine",
+    "described",
     "factory_of",
     "preflight",
 ]
@@ -75,6 +76,15 @@ def build_engine(deployment: Deployment, *, max_in_flight: int | None = None) ->
     """
     limit = max_in_flight or deployment.max_concurrency
     return factory_of(deployment).build(deployment, limit)
+
+
+def described(deployment: Deployment) -> str:
+    """Engine and place of a deployment, for a person: a server's host and port, or the weights."""
+    args, place = deployment.args, factory_of(deployment).place(deployment)
+    if place:
+        return f"engine {deployment.engine} at {place}"
+    weights = args.get("path") or args.get("model")
+    return f"engine {deployment.engine}" + (f", weights {weights}" if weights else "")
 
 
 def preflight(deployment: Deployment) -> None:

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from medhelm_spark.errors import ConfigError, SetupError
 from medhelm_spark.hocon import parse_hocon
@@ -25,6 +26,13 @@ FORMS = "env:NAME, secret:SCOPE/KEY or credentials:FILE#KEY"
 def is_reference(value: str) -> bool:
     """Whether a setting refers to a key instead of being one."""
     return REFERENCE.fullmatch(value) is not None
+
+
+def references_in(args: Mapping[str, Any]) -> tuple[str, ...]:
+    """The references to keys that a deployment's arguments hold, those of its headers too."""
+    headers = args.get("headers")
+    values = [*args.values(), *(headers.values() if isinstance(headers, Mapping) else ())]
+    return tuple(value for value in values if isinstance(value, str) and is_reference(value))
 
 
 def resolve(reference: str, *, where: str) -> str:

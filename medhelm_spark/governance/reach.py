@@ -3,12 +3,13 @@
 Public text is bound by the policy's list of localities alone.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.deployment import BY_NAME, Deployment, Locality
 from medhelm_spark.domain.network import LOOPBACK, Network, Reach, Route, address_of, why_not
 from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.governance.policy import decide
@@ -39,6 +40,8 @@ def confined(
     """The policy's answer for one deployment, with the peers that its text may be sent to."""
     decision = decide(policy, access_level, deployment.locality)
     locality = deployment.locality
+    if not decision.allowed and _is_unstated_name(deployment):
+        return replace(decision, rule=f"{decision.rule}; {_unstated(deployment)}")
     if not decision.allowed or access_level == AccessLevel.PUBLIC or locality is None:
         return decision
     reach = reach_of(policy, locality, nodes)
@@ -48,11 +51,38 @@ def confined(
     return replace(decision, reach=reach)
 
 
+def _is_unstated_name(deployment: Deployment) -> bool:
+    return deployment.origin == BY_NAME and not deployment.is_locality_stated
+
+
+def _unstated(deployment: Deployment) -> str:
+    return (
+        f"a name alone does not state where its model runs; say it with --attest-locality PLACE, "
+        f"which is one of {', '.join(Locality)}, or write below `model_deployments:` in "
+        "model_deployments.yaml of your site folder: "
+        f"{listing(deployment)}"
+    )
+
+
+def listing(deployment: Deployment) -> str:
+    """The line of `model_deployments.yaml` that lists a deployment, with PLACE for its locality.
+
+    Listed so it is the same model to the lake: what it answered before stands for it.
+    """
+    spec = json.dumps({"args": dict(deployment.args)})
+    return (
+        f"- {{name: {json.dumps(deployment.name)}, engine: {deployment.engine}, locality: PLACE, "
+        f"client_spec: {spec}}}"
+    )
+
+
 def _refusal(policy: Policy, deployment: Deployment, route: Route, reach: Reach) -> str:
     """What keeps gated and private text from this deployment, whatever its locality."""
     where = f"{deployment.origin}: " if deployment.origin else ""
     where += f"deployment {deployment.name!r}"
     if not deployment.is_locality_stated:
+        if _is_unstated_name(deployment):
+            return _unstated(deployment)
         allowed = ", ".join(Locality)
         return (
             f"{where} does not state where it runs, and an address is no proof of it; write "

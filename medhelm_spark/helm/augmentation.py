@@ -5,7 +5,7 @@ what HELM writes into the run name.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from medhelm_spark import plugins
@@ -140,6 +140,40 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
     return {**AUGMENTATIONS, **{name: {name: _one(name)} for name in added}}
 
 
+def perturbations_named(names: Iterable[str], where: str) -> Perturbations:
+    """The perturbations that these values of `data_augmentation` stand for together, each once.
+
+    Raises:
+        ConfigError: Neither this project nor a plug-in has a value, it stands for several runs, or
+            two of them make copies of one name in two ways.
+    """
+    chosen: dict[str, PerturbationSpec] = {}
+    for name in names:
+        sets = list(_sets_of(name, where).values())
+        if len(sets) > 1:
+            raise ConfigError(
+                f"{where}: {name!r} stands for {len(sets)} runs of different strength; name it in "
+                f"a run entry ({KEY}={name})."
+            )
+        for spec in sets[0]:
+            if chosen.setdefault(spec.name, spec) != spec:
+                raise ConfigError(
+                    f"{where}: {name!r} perturbs by {spec.name!r}, and another value does so "
+                    "otherwise; give one of them."
+                )
+    return tuple(chosen.values())
+
+
+def _sets_of(value: str, where: str) -> Mapping[str, Perturbations]:
+    """The sets of perturbations that a value stands for; ConfigError where there is none."""
+    if value in NOT_SHIPPED:
+        raise ConfigError(f"{where}: {KEY}={value} is not supported: {NOT_SHIPPED[value]}.")
+    known = augmentations()
+    if value not in known:
+        raise UnknownNameError(KEY, value, known, where=where)
+    return known[value]
+
+
 def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbations]]:
     """The entry once per set of perturbations that it asks for, with that set's name in place.
 
@@ -149,11 +183,5 @@ def augmented(entry: RunEntry, where: str) -> Iterator[tuple[RunEntry, Perturbat
     if KEY not in entry.args:
         yield entry, ()
         return
-    value = str(entry.args[KEY])
-    if value in NOT_SHIPPED:
-        raise ConfigError(f"{where}: {KEY}={value} is not supported: {NOT_SHIPPED[value]}.")
-    known = augmentations()
-    if value not in known:
-        raise UnknownNameError(KEY, value, known, where=where)
-    for name, perturbations in known[value].items():
+    for name, perturbations in _sets_of(str(entry.args[KEY]), where).items():
         yield replace(entry, args={**entry.args, KEY: name}), perturbations

@@ -2,23 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from medhelm_spark.config.benchmark import Benchmark
-from medhelm_spark.config.extraction import with_unreadable
+from medhelm_spark.config.extraction import KEY, with_unreadable
 from medhelm_spark.config.juries import load_jury, with_jury
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.sampling import sampled, with_max_eval_instances
 from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment, Jury
+from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import PrimaryEndpoint, ResolvedAnnotator, ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, RunEntry
 from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.engines.by_name import FORMS
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.augmentation import augmented
+from medhelm_spark.helm.augmentation import augmented, perturbations_named
 from medhelm_spark.helm.expanders import (
     EXPANDERS,
     FOLLOW_FORMAT_KEY,
@@ -31,7 +35,7 @@ from medhelm_spark.helm.expanders import (
 from medhelm_spark.helm.imported import find_imported, is_imported
 from medhelm_spark.helm.reading import reading_of
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL, MODEL_KEYS, conf_folder
-from medhelm_spark.helm.run_names import run_name
+from medhelm_spark.helm.run_names import entry_name, run_name
 from medhelm_spark.helm.scenario_args import (
     JURY_CONFIG,
     find_in,
@@ -46,7 +50,8 @@ from medhelm_spark.scenarios import check_card
 class Selection:
     """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
 
-    `listed` is where the suite file's own entries stand, None without one.
+    `listed` is where the suite file's own entries stand, None without one; `absent` names scenarios
+    that were asked for and are left out.
     `compat` asks and reads as MedHELM does.
     """
 
@@ -61,6 +66,7 @@ class Selection:
     sampling: Sampling | None = None
     compat: bool = False
     listed: frozenset[str] | None = None
+    absent: frozenset[str] = frozenset()
 
     def is_listed(self, where: str) -> bool | None:
         """Whether the suite file names the entry that stands there; None without a suite file."""
@@ -90,13 +96,13 @@ def expand(
     for name in selection.models_to_run:
         _resolve(registry, name, None, "--models-to-run")
     wanted = [pair for entry in entries for pair in augmented(entry, _where(entry))]
-    perturbs = any(perturbations for _, perturbations in wanted)
-    lists = load_word_lists(registry.word_list_files) if perturbs else {}
+    word_lists = cache(lambda: load_word_lists(registry.word_list_files))
     runs: dict[str, ResolvedRun] = {}
     for entry, perturbations in wanted:
         for run in _expand_entry(entry, registry, base_dir, selection):
-            word_lists = lists if perturbations else {}
-            _add(runs, replace(run, perturbations=perturbations, word_lists=word_lists))
+            own = perturbations or perturbations_named(run.card.perturbations, _where(entry))
+            lists = word_lists() if own else {}
+            _add(runs, replace(run, perturbations=own, word_lists=lists))
     if entries and not runs:
         raise ConfigError(
             f"of {counted(len(entries), 'run entry')} none is left to run: "
@@ -108,10 +114,36 @@ def expand(
 
 def _check_primary(selection: Selection, runs: Iterable[ResolvedRun]) -> None:
     """Refuse a primary endpoint that no run answers; groups may leave it out on purpose."""
-    primary, names = selection.primary_endpoint, {run.card.name for run in runs}
+    primary, names = selection.primary_endpoint, {run.card.name for run in runs} | selection.absent
     if primary and primary.scenario not in names and not selection.groups_to_run:
         raise UnknownNameError(
             "scenario", primary.scenario, names, where="the suite file's primary_endpoint"
+        )
+
+
+def check_imported(entry: RunEntry, registry: Registry) -> None:
+    """Refuse an entry of an imported scenario that the lake does not hold.
+
+    Raises:
+        AbsentDataError: it was never imported, or not with these arguments.
+    """
+    if is_imported(entry.name):
+        find_imported(entry, registry.imported, _where(entry))
+
+
+def absent_runs(
+    entry: RunEntry, reason: str, registry: Registry, selection: Selection
+) -> Iterator[AbsentRun]:
+    """The runs that an entry of a scenario that was never imported would make, with the reason."""
+    wanted = set(selection.groups_to_run)
+    if wanted and not wanted & {entry.name, *entry.groups}:
+        return
+    for _, models in _models(entry, registry, selection, _where(entry)):
+        yield AbsentRun(
+            name=entry_name(entry, models),
+            scenario_name=entry.name,
+            reason=reason,
+            is_listed=selection.is_listed(entry.where),
         )
 
 
@@ -163,6 +195,9 @@ def _expand_entry(
             margin=selection.margin if is_primary else None,
             is_listed=selection.is_listed(entry.where),
             part_of=whole_of(scenario.card, entry),
+            is_reading_default=scenario.is_reading_default
+            and how.answer_extraction == scenario.card.answer_extraction
+            and KEY not in entry.args,
             medhelm=how.medhelm,
         )
 
@@ -231,6 +266,8 @@ def _resolve(
 ) -> Deployment:
     try:
         return registry.resolve_model(model, model_deployment)
+    except UnknownNameError as error:
+        raise ConfigError(f"{where}: {error} Without a file: {FORMS}.") from None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
 
@@ -241,8 +278,9 @@ def _annotators(
     specs = scenario.card.annotators
     own_jury = scenario.jury
     if JURY_CONFIG in entry.args:
-        path = find_in(str(entry.args[JURY_CONFIG]), folders, f"{entry.where}: {JURY_CONFIG}")
-        own_jury = load_jury(path)
+        # Last what ships: juries/three.yaml.
+        places, where = [*folders, conf_path()], f"{entry.where}: {JURY_CONFIG}"
+        own_jury = load_jury(find_in(str(entry.args[JURY_CONFIG]), places, where))
     return tuple(_annotator(spec, scenario.rubric, own_jury, registry) for spec in specs)
 
 

@@ -26,7 +26,7 @@ from medhelm_spark.domain.scenario import (
     Split,
     Verified,
 )
-from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
 from medhelm_spark.governance.levels import stated_level
 from medhelm_spark.helm.export_file import (
     PACKAGE,
@@ -247,14 +247,15 @@ def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: 
     """The imported scenario that an entry names by its name and arguments.
 
     Raises:
-        ConfigError: Nothing of that name, or nothing with these arguments, was imported.
+        AbsentDataError: Nothing of that name, or nothing with these values, was imported.
+        ConfigError: The entry lacks an argument that all imports of that name have.
     """
     scenarios = list(imported)
     same_name = [scenario for scenario in scenarios if scenario.name == entry.name]
     if not same_name:
         names = {scenario.name for scenario in scenarios}
         kind = "scenario imported by import-scenario"
-        raise UnknownNameError(kind, entry.name, names, where=where)
+        raise AbsentDataError(str(UnknownNameError(kind, entry.name, names, where=where)))
     keys = {key for scenario in same_name for key in scenario.args}
     args = {key: str(value) for key, value in entry.args.items() if key in keys}
     for scenario in same_name:
@@ -262,7 +263,8 @@ def find_imported(entry: RunEntry, imported: Iterable[ImportedScenario], where: 
             rubric = rubric_of(export_of(scenario), scenario.name)
             return Benchmark(card=card_of(scenario), rubric=rubric)
     present = sorted(scenario.scenario_name for scenario in same_name)
-    raise ConfigError(
+    refused = AbsentDataError if args.keys() == keys else ConfigError
+    raise refused(
         f"{where}: the lake has {', '.join(present)}; give one of them with its arguments, or "
         "import it with these."
     )

@@ -63,6 +63,18 @@ def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> 
     return name
 
 
+def entry_name(entry: RunEntry, models: Mapping[str, str]) -> str:
+    """The name of a run whose card is not known: as the entry says, with these model keys.
+
+    >>> entry_name(RunEntry(name="a@medhelm-0.8", args={"k": "v"}), {"model": "acme/m"})
+    'a@medhelm-0.8:k=v,model=acme_m'
+    """
+    name = entry.name
+    for key, value in {**entry.args, **models}.items():
+        name = _joined(name, key, value, None)
+    return name
+
+
 def _own_args(card: ScenarioCard, entry: RunEntry, naming: _Naming) -> Iterator[tuple[str, str]]:
     """What a name says of the scenario's own arguments, in the card's order."""
     given = {**naming.always, **entry.args}

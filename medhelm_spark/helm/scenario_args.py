@@ -1,19 +1,22 @@
 """The scenario that an entry names, and what the entry's own arguments make of its card."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path, PurePosixPath
 
-from medhelm_spark.config.benchmark import Benchmark, load_benchmark
+from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
 from medhelm_spark.config.extraction import check_extraction, extraction_named
 from medhelm_spark.config.sampling import KEY as SAMPLING
-from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.binding import FIELD, bind
+from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.scenario import ScenarioCard, inside
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.expanders import ADAPTER_ARGS, EXPANDERS, UNSUPPORTED, with_adapter_arg
+from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
@@ -110,6 +113,22 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
         raise ConfigError(f"{where}: {error}") from None
 
 
+def spread_data(card: ScenarioCard, entry: RunEntry, where: str) -> Iterator[ScenarioCard]:
+    """The card once for each choice of data that the entry leaves open, with its arguments.
+
+    `mmlu` alone stands for the data of all its subjects.
+    """
+    named = {match[1] for match in FIELD.finditer(canonical_json(card.source))}
+    left = [
+        arg
+        for arg in card.choices
+        if arg in named and arg not in entry.args and arg not in card.options
+    ]
+    for values in product(*(card.choices[arg] for arg in left)):
+        args = {**entry.args, **dict(zip(left, values, strict=True))}
+        yield with_args(card, replace(entry, args=args), where)
+
+
 def whole_of(card: ScenarioCard, entry: RunEntry) -> str | None:
     """The name of the scenario that an entry asks a part of, by the card's `parts`.
 
@@ -175,7 +194,7 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
             f"holds the scenario's files ({names})."
         )
     files = tuple(
-        replace(file, path=path, sha256=None, url=None)
+        replace(file, path=path, sha256=None, url=None, archive=None)
         for file, path in zip(source.files, paths, strict=True)
     )
     lookups = tuple(
@@ -185,5 +204,7 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
     history = source.history
     if history is not None:
         history = replace(history, files=tuple(str(folder / inside(p)) for p in history.files))
-    source = replace(source, files=files, lookups=lookups, texts=texts, history=history)
+    source = replace(
+        source, files=files, lookups=lookups, texts=texts, text_urls={}, history=history
+    )
     return replace(card, source=replace(source, is_own=True))

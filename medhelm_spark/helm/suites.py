@@ -43,7 +43,7 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
     """A suite file and its run entries; `name` is a path, or a file of a `suites` folder.
 
     The site's folder comes before the shipped one. Its paths are looked for beside it, in the
-    folder above, and in the working directory.
+    folder above, in the working directory, and in the shipped folder (`juries/three.yaml`).
 
     Raises:
         ConfigError: If there is no such file, or it is broken or names nothing to run.
@@ -92,7 +92,7 @@ def _find(name: str, local_path: Path | None) -> Path:
 
 
 def _beside(owner: Path, name: str, key: str) -> Path:
-    for folder in (owner.parent, owner.parent.parent, Path()):
+    for folder in (owner.parent, owner.parent.parent, Path(), conf_path()):
         if (folder / name).is_file():
             return folder / name
     raise ConfigError(f"{owner}: {key} names {name!r}, and there is no such file.")

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from medhelm_spark.domain.stages import STAGES, Stage
+from medhelm_spark.lake.example_queries import QUERIES, VIEWS, shown
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID, Table, columns
 
 SCALARS: Mapping[Any, str] = {
@@ -27,7 +28,8 @@ SCALARS: Mapping[Any, str] = {
 def tables_markdown() -> str:
     """The page as Markdown, the same for the same code."""
     nested = _nested(table.row for table in TABLES.values())
-    parts = [_HEAD, _matrix(), *map(_table, TABLES.values()), _NESTED_HEAD, *map(_row_type, nested)]
+    tables, types_ = map(_table, TABLES.values()), map(_row_type, nested)
+    parts = [_HEAD, _matrix(), *_queries(), *tables, _NESTED_HEAD, *types_]
     return "\n\n".join(parts) + "\n"
 
 
@@ -46,6 +48,22 @@ Delta log.
 ## Who reads and writes what
 
 R: reads, W: appends to."""
+
+_QUERIES_HEAD = """\
+## Queries to copy
+
+In a catalog, say `USE CATALOG.SCHEMA` first. The tables of a lake in a folder become views:
+
+```python
+from pathlib import Path
+
+for log in Path(lake).glob("*/_delta_log"):
+    rows = spark.read.format("delta").load(str(log.parent))
+    rows.createOrReplaceTempView(log.parent.name)
+```
+
+`letters` stands for your suite, and `clinic.letters` for a table of your own, whose ids are in
+`source_id`. First, once, the rows that count:"""
 
 _NESTED_HEAD = """\
 ## Types inside rows
@@ -68,6 +86,22 @@ def _matrix() -> str:
 def _mark(table: str, stage: Stage) -> str:
     letters = {"R": stage.reads, "W": stage.writes}
     return " ".join(letter for letter, tables in letters.items() if table in tables)
+
+
+def _queries() -> Iterator[str]:
+    """The views that say what counts, and queries over them."""
+    yield _QUERIES_HEAD
+    views = (
+        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS\n{shown(sql)};" for name, sql in VIEWS.items()
+    )
+    yield _code("\n\n".join(views))
+    for title, sql in QUERIES.items():
+        yield f"### {title}"
+        yield _code(f"{shown(sql)};")
+
+
+def _code(sql: str) -> str:
+    return f"```sql\n{sql}\n```"
 
 
 def _table(table: Table) -> str:

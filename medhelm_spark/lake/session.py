@@ -15,15 +15,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from pyspark import SparkConf
+from pyspark import SparkConf, SparkContext
 from pyspark import __version__ as spark_version
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake.jvm import PACKAGES, check_java, class_archive_options, delta_classes
+from medhelm_spark.lake.jvm_log import LOG_LEVEL, log_options, passed_on
 from medhelm_spark.lake.rest import Permissions, hadoop_conf, restrict, work_folder
 
 LOG = logging.getLogger(__name__)
@@ -72,6 +75,7 @@ def open_session(
     spark: SparkSession | None = None,
     permissions: Permissions = Permissions.PRIVATE,
     is_encrypted: bool = True,
+    log_file: Path | None = None,
 ) -> SparkSession:
     """The given or the platform's session if there is one, else a new one with `conf` as defaults.
 
@@ -80,13 +84,18 @@ def open_session(
     which every user of the machine reaches, answer to a secret of the same kind, unless its master
     is a standalone cluster's: that has a secret of its own or none (`spark-defaults.conf`).
 
+    Its JVM logs by `log_file`, a Log4j file, from `spark.log.level` of `conf` on: errors where that
+    is not said, warnings in a session of spark-submit.
+
     Raises:
         SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
     """
     # PySpark logs every failed analysis, a table that does not exist yet among them.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     spark = spark or SparkSession.getActiveSession()
-    spark = spark or _start(conf, app_name, permissions, is_encrypted=is_encrypted)
+    spark = spark or _start(
+        conf, app_name, permissions, is_encrypted=is_encrypted, log_file=log_file
+    )
     _keep_classes(spark)
     for key, value in REQUIRED.items():
         _set(spark, key, value)
@@ -158,16 +167,20 @@ def _restore(spark: SparkSession, key: str, value: str | None) -> None:
 
 
 def _start(
-    conf: Mapping[str, str], app_name: str, permissions: Permissions, *, is_encrypted: bool
+    conf: Mapping[str, str],
+    app_name: str,
+    permissions: Permissions,
+    *,
+    is_encrypted: bool,
+    log_file: Path | None,
 ) -> SparkSession:
     if _submitted():
         builder = SparkSession.builder.appName(app_name)
         present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
-        missing = {
-            key: value
-            for key, value in {**REQUIRED, **REQUIRED_STATIC}.items()
-            if key not in present
-        }
+        needed = {**REQUIRED, **REQUIRED_STATIC, LOG_LEVEL: "WARN"}
+        missing = {key: value for key, value in needed.items() if key not in present}
+        if LOG_LEVEL in conf:  # somebody said so: nothing that ships does
+            missing[LOG_LEVEL] = conf[LOG_LEVEL]
         return _configured(builder, missing).getOrCreate()
     java_version = check_java()
     restrict(permissions)
@@ -184,19 +197,26 @@ def _start(
         UNTRACED: "false",
         LOCAL_DIR: str(work_folder()),
         ENCRYPTION: str(is_encrypted).lower(),
+        LOG_LEVEL: "ERROR",
     }
     with delta_classes(spark_version) as delta:
         settings = {**defaults, **delta, **conf}
         # Without it Spark hands few-shot texts and keys of object stores to whoever connects.
         settings.setdefault(AUTHENTICATION, str(makes_secret(settings["spark.master"])).lower())
+        own_options = settings.get(JAVA_OPTIONS, "")
+        logging_options = (
+            [log_options(log_file, settings[LOG_LEVEL], own_options)] if log_file else []
+        )
         settings[JAVA_OPTIONS] = " ".join(
             [
-                settings.get(JAVA_OPTIONS, ""),
+                own_options,
+                *logging_options,
                 f"-Djava.io.tmpdir={work_folder()}",
                 class_archive_options(java_version, spark_version),
             ]
         )
         try:
+            _launch(settings)
             return _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
         except Exception as error:
             if PACKAGES not in settings:
@@ -206,6 +226,15 @@ def _start(
                 "connect once, or set MEDHELM_SPARK_JARS to the paths of delta-spark and "
                 "delta-storage."
             ) from error
+
+
+def _launch(settings: Mapping[str, str]) -> None:
+    """Start the JVM as PySpark would, with a hand on what it tells; one that runs is kept."""
+    if SparkContext._gateway is None:
+        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        with passed_on() as stderr:
+            gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=gateway)
 
 
 def makes_secret(master: str) -> bool:

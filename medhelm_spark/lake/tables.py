@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.request import (
@@ -20,7 +21,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
 )
 from medhelm_spark.domain.run import RunRecord, SuiteRun
-from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioVersion
+from medhelm_spark.domain.scenario import Instance, Pin, Quarantined, ScenarioVersion
 from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.errors import LakeError
@@ -94,6 +95,13 @@ _ALL = (
         description="One ingested data version of a scenario.",
     ),
     Table(
+        name="pins",
+        row=Pin,
+        key=("address", "pinned_at"),
+        indexed=("scenario_name",),
+        description="What addresses gave that no card pins, when this lake first fetched them.",
+    ),
+    Table(
         name="instances",
         row=Instance,
         key=("data_version", "instance_id", "perturbation"),
@@ -116,6 +124,13 @@ _ALL = (
         has_text=True,
         description="Raw records that could not become instances, with file, row and reason: a "
         "file's name may be a record number.",
+    ),
+    Table(
+        name="left_out",
+        row=LeftOut,
+        key=("suite", "name", "left_out_at"),
+        indexed=("suite",),
+        description="Runs that a suite was asked for and that lack the data of their scenario.",
     ),
     Table(
         name="imported_scenarios",

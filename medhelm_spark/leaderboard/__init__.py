@@ -9,10 +9,13 @@ from medhelm_spark.leaderboard.instances import (
     InstanceKey,
     InstancePage,
     InstanceScore,
+    Only,
     Order,
     instance_detail,
+    instance_details,
     instances_of,
 )
+from medhelm_spark.leaderboard.left_out import left_out_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import (
@@ -33,13 +36,16 @@ __all__ = [
     "InstancePage",
     "InstanceScore",
     "Kind",
+    "Only",
     "Order",
     "Viewer",
     "board_of",
     "choose",
     "instance_detail",
+    "instance_details",
     "instances_of",
     "is_loopback",
+    "left_out_of",
     "list_releases",
     "list_suites",
     "load_board",

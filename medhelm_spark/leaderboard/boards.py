@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.left_out import LeftOut
+from medhelm_spark.domain.run import ExtractionMethod
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard.left_out import left_out_notes, left_out_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import choose
@@ -12,11 +15,16 @@ from medhelm_spark.statistics.robustness import RobustnessRow, ordered, with_num
 
 
 def board_of(
-    runs: Sequence[BoardRun], pairs: Iterable[BoardPair] = (), *, coverage_floor: float
+    runs: Sequence[BoardRun],
+    pairs: Iterable[BoardPair] = (),
+    left_out: Sequence[LeftOut] = (),
+    *,
+    coverage_floor: float,
 ) -> Leaderboard:
-    """The board of these runs and paired differences."""
+    """The board of these runs and paired differences; `left_out` is what it lacks."""
     cells = (run.cell for run in runs if run.cell)
-    return build_board(cells, pairs, _notes(runs), coverage_floor=coverage_floor)
+    absent = left_out_notes(left_out, (run.run_spec.scenario_name for run in runs))
+    return build_board(cells, pairs, (*absent, *_notes(runs)), coverage_floor=coverage_floor)
 
 
 def load_board(
@@ -26,15 +34,34 @@ def load_board(
 
     `coverage_floor` is the policy's: the share of a cell's answers that must have a score.
     """
-    runs = load_runs(reader, choose(reader, suite, release))
+    source = choose(reader, suite, release)
+    runs = load_runs(reader, source)
     pairs = paired(reader, runs, coverage_floor=coverage_floor)
-    return board_of(runs, pairs, coverage_floor=coverage_floor)
+    return board_of(runs, pairs, left_out_of(reader, source), coverage_floor=coverage_floor)
+
+
+_DEFAULT_READINGS = {
+    ExtractionMethod.YES_NO: "yes, no or maybe",
+    ExtractionMethod.CHOICE: "letters",
+}
+"""What the references are that make a method the default."""
+
+
+def _is_default(run: BoardRun, reading: ExtractionMethod) -> bool:
+    return run.is_reading_default and run.run_spec.reading == reading
 
 
 def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
     """Notes about runs that their cells do not show."""
     if any(run.changes for run in runs):
         yield "Copies, other prompts or repeats were asked too: see the table of robustness."
+    for reading, why in _DEFAULT_READINGS.items():
+        names = {run.run_spec.scenario_name for run in runs if _is_default(run, reading)}
+        if names:
+            yield (
+                f"Answers are read by {reading}, for all references are {why} and "
+                f"answer_extraction is not stated: {first_of(sorted(names))}."
+            )
     if superseded := sum(run.is_superseded for run in runs):
         yield f"Planned anew in its suite since: {counted(superseded, 'run')} of this release."
     if waiting := sorted(run.run_spec.name for run in runs if not run.is_summarized):

@@ -1,25 +1,34 @@
 """The answers behind a number: the scored instances of a run, and all that is stored of one."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.request import (
+    Annotation,
+    EvaluationKey,
+    PlannedRequest,
+    Prompt,
+    RequestResult,
+)
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
-from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
-from medhelm_spark.lake.literals import literal
+from medhelm_spark.domain.stats import UNREADABLE_STAT, PerInstanceStats, ScoreStatus
+from medhelm_spark.lake.literals import literal, literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.leaderboard.cells import scale_of
 from medhelm_spark.leaderboard.queries import stat_column
 from medhelm_spark.leaderboard.viewers import Viewer, refuse
 
-Row = TypeVar("Row")
+Keyed = TypeVar("Keyed", bound=EvaluationKey)
 
 _SCORED = """
 SELECT s.instance_id, s.perturbation, s.train_trial_index, s.trial_index, s.stats, i.source_index
@@ -40,6 +49,18 @@ class Order(StrEnum):
     SOURCE = "source"
     LOWEST = "lowest"
     HIGHEST = "highest"
+
+
+class Only(StrEnum):
+    """Which answers of a run are listed, where not all are.
+
+    WRONG: their main score is the worst of its scale. UNREAD: the run's extraction found no answer
+    in them; a run that compares answers as they stand has none. FAILED: there is no answer.
+    """
+
+    WRONG = "wrong"
+    UNREAD = "unread"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +85,15 @@ class InstanceScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstancePage:
-    """The answers from `offset` on, of `total` behind a number."""
+    """The answers from `offset` on, of `total` behind a number.
+
+    `total` counts the listed ones; `counts` says of how many of all answers each of `Only` is true.
+    """
 
     total: int
     offset: int
     scores: tuple[InstanceScore, ...]
+    counts: Mapping[Only, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +107,12 @@ class InstanceDetail:
     stats: PerInstanceStats | None
     annotations: tuple[Annotation, ...]
 
+    @property
+    def levels(self) -> frozenset[AccessLevel]:
+        """Who may see the texts of its rows."""
+        rows = (self.instance, self.prompt, self.request, self.result, *self.annotations)
+        return frozenset(row.access_level for row in rows if row)
+
 
 def instances_of(
     reader: Reader,
@@ -91,11 +122,13 @@ def instances_of(
     offset: int = 0,
     order: Order = Order.SOURCE,
     holding: InstanceKey | None = None,
+    only: Only | None = None,
 ) -> InstancePage:
     """A page of the answers behind a run's number, without any text.
 
-    They are those of the main split; answers without a score come last in every order. Where the
-    run has the answer `holding`, it is the page with that answer, and `offset` is not used.
+    They are those of the main split, all or `only` some; answers without a score come last in every
+    order. Where the run has the answer `holding`, it is the page with that answer, and `offset` is
+    not used.
     """
     sql = _SCORED.format(
         scores=_SCORES,
@@ -104,12 +137,36 @@ def instances_of(
         data_version=literal(spec.data_version),
         split=literal(spec.main_split),
     )
-    rows = _numbered(stat_column(reader.query(sql), spec.main_metric))
+    scored = _numbered(reader.query(sql))
+    rows = stat_column(scored, spec.main_metric)
+    listed = {which: _listed(which, spec, scored, rows) for which in Only}
+    if only:
+        rows = rows.filter(pc.is_in(rows["number"], value_set=listed[only]))
     rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
     if holding and (index := _index(rows, holding)) is not None:
         offset = index - index % limit
     page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
-    return InstancePage(total=rows.num_rows, offset=offset, scores=page)
+    counts = {which: len(numbers) for which, numbers in listed.items()}
+    return InstancePage(total=rows.num_rows, offset=offset, scores=page, counts=counts)
+
+
+def _listed(which: Only, spec: RunSpec, scored: pa.Table, rows: pa.Table) -> pa.Array:
+    """The numbers of the answers of which `which` is true; `rows` hold their main score."""
+    if which is Only.UNREAD:
+        unread = stat_column(scored, UNREADABLE_STAT)
+        return _numbers(unread, pc.equal(unread["value"], 1.0))
+    if which is Only.FAILED:
+        return _numbers(rows, pc.is_in(rows["status"], value_set=pa.array(_FAILED)))
+    scale = scale_of(spec)
+    worst = (scale.maximum if scale.lower_is_better else scale.minimum) if scale else None
+    return _numbers(rows, pc.equal(rows["value"], worst))
+
+
+_FAILED = [ScoreStatus.NO_ANSWER.value, ScoreStatus.TOO_LONG.value]
+
+
+def _numbers(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Array:
+    return rows.filter(mask)["number"].combine_chunks()
 
 
 def _index(rows: pa.Table, key: InstanceKey) -> int | None:
@@ -151,25 +208,64 @@ def instance_detail(
     Raises:
         PolicyError: The viewer may not see text of the level of the run, or of a row that was read.
     """
+    return instance_details(reader, spec, [key], viewer=viewer).get(key)
+
+
+def instance_details(
+    reader: Reader, spec: RunSpec, keys: Sequence[InstanceKey], *, viewer: Viewer
+) -> dict[InstanceKey, InstanceDetail]:
+    """The same of several answers at once, in the order of `keys`; without those the run lacks."""
     refuse(viewer, [spec.access_level])
-    columns = {"run_spec_id": spec.run_spec_id, **_columns(key)}
-    request = _first(reader, _where(output_of("requests", PLAN), columns), PlannedRequest)
-    stats = _first(reader, _where(_SCORES, columns), PerInstanceStats)
-    if request is None and stats is None:
-        return None
-    verdicts = reader.rows(_where(output_of("annotations", ANNOTATE), columns), Annotation)
-    instance = _first(reader, _where(_INSTANCES, _of_data(spec, key)), Instance)
-    prompt, result = _prompt(reader, request), _result(reader, request)
-    rows = [row for row in (instance, prompt, request, result, *verdicts) if row]
-    refuse(viewer, [row.access_level for row in rows])
-    return InstanceDetail(
-        instance=instance,
-        prompt=prompt,
-        request=request,
-        result=result,
-        stats=stats,
-        annotations=tuple(sorted(verdicts, key=_verdict_order)),
+    run = {"run_spec_id": [spec.run_spec_id], "instance_id": [key.instance_id for key in keys]}
+    requests = _by_key(reader.rows(_where(output_of("requests", PLAN), run), PlannedRequest))
+    stats = _by_key(reader.rows(_where(_SCORES, run), PerInstanceStats))
+    verdicts: defaultdict[InstanceKey, list[Annotation]] = defaultdict(list)
+    for row in reader.rows(_where(output_of("annotations", ANNOTATE), run), Annotation):
+        verdicts[_key(row)].append(row)
+    data = {"data_version": [spec.data_version], "instance_id": run["instance_id"]}
+    held = reader.rows(_where(_INSTANCES, data), Instance)
+    instances = {(row.instance_id, row.perturbation): row for row in held}
+    asked = [requests[key] for key in keys if key in requests]
+    prompts = _prompts(reader, [row.prompt_id for row in asked])
+    results = _results(reader, [row.request_id for row in asked])
+    details: dict[InstanceKey, InstanceDetail] = {}
+    for key in keys:
+        request = requests.get(key)
+        if request is None and key not in stats:
+            continue
+        details[key] = InstanceDetail(
+            instance=instances.get((key.instance_id, key.perturbation)),
+            prompt=prompts.get(request.prompt_id) if request else None,
+            request=request,
+            result=results.get(request.request_id) if request else None,
+            stats=stats.get(key),
+            annotations=tuple(sorted(verdicts[key], key=_verdict_order)),
+        )
+    refuse(viewer, (level for detail in details.values() for level in detail.levels))
+    return details
+
+
+def _prompts(reader: Reader, prompt_ids: Sequence[str]) -> dict[str, Prompt]:
+    sql = _where("SELECT * FROM {prompts}", {"prompt_id": prompt_ids})
+    return {row.prompt_id: row for row in reader.rows(sql, Prompt)}
+
+
+def _results(reader: Reader, request_ids: Sequence[str]) -> dict[str, RequestResult]:
+    sql = _where(CURRENT_RESULTS, {"request_id": request_ids})
+    return {row.request_id: row for row in reader.rows(sql, RequestResult)}
+
+
+def _key(row: EvaluationKey) -> InstanceKey:
+    return InstanceKey(
+        instance_id=row.instance_id,
+        perturbation=row.perturbation,
+        train_trial_index=row.train_trial_index,
+        trial_index=row.trial_index,
     )
+
+
+def _by_key(rows: Iterable[Keyed]) -> dict[InstanceKey, Keyed]:
+    return {_key(row): row for row in rows}
 
 
 def _verdict_order(verdict: Annotation) -> tuple[str, int, str]:
@@ -177,40 +273,7 @@ def _verdict_order(verdict: Annotation) -> tuple[str, int, str]:
     return verdict.annotator, item, verdict.judge
 
 
-def _result(reader: Reader, request: PlannedRequest | None) -> RequestResult | None:
-    if request is None:
-        return None
-    sql = _where(CURRENT_RESULTS, {"request_id": request.request_id})
-    return _first(reader, sql, RequestResult)
-
-
-def _prompt(reader: Reader, request: PlannedRequest | None) -> Prompt | None:
-    if request is None:
-        return None
-    sql = _where("SELECT * FROM {prompts}", {"prompt_id": request.prompt_id})
-    return _first(reader, sql, Prompt)
-
-
-def _columns(key: InstanceKey) -> dict[str, str | int]:
-    return {field.name: getattr(key, field.name) for field in fields(key)}
-
-
-def _of_data(spec: RunSpec, key: InstanceKey) -> dict[str, str | int]:
-    return {
-        "data_version": spec.data_version,
-        "instance_id": key.instance_id,
-        "perturbation": key.perturbation,
-    }
-
-
-def _where(source: str, equal: Mapping[str, str | int]) -> str:
-    """A query of the rows whose columns have these values."""
-    conditions = (
-        f"{name} = {value if isinstance(value, int) else literal(value)}"
-        for name, value in equal.items()
-    )
+def _where(source: str, among: Mapping[str, Sequence[str]]) -> str:
+    """A query of the rows whose columns have one of these values."""
+    conditions = (f"{name} IN ({literals(values)})" for name, values in among.items())
     return _WHERE.format(source=source, condition=" AND ".join(conditions))
-
-
-def _first(reader: Reader, sql: str, row_type: type[Row]) -> Row | None:
-    return next(iter(reader.rows(sql, row_type)), None)

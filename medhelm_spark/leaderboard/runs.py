@@ -35,7 +35,7 @@ class BoardRun:
     was scored again after these stats were made, `is_superseded` true where its suite has planned
     another in its place (a release keeps what it pinned). `info` is None for a metric that this
     installation does not know. `changes` are the main metric's stats over perturbed copies, prompt
-    variants and repeats.
+    variants and repeats. `is_reading_default`: nobody stated how its answers are read.
     """
 
     run_spec: RunSpec
@@ -47,6 +47,7 @@ class BoardRun:
     is_current: bool
     changes: tuple[Stat, ...] = ()
     is_superseded: bool = False
+    is_reading_default: bool = False
 
 
 class _Ledger:
@@ -113,6 +114,7 @@ def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
             is_current=ledger.is_current(row.run_spec_id, pins.get(row.run_spec_id)),
             changes=_changes(row.run_spec, stats.get(row.run_spec_id, ())),
             is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
+            is_reading_default=bool(row.is_reading_default),
         )
         for row in sorted(planned, key=lambda row: (row.name, row.suite))
     )

@@ -10,6 +10,9 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.lake.views import CURRENT_RELEASES
 
+_PUBLISH = "`medhelm-spark publish --suites SUITE --release NAME` makes one"
+"""A suite that is not there is told of before: only of releases can a lake hold none here."""
+
 
 class Kind(StrEnum):
     """What a board can be read from."""
@@ -67,15 +70,19 @@ def choose(reader: Reader, suite: str | None = None, release: str | None = None)
         return releases[release]
     suites = list_suites(reader)
     if not suites:
-        raise LakeError(f"{reader.location}: no suite was run into this lake yet.")
+        raise LakeError(
+            f"{reader.location}: no suite was run into this lake yet; `medhelm-spark run` with "
+            f"--suite {suite or 'NAME'} and --output-path {reader.location} runs one."
+        )
     if suite and suite not in suites:
         raise _unknown(reader, Kind.SUITE, suite, suites)
     return BoardSource(kind=Kind.SUITE, name=suite or suites[0])
 
 
 def _unknown(reader: Reader, kind: Kind, name: str, known: Iterable[str]) -> LakeError:
-    names = ", ".join(sorted(map(repr, known))) or "none"
-    return LakeError(f"{reader.location}: no {kind} {name!r}; the lake holds {names}.")
+    names = ", ".join(sorted(map(repr, known)))
+    held = f"the lake holds {names}" if names else f"the lake holds none; {_PUBLISH}"
+    return LakeError(f"{reader.location}: no {kind} {name!r}; {held}.")
 
 
 def text_levels(reader: Reader) -> set[AccessLevel]:

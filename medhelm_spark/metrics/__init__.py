@@ -14,15 +14,18 @@ from medhelm_spark.metrics.billing_code import (
 from medhelm_spark.metrics.bleu import BLEU
 from medhelm_spark.metrics.calibration import CALIBRATION
 from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
+from medhelm_spark.metrics.diagnostic import CLASS_GIVEN, DIAGNOSTIC_ACCURACY
 from medhelm_spark.metrics.ehr_sql import EHR_SQL
 from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
 from medhelm_spark.metrics.general import ANSWER_UNREADABLE, EFFICIENCY, GENERAL_INFORMATION
 from medhelm_spark.metrics.health_bench import HEALTH_BENCH, HEALTH_BENCH_PROFESSIONAL
+from medhelm_spark.metrics.json_extraction import JSON_EXTRACTION, JSON_FIELDS
 from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
 from medhelm_spark.metrics.medec import MEDEC
-from medhelm_spark.metrics.metric import READ_AS, Metric, Params, RunMetric
+from medhelm_spark.metrics.metric import READ_AS, About, Metric, Params, RunMetric
+from medhelm_spark.metrics.numeric import NUMERIC_MATCH
 from medhelm_spark.metrics.rouge import ROUGE
 from medhelm_spark.metrics.sct import SCT
 from medhelm_spark.metrics.style import WRITING_STYLE
@@ -54,6 +57,9 @@ _OWN: Mapping[str, Metric] = {
     "efficiency": EFFICIENCY,
     "language_model": LANGUAGE_MODEL,
     "classes": CLASSES,
+    "class_given": CLASS_GIVEN,
+    "json_fields": JSON_FIELDS,
+    "numeric_match": NUMERIC_MATCH,
     UNREADABLE_STAT: ANSWER_UNREADABLE,
     "health_bench": HEALTH_BENCH,
     "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
@@ -62,6 +68,8 @@ METRICS: Mapping[str, Metric] = Registry("METRICS", Metric, _OWN)
 
 _OF_RUNS: Mapping[str, RunMetric] = {
     "classification": CLASSIFICATION,
+    "diagnostic_accuracy": DIAGNOSTIC_ACCURACY,
+    "json_extraction": JSON_EXTRACTION,
     "calibration": CALIBRATION,
     "perplexity": PERPLEXITY,
     "mimiciv_billing_code_micro": MIMICIV_BILLING_CODE_MICRO,
@@ -230,6 +238,7 @@ def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
 __all__ = [
     "METRICS",
     "RUN_METRICS",
+    "About",
     "Metric",
     "Params",
     "RunMetric",

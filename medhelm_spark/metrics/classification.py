@@ -27,6 +27,7 @@ from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import (
+    About,
     Columns,
     Metric,
     Params,
@@ -44,20 +45,22 @@ MAX_CLASSES = 53
 
 Positions = Mapping[str, int]
 
-_normal = partial(normalise, keep_articles=True)
+normal_label = partial(normalise, keep_articles=True)
+"""A label as labels are compared."""
 
 
-def _named(params: Params) -> list[str]:
-    """The labels as they were given."""
+def labels_of(params: Params) -> list[str]:
+    """The labels of params["labels"] as they were given."""
     return [label.strip() for label in params.get("labels", "").split("|") if label.strip()]
 
 
-def _labels(params: Params) -> list[str]:
-    return [_normal(label) for label in _named(params)]
+def normal_labels(params: Params) -> list[str]:
+    """The labels of params["labels"] as they are compared."""
+    return [normal_label(label) for label in labels_of(params)]
 
 
 def _check(params: Params) -> None:
-    labels = _labels(params)
+    labels = normal_labels(params)
     if len(set(labels)) < len(labels) or len(labels) > MAX_CLASSES or "" in labels:
         raise ConfigError(
             f"classification: labels is {params['labels']!r}; allowed: up to {MAX_CLASSES} labels "
@@ -85,8 +88,8 @@ def _by_label(state: RequestState, labels: Positions, delimiter: str | None) -> 
         if reference.is_correct
         for part in _parts(reference.text, delimiter)
     ]
-    true = _mask(labels.get(_normal(text)) for text in golds)
-    predicted = _mask(labels.get(_normal(text)) for text in answers)
+    true = _mask(labels.get(normal_label(text)) for text in golds)
+    predicted = _mask(labels.get(normal_label(text)) for text in answers)
     return true, predicted
 
 
@@ -113,7 +116,7 @@ def _row(state: RequestState, labels: Positions, delimiter: str | None) -> Score
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
-    labels = {label: index for index, label in enumerate(_labels(params))}
+    labels = {label: index for index, label in enumerate(normal_labels(params))}
     delimiter = params.get("delimiter") or None
     return [_row(state, labels, delimiter) for state in states]
 
@@ -125,7 +128,7 @@ def _bits(masks: NDArray[np.float64], num_classes: int) -> NDArray[np.bool_]:
 
 
 def _f1(columns: Columns, weights: Weights, params: Params) -> tuple[float | None, ...]:
-    num_labels = len(_labels(params))
+    num_labels = len(normal_labels(params))
     true, predicted = (_bits(columns[:, side], num_labels or MAX_CLASSES) for side in (0, 1))
     hits = 2 * (weights @ (true & predicted))
     counts = weights @ true.astype(np.int64) + weights @ predicted.astype(np.int64)
@@ -155,6 +158,7 @@ CLASSES = Metric(
     emits=(_code("true_classes", "Classes"), _code("predicted_classes", "Predicted classes")),
     version="2",
     preflight=_check,
+    about=About.CHOICE,
 )
 _NAMES = tuple(info.name for info in CLASSES.emits)
 
@@ -164,7 +168,7 @@ F1 = MetricInfo(name="classification_f1", display_name="F1", description="F1 of 
 def _per_class(params: Params) -> tuple[MetricInfo, ...]:
     return tuple(
         replace(F1, name=f"{F1.name}[{label}]", display_name=f"F1 of {label}")
-        for label in _named(params)
+        for label in labels_of(params)
     )
 
 

@@ -31,7 +31,7 @@ from functools import lru_cache
 
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.metrics.ehr_sql_text import (
     NO_QUERY,
     medhelm_gold,
@@ -153,7 +153,7 @@ def _limits(params: Params) -> Limits:
 def _database(params: Params) -> str:
     if path := params.get("db_path") or os.environ.get(DATABASE_VARIABLE):
         return path
-    raise ConfigError(
+    raise AbsentDataError(
         "ehr_sql: there is no database to run queries on; give a SQLite file as db_path of the "
         f"metric or in {DATABASE_VARIABLE}."
     )
@@ -227,6 +227,7 @@ EHR_SQL = Metric(
     needs=frozenset({"references", "extra_data", "completions"}),
     emits=(*_IN_BOTH, *_OURS_ALONE, *map(_as_medhelm, _IN_BOTH)),
     version="2",
+    data_set="EHRSQL",
     preflight=_preflight,
 )
 _NAMES = tuple(info.name for info in EHR_SQL.emits)

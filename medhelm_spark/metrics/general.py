@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from medhelm_spark.domain.request import FinishReason, RequestState
 from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo, Score, ScoreStatus
-from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, scored, unscored
+from medhelm_spark.metrics.metric import About, Metric, Params, ScoreRow, scored, unscored
 
 _REASONS = tuple(FinishReason)
 
@@ -89,6 +89,7 @@ GENERAL_INFORMATION = Metric(
         ),
     ),
     version="1",
+    about=About.REQUEST,
 )
 _GENERAL_NAMES = tuple(info.name for info in GENERAL_INFORMATION.emits)
 
@@ -102,6 +103,7 @@ EFFICIENCY = Metric(
         _count("inference_runtime", "Seconds", "Seconds from request to answer."),
     ),
     version="1",
+    about=About.REQUEST,
 )
 _COST_NAMES = tuple(info.name for info in EFFICIENCY.emits)
 
@@ -133,4 +135,5 @@ ANSWER_UNREADABLE = Metric(
         ),
     ),
     version="1",
+    about=About.REQUEST,
 )

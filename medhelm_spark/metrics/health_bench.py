@@ -223,8 +223,18 @@ def _medhelm_mean(state: RequestState, scores: Sequence[float | None]) -> float 
 
 
 HEALTH_BENCH = Metric(
-    fn=_health_bench, needs=_NEEDS, emits=_EMITS, version="2", preflight=check_missing
+    fn=_health_bench,
+    needs=_NEEDS,
+    emits=_EMITS,
+    version="2",
+    preflight=check_missing,
+    data_set="HealthBench",
 )
 HEALTH_BENCH_PROFESSIONAL = Metric(
-    fn=_professional, needs=_NEEDS, emits=_PROFESSIONAL_EMITS, version="2", preflight=check_missing
+    fn=_professional,
+    needs=_NEEDS,
+    emits=_PROFESSIONAL_EMITS,
+    version="2",
+    preflight=check_missing,
+    data_set="HealthBench",
 )

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from medhelm_spark.domain.request import Completion, RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.metrics.metric import (
+    About,
     Columns,
     Metric,
     Params,
@@ -95,6 +96,8 @@ LANGUAGE_MODEL = Metric(
         ),
     ),
     version="1",
+    about=About.CHOICE,
+    reads_tokens=True,
 )
 _NAMES = tuple(info.name for info in LANGUAGE_MODEL.emits)
 

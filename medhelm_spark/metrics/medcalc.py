@@ -26,13 +26,8 @@ from medhelm_spark.metrics.metric import (
     first_text,
     unscored,
 )
+from medhelm_spark.metrics.quantity import QUANTITY
 
-_NUMBER = (
-    r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-    r"(?:e[-+]?[0-9]{1,3})?"
-)
-_UNIT = r"(?:\s?[a-zµμ°%][a-zµμ°%/.*·^²³-]{0,30}(?:[23]|/\s?1\.73(?:\s?m(?:\^?2|²)?)?)?)?"
-_QUANTITY = re.compile(rf"({_NUMBER}){_UNIT}\.?", re.IGNORECASE)
 _DATE = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
 _AGE = re.compile(
     r"\(?\s*['\"]?([0-9]{1,3})(?:\s*weeks?)?['\"]?(?:\s*,\s*|\s+and\s+|\s+)"
@@ -45,7 +40,7 @@ _DAYS_PER_WEEK = 7
 
 
 def _number(text: str) -> float | None:
-    if not (match := _QUANTITY.fullmatch(text)):
+    if not (match := QUANTITY.fullmatch(text)):
         return None
     value = float(match[1].replace(",", ""))
     return value if math.isfinite(value) else None
@@ -165,5 +160,6 @@ MEDCALC_BENCH_ACCURACY = Metric(
         ),
     ),
     version="1",
+    data_set="MedCalc-Bench",
 )
 _NAMES = tuple(info.name for info in MEDCALC_BENCH_ACCURACY.emits)

@@ -141,5 +141,6 @@ MEDEC = Metric(
         ),
     ),
     version="1",
+    data_set="MEDEC",
 )
 _NAMES = tuple(info.name for info in MEDEC.emits)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ MetricFn = Callable[[Sequence[RequestState], Params], Sequence[ScoreRow]]
 Columns = NDArray[np.float64]
 Weights = NDArray[np.int64]
 RunFn = Callable[[Columns, Weights, Params], Sequence[float | None]]
+Shares = Sequence[tuple[int, int]]
+"""Shares of instances, each as (how many, of how many), no instance in two of them."""
+SharesFn = Callable[[Columns, Weights, Params], Sequence[Shares]]
 
 
 def _accept(params: Params) -> None:
@@ -33,6 +37,18 @@ def _accept(params: Params) -> None:
 
 def _no_model(params: Params) -> str | None:
     return None
+
+
+class About(StrEnum):
+    """What a metric is about.
+
+    WORDING: the text of the answer. CHOICE: which answer was given, however it was worded, or how
+    sure. REQUEST: how it was asked for and came; it compares with no right answer.
+    """
+
+    WORDING = "wording"
+    CHOICE = "choice"
+    REQUEST = "request"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +62,10 @@ class Metric:
     lists such names that are known beforehand. `preflight` raises a ConfigError or SetupError for
     params or an environment that cannot work; it runs before any model is asked. `takes_readings`:
     the metric has the param READ_AS. `loads` names the model that it reads answers with, in the
-    process that scores; the policy is asked about it as about a judge.
+    process that scores; the policy is asked about it as about a judge. `about` decides whether a
+    benchmark that does not say how answers are read may have an option read out of them.
+    `data_set` names the only data whose columns it reads, empty for a metric of any.
+    `reads_tokens`: log-probabilities are asked for.
     """
 
     fn: MetricFn
@@ -59,10 +78,18 @@ class Metric:
     preflight: Callable[[Params], None] = _accept
     takes_readings: bool = False
     loads: Callable[[Params], str | None] = _no_model
+    about: About = About.WORDING
+    data_set: str = ""
+    reads_tokens: bool = False
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""
         return self.renamed(params) if self.renamed else self.emits
+
+    @property
+    def compares(self) -> bool:
+        """Whether it needs a right answer."""
+        return "references" in self.needs and self.about is not About.REQUEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +103,11 @@ class RunMetric:
     value per stat of `emitted(params)`, None for no value. An instance that lacks one of the values
     is left out and counted. `more` gives the stats that params add to `emits`.
 
-    With a changed `version` runs are summarised again, from stored scores. A stat in `biased` gets
-    no interval, because resampling shifts its mean. `aliases` and `preflight` are as in Metric.
+    With a changed `version` runs are summarised again, from stored scores. `shares` gives, for each
+    stat, the shares of instances whose mean it is, and nothing for a stat that is no such mean: its
+    interval follows from how many instances each rests on, all other stats are resampled. A stat in
+    `biased` gets no interval, because resampling shifts its mean. `aliases` and `preflight` are as
+    in Metric.
     """
 
     fn: RunFn
@@ -85,6 +115,7 @@ class RunMetric:
     emits: tuple[MetricInfo, ...]
     version: str
     biased: frozenset[str] = frozenset()
+    shares: SharesFn | None = None
     more: Callable[[Params], tuple[MetricInfo, ...]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
     preflight: Callable[[Params], None] = _accept

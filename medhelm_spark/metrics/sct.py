@@ -113,5 +113,6 @@ SCT = Metric(
     needs=frozenset({"extra_data", "completions"}),
     emits=(*_infos("", ""), *_infos(MEDHELM, " (MedHELM 0.8)")),
     version="1",
+    data_set="SCT-Bench",
 )
 _NAMES = tuple(info.name for info in SCT.emits)

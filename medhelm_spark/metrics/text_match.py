@@ -26,6 +26,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import (
     MEDHELM,
     READ_AS,
+    About,
     Metric,
     Params,
     ScoreRow,
@@ -131,7 +132,12 @@ def _check(params: Params) -> None:
         raise ConfigError(f"output_mapping_pattern is {pattern!r}, which is {error}.") from None
 
 
-def _metric(compare: Compare, *emits: MetricInfo, keep_articles: bool = False) -> Metric:
+def _metric(
+    compare: Compare,
+    *emits: MetricInfo,
+    keep_articles: bool = False,
+    about: About = About.CHOICE,
+) -> Metric:
     names = tuple(info.name for info in emits)
     as_medhelm = tuple(map(_as_medhelm, emits))
     return Metric(
@@ -143,6 +149,7 @@ def _metric(compare: Compare, *emits: MetricInfo, keep_articles: bool = False) -
         aliases=as_medhelm,
         preflight=_check,
         takes_readings=True,
+        about=about,
     )
 
 
@@ -196,4 +203,5 @@ F1_SCORE = _metric(
         display_name="Word F1",
         description="F1 of the sets of normalised words of answer and correct reference.",
     ),
+    about=About.WORDING,
 )

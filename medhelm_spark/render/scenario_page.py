@@ -25,7 +25,8 @@ HEAD = """\
 Written from the cards in [conf/scenarios](../conf/scenarios) by `make docs`. A card holds all that
 is said about a scenario; `medhelm-spark scenarios` lists them and says whether their data is at
 hand, with those that were [imported](importing.md) into the lake; `medhelm-spark scenarios check`
-reads each for parser, metrics and rubrics that exist.
+reads each for parser, metrics and rubrics that exist, and `medhelm-spark scenarios fetch` gets data
+before a run.
 [Adding a scenario](adding-a-scenario.md) explains the parts of a card.
 
 Names, taxonomy and settings are MedHELM's; instructions and rubrics are our own words, so that
@@ -90,8 +91,12 @@ def _data(card: ScenarioCard) -> str:
     paths = [*(file.member or file.path for file in source.files), *events]
     files = [f"`{PurePosixPath(path).name}`" for path in paths]
     named = f"`{source.dataset}`" if source.dataset else ", ".join(files)
+    urls = dict.fromkeys(file.url for file in source.files if file.url)
+    fetched = f", fetched from {', '.join(f'<{url}>' for url in urls)}" if urls else ""
     come_from = f", from {source.origin}" if source.origin else ""
-    return f"{named}{come_from}" + (f", revision `{source.revision}`" if source.revision else "")
+    revision = f", revision `{source.revision}`" if source.revision else ""
+    pinned = ", pinned in the lake at its first fetch" if source.is_unpinned else ""
+    return f"{named}{come_from}{revision}{fetched}{pinned}"
 
 
 def _not_run() -> Iterator[str]:

@@ -1,26 +1,25 @@
-"""The files of a scenario: patterns of paths, downloads, and whether the data is there.
+"""The files of a scenario: patterns of paths, downloads, and whether the data is there."""
 
-A download is pinned by its hash and kept in a cache folder, whole and verified, or not at all.
-"""
-
-import hashlib
-import os
 import re
-import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
-from typing import IO
+from pathlib import Path
 
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
-from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.scenarios.sources import BLOCK, is_uri, is_web
+from medhelm_spark.errors import AbsentDataError, ConfigError
+from medhelm_spark.scenarios.downloads import (
+    FIRST_FETCH,
+    Pins,
+    Received,
+    cached,
+    fetch,
+    first_fetch,
+    untold,
+)
+from medhelm_spark.scenarios.sources import is_uri, is_web
 
 STAR = "*"
-TIMEOUT_SECONDS = 60.0
 ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
 """A path's argument that has no value yet."""
 
@@ -28,8 +27,10 @@ ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
 def spread(source: DataSource) -> DataSource:
     """The source with every path that has a `*` replaced by the files it matches, in name order.
 
+    A pattern that matches nothing and has an address stays: its files are fetched.
+
     Raises:
-        DataError: no file matches.
+        AbsentDataError: no file matches.
         ConfigError: the pattern lies in an object store, whose files are not listed.
     """
     history = source.history
@@ -37,9 +38,15 @@ def spread(source: DataSource) -> DataSource:
         paths = (path for pattern in history.files for path in _matches(pattern, source))
         history = replace(history, files=tuple(paths))
     files = tuple(
-        each for file in source.files for each in labelled(file, _matches(file.path, source))
+        each
+        for file in source.files
+        for each in ([file] if _is_fetched(file) else labelled(file, _matches(file.path, source)))
     )
     return replace(source, files=files, history=history)
+
+
+def _is_fetched(file: SourceFile) -> bool:
+    return STAR in file.path and file.url is not None and not any(_glob(file.path))
 
 
 def labelled(file: SourceFile, paths: Sequence[str]) -> Iterator[SourceFile]:
@@ -57,7 +64,7 @@ def _matches(pattern: str, source: DataSource) -> list[str]:
         raise ConfigError(f"{pattern}: a pattern is for local folders; copy the folder here.")
     paths = sorted(map(str, _glob(pattern)))
     if not paths:
-        raise DataError(f"{pattern}: no such file; {advice(source)}.")
+        raise AbsentDataError(f"{pattern}: no such file; {advice(source)}.")
     return paths
 
 
@@ -74,19 +81,52 @@ def advice(source: DataSource) -> str:
     return f"{come_from}give the data with --source"
 
 
-def localize(card: ScenarioCard, cache: Path) -> ScenarioCard:
+def localize(
+    card: ScenarioCard, cache: Path, pins: Pins | None = None, received: Received = untold
+) -> ScenarioCard:
     """The card with every file that must be downloaded replaced by its verified local copy.
 
-    A file that is on disk or in an object store stays as it is; so do lookups and texts.
+    A file that is on disk or in an object store stays as it is; so do lookups. An address without a
+    hash is held to the one in `pins`; one that is fetched for the first time is entered there.
 
     Raises:
-        DataError: a file is absent and no address is known, or the download failed.
+        AbsentDataError: a file is absent and no address is known, or the download failed.
     """
-    files = tuple(_local(file, card.source, cache) for file in card.source.files)
-    for path in beside(card.source):
+
+    def local(file: SourceFile) -> SourceFile:
+        return _local(file, card.source, cache, pins or Pins(), received)
+
+    texts = {column: local(file).path for column, file in _texts(card.source)}
+    source = replace(card.source, files=tuple(map(local, card.source.files)), texts=texts)
+    _refuse_absent_beside(source)
+    return replace(card, source=source)
+
+
+def _texts(source: DataSource) -> Iterator[tuple[str, SourceFile]]:
+    """The texts by column, each as a file with its address."""
+    for column, path in source.texts.items():
+        yield column, SourceFile(path=path, url=source.text_urls.get(column))
+
+
+def refuse_absent(source: DataSource) -> None:
+    """Refuse a source of which a file is neither at its place nor has an address.
+
+    Opens no file and no connection. Events of a history are not looked for: whether they are needed
+    is seen in the records.
+
+    Raises:
+        AbsentDataError: such a file.
+    """
+    source = spread(replace(source, history=None))
+    for file in (*source.files, *(file for _, file in _texts(source))):
+        _address(file, source)
+    _refuse_absent_beside(replace(source, texts={}))
+
+
+def _refuse_absent_beside(source: DataSource) -> None:
+    for path in beside(source):
         if not is_uri(path) and not Path(path).expanduser().is_file():
-            raise DataError(f"{path}: no such file; {advice(card.source)}.")
-    return replace(card, source=replace(card.source, files=files))
+            raise AbsentDataError(f"{path}: no such file; {advice(source)}.")
 
 
 def beside(source: DataSource) -> tuple[str, ...]:
@@ -95,74 +135,36 @@ def beside(source: DataSource) -> tuple[str, ...]:
     return (*(lookup.path for lookup in source.lookups), *source.texts.values(), *events)
 
 
-def _local(file: SourceFile, source: DataSource, cache: Path) -> SourceFile:
-    address = file.path if is_web(file.path) else file.url
-    if not is_web(file.path) and (is_uri(file.path) or Path(file.path).expanduser().is_file()):
-        return file
-    if address is None:
-        raise DataError(f"{file.path}: no such file; {advice(source)}.")
-    return replace(file, path=str(fetch(address, file.sha256, cache)))
+def _local(
+    file: SourceFile, source: DataSource, cache: Path, pins: Pins, received: Received
+) -> SourceFile:
+    url = _address(file, source)
+    if url is None:
+        return replace(file, sha256=None) if file.archive else file  # the archive's hash
+    if is_web(file.path):
+        return replace(file, path=str(fetch(url, file.sha256, cache, received=received)))
+    name, known = file.archive or "", pins.known.get(url)
+    if file.sha256:
+        sha256, path = file.sha256, fetch(url, file.sha256, cache, name=name, received=received)
+    elif known:
+        path = fetch(url, known, cache, name=name, pinned_by=FIRST_FETCH, received=received)
+        sha256 = known
+    else:
+        sha256, path = first_fetch(url, cache, name=name, received=received)
+        pins.new[url] = sha256
+    member = file.member or (file.inside if file.archive else None)
+    return replace(file, path=str(path), sha256=sha256, member=member)
 
 
-def fetch(url: str, sha256: str | None, cache: Path) -> Path:
-    """Download `url` to `cache/<sha256>/<name>` unless it is there already.
-
-    Raises:
-        ConfigError: the address has no pinned hash, or is not http or https.
-        DataError: the server cannot be reached, refuses, or sends other bytes.
-    """
-    if not is_web(url):
-        raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
-    if sha256 is None:
-        raise ConfigError(f"{url}: a download needs a pinned sha256.")
-    target = _target(url, sha256, cache)
-    if not target.is_file():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _download(url, sha256.lower(), target)
-    return target
-
-
-def cached(file: SourceFile, cache: Path) -> bool:
-    """Whether a file's download is in the cache."""
-    if file.url is None or file.sha256 is None:
-        return False
-    return _target(file.url, file.sha256, cache).is_file()
-
-
-def _target(url: str, sha256: str, cache: Path) -> Path:
-    return cache / sha256.lower() / (PurePosixPath(url.split("?")[0]).name or "data")
-
-
-def _download(url: str, sha256: str, target: Path) -> None:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            actual = _copy(url, out)
-        if actual != sha256:
-            raise DataError(f"{url}: SHA-256 is {actual}, pinned is {sha256}; nothing was kept.")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _copy(url: str, out: IO[bytes]) -> str:
-    sha256 = hashlib.sha256()
-    try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
-            while block := answer.read(BLOCK):
-                sha256.update(block)
-                out.write(block)
-    except urllib.error.HTTPError as error:
-        raise DataError(
-            f"{url}: the server answered {error.code}; give the data with --source."
-        ) from None
-    except (urllib.error.URLError, OSError) as error:
-        reason = getattr(error, "reason", error)
-        raise DataError(
-            f"{url}: cannot be downloaded ({type(reason).__name__}); give the data with --source."
-        ) from None
-    return sha256.hexdigest()
+def _address(file: SourceFile, source: DataSource) -> str | None:
+    """Where a file is downloaded from; None for one that is read at its place."""
+    if is_web(file.path):
+        return file.path
+    if is_uri(file.path) or Path(file.path).expanduser().is_file():
+        return None
+    if file.url is None:
+        raise AbsentDataError(f"{file.path}: no such file; {advice(source)}.")
+    return file.url
 
 
 class Presence(StrEnum):
@@ -179,7 +181,7 @@ class Presence(StrEnum):
 def presence(card: ScenarioCard, cache: Path) -> Presence:
     """Where the card's data is, seen from the working directory and the cache of downloads.
 
-    PART is some of the files, DOWNLOAD a pinned address that has not been fetched, HUB a data set
+    PART is some of the files, DOWNLOAD an address that has not been fetched, HUB a data set
     of the Hugging Face hub. A path that waits for an argument is found by any value of it.
     """
     source = card.source
@@ -188,13 +190,19 @@ def presence(card: ScenarioCard, cache: Path) -> Presence:
     if source.dataset is not None:
         folder = Path(ARGUMENT.sub(STAR, source.dataset)).expanduser()
         return Presence.HERE if folder.is_dir() else Presence.HUB
-    files = [*source.files, *(SourceFile(path=path) for path in beside(source))]
-    here = [_is_here(file, cache) for file in files]
-    if all(here):
+    files = _files(source)
+    lacking = [file for file in files if not _is_here(file, cache)]
+    if not lacking:
         return Presence.HERE
-    if all(is_here or file.url for is_here, file in zip(here, files, strict=True)):
+    if all(file.url for file in lacking):
         return Presence.DOWNLOAD
-    return Presence.PART if any(here) else Presence.ABSENT
+    return Presence.PART if len(lacking) < len(files) else Presence.ABSENT
+
+
+def _files(source: DataSource) -> list[SourceFile]:
+    """All files that the source names, texts with their addresses."""
+    joined = (SourceFile(path=path) for path in beside(replace(source, texts={})))
+    return [*source.files, *joined, *(file for _, file in _texts(source))]
 
 
 def _is_here(file: SourceFile, cache: Path) -> bool:
@@ -203,4 +211,4 @@ def _is_here(file: SourceFile, cache: Path) -> bool:
     pattern = ARGUMENT.sub(STAR, file.path)
     if STAR not in pattern:
         return Path(pattern).expanduser().is_file() or cached(file, cache)
-    return any(_glob(pattern))
+    return any(_glob(pattern)) or cached(file, cache)

@@ -17,6 +17,7 @@ from decimal import Decimal
 from fnmatch import fnmatch
 from typing import Any, cast
 
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -54,6 +55,7 @@ class Entry:
 
     `time` is in microseconds; `place` is the number of the file and of the row in it. `text` is an
     event's line, or a record's fields as JSON; an entry with an `error` has neither.
+    `access_level` is the row's own, where its table has levels.
     """
 
     patient: str = ""
@@ -63,6 +65,7 @@ class Entry:
     text: str = ""
     heading: str = ""
     error: str | None = None
+    access_level: AccessLevel | None = None
 
 
 def check_history(history: History) -> None:
@@ -183,7 +186,8 @@ def _entries(
         except BadRecord as bad:
             entry = Entry(is_record=is_record, place=place, error=bad.reason.value)
         if entry is not None:
-            yield entry
+            level = record.access_level
+            yield entry if level is None else replace(entry, access_level=level)
 
 
 def _patient(fields: Fields, name: str) -> str:
@@ -202,23 +206,43 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
     """Each record with its text in the history's column, and the number of its file.
 
     The entries come in the order of `ORDER`, all of a patient's. A bad event comes out as a bad
-    record without such a number, so that it is counted like any other bad row.
+    record without such a number, so that it is counted like any other bad row. A record has the
+    strictest level of itself and its events.
     """
     history = cast(History, source.history)
-    lines, patient = Lines(history), None
+    files, event_names = record_places(source), (*history.files, *tables_of(history))
+    lines, patient, level = Lines(history), None, None
     for entry in entries:
         file, row = divmod(entry.place, ROWS)
         if entry.error is not None:
-            name = shown(source.files[file]) if entry.is_record else history.files[file]
+            name = shown(files[file]) if entry.is_record else event_names[file]
             bad = Record(source_file=name, row=row, error=BadReason(entry.error))
             yield (file if entry.is_record else None), bad
             continue
         if entry.patient != patient:
-            lines, patient = Lines(history), entry.patient
+            lines, patient, level = Lines(history), entry.patient, None
+        own = _stricter(level, entry.access_level)
         if entry.is_record:
-            yield file, _with_text(entry, row, source.files[file], lines, history.column)
+            record = _with_text(entry, row, files[file], lines, history.column)
+            yield file, record if own is None else replace(record, access_level=own)
         else:
+            level = own
             lines.add(entry.heading, entry.text)
+
+
+def record_places(source: DataSource) -> tuple[SourceFile, ...]:
+    """What the records come from, by number: files, or one table."""
+    return source.files if source.table is None else (SourceFile(path=source.table, split=None),)
+
+
+def tables_of(history: History) -> tuple[str, ...]:
+    """The names of the tables of events; their numbers follow those of the files."""
+    return tuple(events.table for events in history.tables)
+
+
+def _stricter(first: AccessLevel | None, other: AccessLevel | None) -> AccessLevel | None:
+    levels = [level for level in (first, other) if level]
+    return strictest(levels) if levels else None
 
 
 def _with_text(entry: Entry, row: int, file: SourceFile, lines: Lines, column: str) -> Record:

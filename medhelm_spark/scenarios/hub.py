@@ -1,35 +1,40 @@
 """Hugging Face data sets: from the hub through the `datasets` package, or from a local folder."""
 
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
-from medhelm_spark.errors import ConfigError, DataError, SetupError
+from medhelm_spark.domain.scenario import NEWEST, DataSource, SourceFile
+from medhelm_spark.errors import AbsentDataError, ConfigError, DataError
+from medhelm_spark.scenarios.downloads import Pins
 from medhelm_spark.scenarios.raw_files import check_columns
 from medhelm_spark.scenarios.records import Record
 from medhelm_spark.scenarios.sources import split_of_path
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 COMMIT = re.compile("[0-9a-f]{40}")
+NO_DATA = ("README.md", ".gitattributes")
 
 
 def as_files(source: DataSource) -> DataSource:
     """The source with a data set that is a local folder replaced by the folder's Parquet files.
 
     Raises:
-        DataError: the folder holds no Parquet file.
+        AbsentDataError: the folder holds no Parquet file.
     """
     if not source.dataset or not Path(source.dataset).expanduser().is_dir():
         return source
     folder = Path(source.dataset).expanduser().absolute()
     paths = sorted(folder.glob("**/*.parquet"))
     if not paths:
-        raise DataError(
+        raise AbsentDataError(
             f"{source.dataset}: the folder holds no .parquet file; give its files with --source."
         )
     files = tuple(
@@ -38,13 +43,72 @@ def as_files(source: DataSource) -> DataSource:
     return replace(source, format="parquet", files=files, dataset=None)
 
 
+def at_commit(source: DataSource, pins: Pins | None = None) -> DataSource:
+    """The source with the revision `main` of a hub data set replaced by a commit.
+
+    It is the one in `pins`, else the newest, or without the hub the one that its cache holds as
+    `main`; that is entered there.
+
+    Raises:
+        AbsentDataError: the `datasets` package is absent, or the hub cannot be reached and its
+            cache holds none.
+    """
+    if source.dataset is None or source.revision != NEWEST:
+        return source
+    pins = pins or Pins()
+    name = source.dataset.partition(":")[0]
+    address = f"{name}@{NEWEST}"
+    commit = pins.known.get(address) or pins.new.get(address)
+    if commit is None:
+        _package(source)
+        commit = pins.new[address] = _newest(name, source)
+    return replace(source, revision=commit)
+
+
+def _newest(name: str, source: DataSource) -> str:
+    import huggingface_hub as hub
+
+    if (snapshot := _snapshot(name, NEWEST)) is not None:
+        return snapshot.name
+    try:
+        return str(hub.HfApi().dataset_info(name, revision=NEWEST).sha)
+    except Exception as error:
+        raise _unloadable(source, error) from None
+
+
+def _snapshot(name: str, revision: str | None) -> Path | None:
+    """Without the hub, the folder that its cache holds of a revision, if it holds data of it."""
+    import huggingface_hub as hub
+
+    if not hub.constants.HF_HUB_OFFLINE:
+        return None
+    try:
+        folder = Path(
+            hub.snapshot_download(
+                name, repo_type="dataset", revision=revision, local_files_only=True
+            )
+        )
+    except (hub.errors.LocalEntryNotFoundError, hub.errors.HFValidationError):
+        return None
+    has_data = any(path.is_file() for path in folder.rglob("*") if path.name not in NO_DATA)
+    return folder if has_data else None
+
+
+def _unloadable(source: DataSource, error: Exception) -> AbsentDataError:
+    at = f" at revision {source.revision}" if source.revision else ""
+    return AbsentDataError(
+        f"{source.dataset}: the data set cannot be loaded{at} ({type(error).__name__}); give "
+        "a folder of its .parquet files, or its files with --source."
+    )
+
+
 def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
     """The rows of a hub data set, all its splits; `org/name:config` picks a configuration.
 
     Raises:
-        SetupError: the `datasets` package is absent.
+        AbsentDataError: the data set cannot be had at that commit, or the package is absent.
         ConfigError: the revision is no commit.
-        DataError: the data set cannot be had at that commit or unchanged, or lacks a column.
+        DataError: the data set cannot be had unchanged, or lacks a column.
     """
     for split, rows in _load(source).items():
         name = f"{source.dataset}/{split}"
@@ -54,26 +118,90 @@ def read_hub(source: DataSource, required: Sequence[str]) -> Iterator[Record]:
             yield Record(source_file=name, row=number, split=here, fields=row)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubCopy:
+    """A hub data set in the cache of this machine; `is_new` where it was not there before."""
+
+    is_new: bool
+    files: int
+    size_in_bytes: int
+
+
+@dataclass(slots=True)
+class Hub:
+    """The hub, asked for one data set after the other.
+
+    Once it was not reached, which takes half a minute of tries, the others are looked for in the
+    cache alone.
+    """
+
+    is_reached: bool = True
+
+    def fetch(self, source: DataSource) -> HubCopy:
+        """Have a data set in the cache of this machine, as `read_hub` does before it reads.
+
+        Raises:
+            AbsentDataError: it cannot be had at that commit, or the package is absent.
+            ConfigError: the revision is no commit.
+            DataError: it cannot be had unchanged.
+        """
+        with nullcontext() if self.is_reached else _offline(source):
+            try:
+                splits, is_new = _splits(source)
+            except ConnectionError as error:
+                self.is_reached = False
+                raise _unloadable(source, error) from None
+        paths = {file["filename"] for rows in splits.values() for file in rows.cache_files}
+        sizes = [Path(path).stat().st_size for path in sorted(paths)]
+        return HubCopy(is_new=is_new, files=len(sizes), size_in_bytes=sum(sizes))
+
+
+@contextmanager
+def _offline(source: DataSource) -> Iterator[None]:
+    """Without a connection to the hub: both packages look into their caches."""
+    places = (_package(source).config, import_module("huggingface_hub").constants)
+    before = [place.HF_HUB_OFFLINE for place in places]
+    try:
+        for place in places:
+            place.HF_HUB_OFFLINE = True
+        yield
+    finally:
+        for place, value in zip(places, before, strict=True):
+            place.HF_HUB_OFFLINE = value
+
+
 def _load(source: DataSource) -> Mapping[str, Any]:
+    try:
+        return _splits(source)[0]
+    except ConnectionError as error:
+        raise _unloadable(source, error) from None
+
+
+def _splits(source: DataSource) -> tuple[Mapping[str, Any], bool]:
+    """The splits, and whether they were not in the cache before.
+
+    Raises:
+        ConnectionError: the hub was not reached, and the cache does not hold them.
+    """
     datasets = _package(source)
     name, _, config = str(source.dataset).partition(":")
     _check_pinned(name, source)
     # Its bars and warnings would stand between a command's own lines.
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity_error()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     try:
-        builder = datasets.load_dataset_builder(name, config or None, revision=source.revision)
-        _check_builder(builder, source)
+        snapshot = _snapshot(name, source.revision)
+        path, revision = (name, source.revision) if snapshot is None else (str(snapshot), None)
+        builder = datasets.load_dataset_builder(path, config or None, revision=revision)
+        _check_builder(builder, replace(source, revision=revision))
+        is_new = not Path(builder.cache_dir).is_dir()
         builder.download_and_prepare()
-        return cast(Mapping[str, Any], builder.as_dataset())
-    except DataError:
+        return cast(Mapping[str, Any], builder.as_dataset()), is_new
+    except (DataError, ConnectionError):
         raise
     except Exception as error:
-        at = f" at revision {source.revision}" if source.revision else ""
-        raise DataError(
-            f"{source.dataset}: the data set cannot be loaded{at} ({type(error).__name__}); give "
-            "a folder of its .parquet files, or its files with --source."
-        ) from None
+        raise _unloadable(source, error) from None
 
 
 def _package(source: DataSource) -> Any:
@@ -81,24 +209,38 @@ def _package(source: DataSource) -> Any:
     try:
         return import_module("datasets")
     except ImportError:
-        raise SetupError(
-            f"{source.dataset}: reading the Hugging Face hub needs the package `datasets`; "
-            "install 'medhelm-spark[hub]' or give the files with --source."
-        ) from None
+        raise _without_package(source) from None
+
+
+def check_package(source: DataSource) -> None:
+    """Refuse a data set of the hub where the package that reads it is absent; imports nothing.
+
+    Raises:
+        AbsentDataError: it is.
+    """
+    if find_spec("datasets") is None:
+        raise _without_package(source)
+
+
+def _without_package(source: DataSource) -> AbsentDataError:
+    return AbsentDataError(
+        f"{source.dataset}: reading the Hugging Face hub needs the package `datasets`; "
+        "install 'medhelm-spark[hub]' or give the files with --source."
+    )
 
 
 def _check_pinned(name: str, source: DataSource) -> None:
     if HUB_NAME.fullmatch(name) and not COMMIT.fullmatch(source.revision or ""):
         raise ConfigError(
             f"{source.dataset}: a data set of the hub needs a commit of 40 hexadecimal digits as "
-            f"its revision, received {source.revision!r}."
+            f"its revision, or {NEWEST}, received {source.revision!r}."
         )
 
 
 def _check_builder(builder: Any, source: DataSource) -> None:
     # Where the hub is not reached, `datasets` takes whatever commit its cache holds.
     if source.revision is not None and builder.hash != source.revision:
-        raise DataError(
+        raise AbsentDataError(
             f"{source.dataset}: the hub was not reached and the cache holds another revision than "
             f"{source.revision}; give the files with --source."
         )

@@ -4,24 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from medhelm_spark.domain.data_place import FORMATS, ending_of
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.files import STAR
 from medhelm_spark.scenarios.raw_files import is_archive
 from medhelm_spark.scenarios.sources import is_uri, sha256_of, split_of_name, split_of_path
 
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".parquet": "parquet",
-    ".feather": "feather",
-    ".xlsx": "xlsx",
-    ".xml": "xml",
-    ".docx": "docx",
-    ".txt": "text",
-}
 SAME_ENDING = {("json", "jsonl"), ("text", "lines")}
 """The format of an ending, and another one that a card may declare for the same ending."""
 
@@ -60,7 +49,7 @@ def with_known_hashes(card: ScenarioCard, pinning: ScenarioCard) -> ScenarioCard
     """
     source = card.source
     known = {file.sha256.lower() for file in pinning.source.files if file.sha256}
-    beside_it = source.lookups or source.texts or (source.history and source.history.files)
+    beside_it = source.lookups or source.texts or (source.history and source.history.has_events)
     paths = {file.path for file in source.files}
     if not (known and source.is_own and paths) or beside_it or any(STAR in path for path in paths):
         return card
@@ -124,7 +113,7 @@ def _paths(file: SourceFile) -> Iterator[tuple[str, str | None]]:
 
 
 def _in_archive(source: DataSource, path: str) -> list[SourceFile]:
-    if not source.files or any(STAR in file.path for file in source.files):
+    if not source.files:
         raise ConfigError(f"{path}: unpack the archive and give the folder.")
     return [
         SourceFile(path=path, split=file.split, member=file.member or file.inside)
@@ -171,5 +160,4 @@ def _format_of(source: DataSource, file: SourceFile) -> str:
 
 
 def _ending(file: SourceFile) -> str:
-    name = file.member or file.path
-    return PurePosixPath(name.lower().removesuffix(".gz")).suffix
+    return ending_of(file.member or file.path)

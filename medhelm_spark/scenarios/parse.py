@@ -31,6 +31,8 @@ from medhelm_spark.scenarios.records import (
 from medhelm_spark.scenarios.sources import SPLITS
 
 PUBLIC = AccessLevel.PUBLIC
+LEFT_OUT = "left_out"
+"""The `reason` of a record's key that the card's rules leave out, which is not bad."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,8 @@ class RecordKey:
     """A record without its text: enough to find duplicates, count bad rows and name a version.
 
     `source_key` is a hash of the source id, never the id; it and `content_hash` are empty, and
-    `split` is None, where `reason` says why the record is bad.
+    `split` is None, where `reason` says why the record is bad or that it is left out. `place` is
+    which of its record's instances it is, from 0: of a card without variants there is one.
     """
 
     source_key: str
@@ -48,6 +51,7 @@ class RecordKey:
     source_file: str
     source_row: int
     access_level: AccessLevel = AccessLevel.PUBLIC
+    place: int = 0
 
 
 class _Parsed(NamedTuple):
@@ -92,8 +96,8 @@ def fingerprint_records(
     """The key of every record, in order; the same parsing as `parse_records`, without text."""
     parse = _parse_function(card, parsers)
     for record in records:
-        for parsed in parse(record):
-            yield _key(record, card, parsed)
+        for place, parsed in enumerate(parse(record) or (None,)):
+            yield _key(record, card, parsed, place)
 
 
 def hashes_of(
@@ -108,10 +112,14 @@ def hashes_of(
                 yield record.row, parsed.access_level, hashes
 
 
-def _key(record: Record, card: ScenarioCard, parsed: _Parsed | BadReason) -> RecordKey:
+def _key(
+    record: Record, card: ScenarioCard, parsed: _Parsed | BadReason | None, place: int
+) -> RecordKey:
     source_key, content_hash, reason, split = "", "", None, None
     level = card.access_level
-    if isinstance(parsed, BadReason):
+    if parsed is None:
+        reason = LEFT_OUT
+    elif isinstance(parsed, BadReason):
         reason = parsed.value
     else:
         source_key = content_id(card.name, parsed.source_id)
@@ -127,6 +135,7 @@ def _key(record: Record, card: ScenarioCard, parsed: _Parsed | BadReason) -> Rec
         source_file=record.source_file,
         source_row=record.row,
         access_level=level,
+        place=place,
     )
 
 
@@ -186,14 +195,15 @@ def _parsed(
         {**_extra(record, card, extra), **content.extra_data} if extra else content.extra_data
     )
     sub_split = content.sub_split or optional_text(record, card, "sub_split")
+    identity = _identity(content, extra_data, split, sub_split)
     own = record.access_level or file_level(record.fields)
     return _Parsed(
-        source_id=_source_id(record, card, content, ids),
+        source_id=_source_id(record, card, content, ids, identity),
         split=split,
         content=content,
         extra_data=extra_data,
         sub_split=sub_split,
-        identity=_identity(content, extra_data, split, sub_split),
+        identity=identity,
         fields=record.fields,
         access_level=strictest([card.access_level, own]) if own else card.access_level,
     )
@@ -213,7 +223,13 @@ def _identity(
     )
 
 
-def _source_id(record: Record, card: ScenarioCard, content: ParsedInput, ids: Sequence[str]) -> str:
+def _source_id(
+    record: Record,
+    card: ScenarioCard,
+    content: ParsedInput,
+    ids: Sequence[str],
+    identity: Sequence[object],
+) -> str:
     if content.source_id is not None:
         if not content.source_id.strip():
             raise BadRecord(BadReason.EMPTY_ID)
@@ -222,6 +238,8 @@ def _source_id(record: Record, card: ScenarioCard, content: ParsedInput, ids: Se
         return required_text(record, card, ids[0], BadReason.EMPTY_ID)
     if ids:
         return ":".join(required_text(record, card, role, BadReason.EMPTY_ID) for role in ids)
+    if card.merge_identical:
+        return content_id(*identity)
     if len(card.source.files) == 1:
         return str(record.row)
     return f"{PurePosixPath(record.source_file).name}:{record.row}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.imported import EXPORT_SHAPE
 from medhelm_spark.domain.run import PROMPT
-from medhelm_spark.domain.scenario import ScenarioCard, Variant
+from medhelm_spark.domain.scenario import REFERENCE, DataSource, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import Registry
 from medhelm_spark.scenarios.conversation import parse_conversation
@@ -19,6 +19,7 @@ from medhelm_spark.scenarios.multiple_choice import (
     parse_multiple_choice,
     parse_patient_notes,
 )
+from medhelm_spark.scenarios.raw_files import ARCHIVES, is_archive
 from medhelm_spark.scenarios.records import ParsedInput, Record
 from medhelm_spark.scenarios.template import TEMPLATE, columns_of_template
 from medhelm_spark.scenarios.text_shapes import (
@@ -115,7 +116,7 @@ _OWN: Mapping[str, Parser] = {
     "tabular": Parser(
         parse=parse_tabular,
         optional=("reference", "incorrect"),
-        options=(TEMPLATE, "id_column", f"{PROMPT}NAME"),
+        options=(TEMPLATE, "id_column", REFERENCE, f"{PROMPT}NAME"),
         needed_options=(TEMPLATE,),
         columns=tabular_columns,
     ),
@@ -180,11 +181,30 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
     if card.source.history:
         check_history(card.source.history)
         _refuse_hub(card, where)
+    _check_addresses(card.source, where)
+    if card.merge_identical and any(map(_is_id, card.fields)):
+        raise ConfigError(f"{where}: merge_identical is for records without an id; fields has one.")
     for variant in [varied(card, variant) for variant in card.variants] or [card]:
         _check_roles(variant, parser, where)
         _check_options(variant, parser, where)
         parser.columns(variant)
         _check_choice(variant, where)
+
+
+def _check_addresses(source: DataSource, where: str) -> None:
+    for file in source.files:
+        if file.archive and not (file.url and is_archive(file.archive)):
+            raise ConfigError(
+                f"{where}: archive is {file.archive!r}; allowed: beside a url, a name that ends in "
+                f"{', '.join(ARCHIVES)}."
+            )
+    for column in source.text_urls:
+        if column not in source.texts:
+            raise UnknownNameError("text", column, source.texts, where=f"{where}: text_urls")
+
+
+def _is_id(role: str) -> bool:
+    return role == ID or role.startswith(ID_PART)
 
 
 def _refuse_hub(card: ScenarioCard, where: str) -> None:

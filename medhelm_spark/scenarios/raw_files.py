@@ -13,14 +13,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import IO, Any, BinaryIO, cast
 
 from medhelm_spark.domain.scenario import DataSource, SourceFile
-from medhelm_spark.errors import ConfigError, DataError, SetupError
+from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, SetupError
 from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.sources import OpenFile, open_source
 from medhelm_spark.scenarios.unpacking import (
@@ -63,6 +63,7 @@ UNREAD: Mapping[str, Any] = MappingProxyType({})
 class RawFile:
     """An open file, its path for messages, and the source it belongs to.
 
+    `member` is its path inside an archive.
     Of several partitions this one holds every `partitions`-th row; a reader may yield the rows of
     the others as `UNREAD`.
     """
@@ -70,6 +71,7 @@ class RawFile:
     path: str
     stream: BinaryIO
     source: DataSource
+    member: str | None = None
     partition: int = 0
     partitions: int = 1
 
@@ -90,7 +92,7 @@ def check_columns(
     data, not a header, even where one of the needed names is among them.
 
     Raises:
-        DataError: a needed column is absent.
+        MissingColumnError: a needed column is absent.
     """
     needed = tuple(required)
     missing = [name for name in needed if column_of(columns, name) is None]
@@ -99,14 +101,14 @@ def check_columns(
     lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
     if not from_schema:
         held = f"{len(needed) - len(missing)} of the {len(needed)} needed are"
-        raise DataError(
+        raise MissingColumnError(
             f"{path}: needs column {lacks}; {held} among its {len(columns)} columns; "
             "is the header line missing or otherwise written?"
         )
     named = [_shown_column(number, name) for number, name in enumerate(columns, 1)]
     more = f" and {len(named) - SHOWN_COLUMNS} more" if len(named) > SHOWN_COLUMNS else ""
     present = ", ".join(named[:SHOWN_COLUMNS]) + more
-    raise DataError(f"{path}: needs column {lacks}; columns present: {present}.")
+    raise MissingColumnError(f"{path}: needs column {lacks}; columns present: {present}.")
 
 
 def repeated(names: Sequence[str]) -> list[int]:
@@ -143,7 +145,9 @@ def nameless(file: SourceFile) -> Iterator[None]:
     except (DataError, ConfigError, SetupError) as error:
         if not file.label:
             raise
-        said = str(error).replace(shown(file), file.label).replace(file.path, file.label)
+        said = str(error).replace(shown(file), file.label)
+        if file.path not in file.label:  # a person named the archive, not what is in it
+            said = said.replace(file.path, file.label)
         raise type(error)(said) from None
 
 
@@ -166,6 +170,71 @@ def open_data(file: SourceFile, open_file: OpenFile = open_source) -> Iterator[B
             ) from None
 
 
+@contextmanager
+def open_members(
+    file: SourceFile, open_file: OpenFile = open_source
+) -> Iterator[Iterator[tuple[SourceFile, BinaryIO]]]:
+    """Every file of an archive that the pattern `member` matches, in the archive's own order.
+
+    They are read one after the other; messages name them by their number.
+
+    Raises:
+        DataError: as `open_data`; or no file matches.
+    """
+    with ExitStack() as stack:
+        stream = stack.enter_context(open_file(file.path))
+        try:
+            if file.path.lower().endswith(".zip"):
+                yield _zip_members(file, stream, stack)
+            else:
+                yield _tar_members(file, stream, stack)
+        except BROKEN as error:
+            kind = type(error).__name__
+            raise DataError(
+                f"{shown(file)}: cut off or damaged ({kind}); fetch the file again."
+            ) from None
+
+
+def _zip_members(
+    file: SourceFile, stream: BinaryIO, stack: ExitStack
+) -> Iterator[tuple[SourceFile, BinaryIO]]:
+    zipped = stack.enter_context(zipfile.ZipFile(stream))
+    check_members(file.path, (info.file_size for info in zipped.infolist()))
+    names = [info.filename for info in zipped.infolist() if not info.is_dir()]
+    size = size_of(stream)
+    for member in _matching(file, names):
+        name = str(member.member)
+        allowance = allowance_of(member.label, zipped.getinfo(name), size)
+        with ExitStack() as opened:
+            yield member, _counted(_zip_member(member, zipped, name), allowance, opened)
+
+
+def _tar_members(
+    file: SourceFile, stream: BinaryIO, stack: ExitStack
+) -> Iterator[tuple[SourceFile, BinaryIO]]:
+    tarred, size = _opened_tar(file, stream, stack)
+    infos = {info.name: info for info in tarred.getmembers() if info.isfile()}
+    for member in _matching(file, list(infos)):
+        allowance = Allowance(path=member.label, compressed=size)
+        content = tarred.extractfile(infos[str(member.member)])
+        with ExitStack() as opened:
+            yield member, _counted(cast(BinaryIO, content), allowance, opened)
+
+
+def _matching(file: SourceFile, names: Sequence[str]) -> Iterator[SourceFile]:
+    """The files at the pattern's path below any folder, else those whose bare names match."""
+    pattern = PurePosixPath(file.member or "")
+    below = [name for name in names if is_inside(name)]
+    for like in (str(pattern), pattern.name):
+        if matches := [name for name in below if PurePosixPath(name).match(like)]:
+            break
+    else:
+        raise DataError(f"{file.path}: none of its {len(below)} files is called {like!r}.")
+    for number, name in enumerate(matches, 1):
+        label = f"file {number} of {len(matches)} of {shown(file)}"
+        yield replace(file, member=name, label=label)
+
+
 def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
     is_gzip = file.path.lower().endswith(".gz")
     if file.member is None:
@@ -181,17 +250,24 @@ def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
 
 def _tar_member(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
     """A member of a tar, which is read from its beginning to find it."""
+    tarred, size = _opened_tar(file, stream, stack)
+    name = _member(file, [info.name for info in tarred.getmembers() if info.isfile()])
+    # A sparse member of a few bytes may state terabytes, and reads as zeros.
+    allowance = Allowance(path=shown(file), compressed=size)
+    return _counted(cast(BinaryIO, tarred.extractfile(name)), allowance, stack)
+
+
+def _opened_tar(
+    file: SourceFile, stream: BinaryIO, stack: ExitStack
+) -> tuple[tarfile.TarFile, int]:
+    """A tar whose members are not too many, and its own bytes."""
     size, head = size_of(stream), stream.read(8)
     stream.seek(0)
     unpack = next((each for magic, each in DECOMPRESS.items() if head.startswith(magic)), None)
     tar = _unpacked(file, stream, unpack, stack, most=MAX_TOTAL_BYTES) if unpack else stream
     tarred = stack.enter_context(tarfile.TarFile.open(fileobj=tar, mode="r:"))
     check_members(file.path, (info.size for info in tarred))
-    members = tarred.getmembers()
-    name = _member(file, [info.name for info in members if info.isfile()])
-    # A sparse member of a few bytes may state terabytes, and reads as zeros.
-    allowance = Allowance(path=shown(file), compressed=size)
-    return _counted(cast(BinaryIO, tarred.extractfile(name)), allowance, stack)
+    return tarred, size
 
 
 def _unpacked(

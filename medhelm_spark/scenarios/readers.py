@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
-from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.errors import ConfigError, DataError, UnknownNameError
 from medhelm_spark.scenarios.exported import read_exported
 from medhelm_spark.scenarios.files import STAR, spread
 from medhelm_spark.scenarios.histories import (
@@ -23,7 +23,7 @@ from medhelm_spark.scenarios.histories import (
     serialised,
     used_columns,
 )
-from medhelm_spark.scenarios.hub import as_files, read_hub
+from medhelm_spark.scenarios.hub import as_files, at_commit, read_hub
 from medhelm_spark.scenarios.json_files import read_json, read_jsonl
 from medhelm_spark.scenarios.parsers import required_columns
 from medhelm_spark.scenarios.raw_files import (
@@ -32,6 +32,7 @@ from medhelm_spark.scenarios.raw_files import (
     check_columns,
     nameless,
     open_data,
+    open_members,
     shown,
 )
 from medhelm_spark.scenarios.records import BadReason, Record, as_text
@@ -46,6 +47,9 @@ from medhelm_spark.scenarios.text_files import read_csv, read_lines, read_text, 
 from medhelm_spark.scenarios.xml_files import read_docx, read_xml
 
 WITH_SCHEMA = ("parquet", "feather")
+WITHOUT_HEADER = ("json", "jsonl")
+HEAD = 100
+"""How many records show the columns of a file without a header, and how many files are opened."""
 
 Row = Mapping[str, Any] | BadReason
 ReadFile = Callable[[str, Sequence[str]], Iterator[Row]]
@@ -103,6 +107,31 @@ def read_records(
             yield Record(source_file=name, row=number, split=file.split, fields=row)
 
 
+def check_head(card: ScenarioCard, open_file: OpenFile = open_source) -> None:
+    """Refuse local files that lack a column of the card, by the beginning of each.
+
+    Where the bytes are pinned or not here yet, in an archive or in an object store, it is told when
+    they are read.
+
+    Raises:
+        DataError: as `read_records`, or a file holds no row.
+    """
+    source = needed_history(card.source)
+    required = own_columns(source, required_columns(card))
+    for file in source.files[:HEAD]:
+        is_here = not is_uri(file.path) and Path(file.path).expanduser().is_file()
+        if file.sha256 or file.member or not is_here:
+            continue
+        head = list(islice(_read(file, source, open_file, required), HEAD))
+        if not head:
+            raise DataError(f"{shown(file)}: holds no row.")
+        if source.format in WITHOUT_HEADER:
+            objects = [row for row in head if not isinstance(row, BadReason)]
+            keys = list(dict.fromkeys(key for row in objects for key in row))
+            if objects:
+                check_columns(shown(file), required, keys)
+
+
 def needed_history(source: DataSource, open_file: OpenFile = open_source) -> DataSource:
     """The source alone where its records, a table or files, have the history's column already.
 
@@ -111,9 +140,9 @@ def needed_history(source: DataSource, open_file: OpenFile = open_source) -> Dat
     """
     if source.history is None:
         return source
-    alone = replace(source, history=replace(source.history, files=()), lookups=())
+    alone = replace(source, history=replace(source.history, files=(), tables=()), lookups=())
     if source.table:
-        return alone
+        return source if source.history.tables else alone
     path = source.files[0].path if source.files else STAR
     if STAR in path or not (is_uri(path) or Path(path).expanduser().is_file()):
         return source
@@ -167,18 +196,36 @@ def _read(
         raise UnknownNameError("source format", source.format, READERS)
     with nameless(file):
         verify(file, open_file)
+        if file.member and STAR in file.member:
+            # Rows are numbered through all of them: one alone cannot tell which are wanted.
+            with open_members(file, open_file) as members:
+                for member, stream in members:
+                    yield from _read_stream(member, stream, source, required, (0, 1))
+            return
         with open_data(file, open_file) as stream:
-            number, partitions = partition
-            raw = RawFile(
-                path=shown(file),
-                stream=stream,
-                source=source,
-                partition=number,
-                partitions=partitions,
-            )
-            has_schema = source.format in WITH_SCHEMA
-            check = partial(check_columns, raw.path, required, from_schema=has_schema)
-            yield from READERS[source.format](raw, check)
+            yield from _read_stream(file, stream, source, required, partition)
+
+
+def _read_stream(
+    file: SourceFile,
+    stream: BinaryIO,
+    source: DataSource,
+    required: Sequence[str],
+    partition: tuple[int, int],
+) -> Iterator[Row]:
+    number, partitions = partition
+    raw = RawFile(
+        path=shown(file),
+        stream=stream,
+        source=source,
+        member=file.member,
+        partition=number,
+        partitions=partitions,
+    )
+    has_schema = source.format in WITH_SCHEMA
+    check = partial(check_columns, raw.path, required, from_schema=has_schema)
+    with nameless(file):
+        yield from READERS[source.format](raw, check)
 
 
 def _read_joined(
@@ -203,14 +250,16 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
     """
     source, required = spread(needed_history(as_files(card.source))), required_columns(card)
     if source.dataset is not None:
-        yield from read_hub(source, required)
+        yield from read_hub(at_commit(source), required)
         return
     if not source.files:
         raise ConfigError(f"scenario {card.name!r}: its source names no file and no data set.")
     read = (read_records(file, source, open_file, required) for file in source.files)
-    if source.history is None or not source.history.files:
+    if source.history is None or not source.history.has_events:
         yield from chain.from_iterable(read)
         return
+    if source.history.tables:
+        raise ConfigError(f"scenario {card.name!r}: its events are in tables, which Spark reads.")
     entries = [
         entry
         for number, records in enumerate(read)
@@ -228,7 +277,7 @@ def own_columns(source: DataSource, required: Sequence[str]) -> list[str]:
     prefixes = tuple(f"{lookup.name}." for lookup in source.lookups)
     keys = [lookup.key for lookup in source.lookups]
     added = set(source.texts)
-    if source.history and source.history.files:
+    if source.history and source.history.has_events:
         added.add(source.history.column)
         used = (source.history.patient, source.history.until, *source.history.keep)
         required = [*required, *(name for name in used if name)]

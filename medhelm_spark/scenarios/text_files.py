@@ -132,7 +132,7 @@ def stem(path: str) -> str:
 def read_text(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
     """One record: the file's `text`, and its name without the ending as `file`."""
     check(("file", "text"))
-    yield {"file": stem(file.path), "text": "".join(text_lines(file))}
+    yield {"file": stem(file.member or file.path), "text": "".join(text_lines(file))}
 
 
 def read_lines(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from medhelm_spark.domain.run import PROMPT
-from medhelm_spark.domain.scenario import Reference, ScenarioCard
+from medhelm_spark.domain.scenario import OPTIONAL, REFERENCE, Reference, ScenarioCard
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.records import (
     BadReason,
@@ -185,7 +185,9 @@ def _weight(text: str | None) -> float:
 
 
 def needs_reference(card: ScenarioCard) -> bool:
-    """Whether a metric compares with a right answer: all do but the jury."""
+    """Whether a metric compares with a right answer: all do but the jury, unless the card says."""
+    if card.options.get(REFERENCE) == OPTIONAL:
+        return False
     return any(metric.name != JURY_METRIC for metric in card.metrics)
 
 

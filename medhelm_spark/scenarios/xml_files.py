@@ -4,6 +4,7 @@ Of XML the elements of one name are records, their columns are paths below them.
 questions with answers follow one another, wrong answers in red.
 """
 
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as ET
@@ -40,7 +41,7 @@ def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] |
             texts = {column: _text_at(element, *path) for column, path in paths.items()}
             yield {
                 **{column: text for column, text in texts.items() if text is not None},
-                "file": stem(file.path),
+                "file": stem(file.member or file.path),
             }
             element.clear()
     except ET.ParseError as error:
@@ -85,9 +86,10 @@ def _text_at(element: ET.Element, path: str, attribute: str | None) -> str | Non
 def read_docx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
     """A record for every paragraph that begins with `record_path` and holds a colon.
 
-    What follows its first ": " is the `Question`; the paragraphs up to the next such one are the
-    `Response`, a line each; `True/False` is True where any of their text is pure red. Paragraphs
-    before the first question are passed over.
+    White space before and in that beginning may be of any kind, such as Word's no-break spaces.
+    What follows the first colon with white space is the `Question`; the paragraphs up to the next
+    such one are the `Response`, a line each; `True/False` is True where any of their text is pure
+    red. Paragraphs before the first question are passed over.
 
     Raises:
         DataError: the file is no Word document or is cut off.
@@ -102,15 +104,25 @@ def read_docx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] 
     is_red = False
     for paragraph in _paragraphs(file):
         text = _text_of(paragraph)
-        if text.startswith(start) and ":" in text:
+        if _plain(text).startswith(start) and ":" in text:
             if question is not None:
                 yield _record(question, lines, is_red)
-            question, lines, is_red = text.partition(": ")[2], [], False
+            question, lines, is_red = _after_colon(text), [], False
         elif question is not None:
             lines.append(text)
             is_red = is_red or _has_red(paragraph)
     if question is not None:
         yield _record(question, lines, is_red)
+
+
+def _plain(text: str) -> str:
+    """The text with a plain space wherever there is white space, and none before it."""
+    return re.sub(r"\s+", " ", text).lstrip()
+
+
+def _after_colon(text: str) -> str:
+    first = re.search(r":\s", text) or re.search(":", text)
+    return text[first.end() :] if first else ""
 
 
 def _record(question: str, lines: list[str], is_red: bool) -> dict[str, str]:

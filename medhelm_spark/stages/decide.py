@@ -105,14 +105,21 @@ def _place(deployment: Deployment, answer: Decision) -> str:
 
 def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) -> Decision:
     """What the policy says of a deployment; of imported answers nothing is sent any more."""
-    if role != IMPORTED:
-        return confined(policy, level, deployment, factory_of(deployment).route(deployment))
-    answer = ask(policy, level, deployment.locality)
-    if deployment.locality is None and level is AccessLevel.PUBLIC:
+    is_imported = role == IMPORTED
+    if is_imported:
+        answer = ask(policy, level, deployment.locality)
+    else:
+        answer = confined(policy, level, deployment, factory_of(deployment).route(deployment))
+    if is_imported and deployment.locality is None and level is AccessLevel.PUBLIC:
         return Decision(allowed=True, rule="public answers from a file; nothing is sent")
-    if deployment.locality is None:
+    if is_imported and deployment.locality is None:
         return replace(answer, rule=f"{answer.rule}; --attest-locality states where it answered")
-    return replace(answer, rule=f"{answer.rule} (by {deployment.origin})")
+    if deployment.is_locality_attested:
+        said = f"{deployment.origin} --attest-locality {deployment.locality}"
+        return replace(answer, rule=f"{answer.rule} (by {said})")
+    if is_imported:
+        return replace(answer, rule=f"{answer.rule} (by {deployment.origin})")
+    return answer
 
 
 def refuse(decisions: Iterable[PolicyDecision], others: str) -> None:

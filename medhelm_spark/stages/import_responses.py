@@ -1,13 +1,7 @@
-"""import-responses: completions produced elsewhere become a model's results, no model called.
+"""import-responses: completions produced elsewhere become a model's results, no model called."""
 
-JSON lines with `source_id` or `instance_id` and `completion`, optionally `prompt_tokens`,
-`completion_tokens` and `request_time` (seconds); `--fields` maps other names.
-"""
-
-import hashlib
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -17,49 +11,70 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.domain.stages import IMPORT_RESPONSES, INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
-from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.errors import DataError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows, plain_errors, without_text
-from medhelm_spark.scenarios import Record, read_records
+from medhelm_spark.lake.rows import map_rows, plain_errors, rows_of
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.ingest.unchanged import changed
+from medhelm_spark.stages.read_responses import (
+    Answers,
+    File,
+    ReadResponses,
+    ReadTableResponses,
+    Response,
+    naming_fields,
+    revision_of,
+)
+from medhelm_spark.stages.source_tables import RawRow, newest_version, raw_rows
 from medhelm_spark.stages.states import requests_of
 
 NOT_PLANNED = "named no instance that is evaluated"
-FIELDS = (
-    "source_id",
-    "instance_id",
-    "completion",
-    "prompt_tokens",
-    "completion_tokens",
-    "request_time",
-)
+
+CHECK = """
+SELECT problem, count(*) AS rows,
+       count(*) - count(DISTINCT source_id, instance_id, trial) AS repeated,
+       CAST(bit_xor(xxhash64(row, source_id, instance_id, completion, trial, prompt_tokens,
+                             completion_tokens, request_time)) AS STRING) AS fingerprint
+FROM {responses} GROUP BY problem
+"""
+
+# A record stands once for each request that it may answer, and once without where there is none.
+PLACED = """
+SELECT r.row, r.trial, p.trial_index, p.request_id, p.model_deployment, p.access_level,
+       r.completion, r.prompt_tokens, r.completion_tokens, r.request_time
+FROM {responses} r
+LEFT JOIN {keys} k ON r.source_id != '' AND k.source_id = r.source_id
+LEFT JOIN {planned} p
+ON p.instance_id = CASE WHEN r.source_id != '' THEN k.instance_id ELSE r.instance_id END
+"""
+
+COUNTS = """
+SELECT count(DISTINCT row) AS rows,
+       count(DISTINCT CASE WHEN request_id IS NOT NULL THEN row END) AS named,
+       count(DISTINCT CASE WHEN trial = trial_index THEN row END) AS planned
+FROM {placed}
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
-    """One line of a file. `problem` says why it cannot be used."""
+class Checked:
+    """The rows of a table of answers that share a problem, or have none."""
 
-    path: str
-    data_version: str
-    row: int
-    source_id: str = ""
-    instance_id: str = ""
-    completion: str = ""
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    request_time: float | None = None
-    problem: str | None = None
+    problem: str | None
+    rows: int
+    repeated: int
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
-    """A file to read and the scenario it answers, as a row for the seam."""
+class Counts:
+    """How many records there are, name an evaluated instance, and name a planned trial of it."""
 
-    path: str
-    data_version: str
+    rows: int
+    named: int
+    planned: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,196 +90,124 @@ class Matched:
     request_time: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResponses:
-    """File in, responses out. `names` maps our field names to the file's."""
+def checked_table(ctx: Context, answers: Answers) -> Answers:
+    """A table of answers at its newest Delta version, with the id of its rows.
 
-    names: Mapping[str, str] = field(default_factory=dict)
-
-    def __call__(self, files: Iterable[File]) -> Iterator[Response]:
-        for file in files:
-            source = SourceFile(path=file.path, split=None)
-            for record in read_records(source, DataSource(format="jsonl")):
-                yield self._response(file, record)
-
-    @staticmethod
-    def _bad(file: File, record: Record, problem: str) -> Response:
-        return Response(
-            path=file.path, data_version=file.data_version, row=record.row, problem=problem
-        )
-
-    def _response(self, file: File, record: Record) -> Response:
-        if record.error is not None:
-            return self._bad(file, record, record.error.value)
-        values = {name: record.fields.get(self.names.get(name, name)) for name in FIELDS}
-        problem = _problem(values)
-        if problem:
-            return self._bad(file, record, problem)
-        return Response(
-            path=file.path,
-            data_version=file.data_version,
-            row=record.row,
-            source_id=_text(values["source_id"]),
-            instance_id=_text(values["instance_id"]),
-            completion=_text(values["completion"]),
-            prompt_tokens=_count(values["prompt_tokens"]),
-            completion_tokens=_count(values["completion_tokens"]),
-            request_time=_number(values["request_time"]),
-        )
-
-
-def _problem(values: Mapping[str, object]) -> str | None:
-    if values["source_id"] is None and values["instance_id"] is None:
-        return "neither source_id nor instance_id"
-    completion = values["completion"]
-    if completion is None:
-        return "no completion"
-    if isinstance(completion, (dict, list)):
-        return "completion is not text"
-    return None
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def _number(value: object) -> float | None:
-    """A finite number, which readers hand on as text; None where there is none."""
-    try:
-        number = float(str(value))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _count(value: object) -> int | None:
-    number = _number(value)
-    return None if number is None else int(number)
-
-
-def parse_fields(text: str | None) -> dict[str, str]:
-    """`source_id='Row Number',completion='LLM Answer'` as a mapping.
-
-    >>> parse_fields("source_id='Row Number',completion=answer")
-    {'source_id': 'Row Number', 'completion': 'answer'}
-    """
-    names: dict[str, str] = {}
-    for part in (text or "").split(",") if text else []:
-        name, separator, value = part.partition("=")
-        if not separator or name.strip() not in FIELDS or not value.strip("'\" "):
-            raise ConfigError(
-                f"--fields: {part!r} is not NAME=COLUMN with a NAME of {', '.join(FIELDS)}."
-            )
-        names[name.strip()] = value.strip().strip("'\"")
-    return names
-
-
-def check_file(path: Path, names: Mapping[str, str]) -> None:
-    """Read a file of answers line by line and keep only its ids; `names` are as for the import.
-
-    On the driver, before the run is planned: what a refused file would answer is not left behind.
+    Before the run is planned: what a refused table would answer is not left behind.
 
     Raises:
-        DataError: the file has no line, one is unusable, or an id stands twice.
+        DataError: it cannot be read, lacks a column, has no row, a row is unusable, or an id stands
+            twice for one trial.
     """
-    lines: dict[tuple[str, str], int] = {}
-    reader = ReadResponses(names)
-    with without_text(reader):
-        for read in reader([File(path=str(path.absolute()), data_version="")]):
-            if read.problem:
-                raise DataError(f"{path}: line {read.row}: {read.problem}.")
-            first = lines.setdefault((read.source_id, read.instance_id), read.row)
-            if first != read.row:
-                raise DataError(f"{path}: line {read.row}: its id stands in line {first} too.")
-    if not lines:
-        raise DataError(f"{path}: has no line.")
+    answers = replace(answers, version=newest_version(ctx, answers.table or ""))
+    with naming_fields():
+        return replace(answers, revision=_revision(ctx, answers))
 
 
-def import_responses(
-    ctx: Context,
-    specs: Sequence[RunSpec],
-    files: Mapping[str, Path],
-    names: Mapping[str, str],
-) -> int:
+def _revision(ctx: Context, answers: Answers) -> str:
+    """The id of a table's rows, which have to be of use."""
+    checks = rows_of(ctx.lake.query(CHECK, responses=_responses(ctx, answers)), Checked)
+    where = f"table {answers.table!r}"
+    for check in checks:
+        if check.problem:
+            raise DataError(f"{where}: {counted(check.rows, 'row')}: {check.problem}.")
+    if not checks:
+        raise DataError(f"{where}: has no row.")
+    (check,) = checks
+    if check.repeated:
+        raise DataError(
+            f"{where}: {counted(check.repeated, 'row')} with an id that stands in another row of "
+            "the same trial too."
+        )
+    return revision_of(content_id(check.rows, check.fingerprint), answers.names)
+
+
+def _responses(ctx: Context, answers: Answers) -> DataFrame:
+    if answers.table is None:
+        file = File(path=_absolute(answers.place))
+        return map_rows(ctx.lake.frame([file], File), ReadResponses(answers), File, Response)
+    rows = raw_rows(ctx, answers.table, answers.version, answers.required)
+    return map_rows(rows, ReadTableResponses(answers), RawRow, Response)
+
+
+def _absolute(path: str) -> str:
+    return path if "://" in path else str(Path(path).expanduser().absolute())
+
+
+def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: Answers) -> int:
     """Store completions as results of one model's RunSpecs; returns how many are new.
 
     A request that has an answer already keeps it: the earliest stands.
 
     Args:
         ctx: the lake and suite.
-        specs: one model's RunSpecs, already planned.
-        files: the file of each scenario, by scenario name; `check_file` has passed them.
-        names: our field names to the files'.
+        specs: one model's RunSpecs of one scenario, already planned.
+        answers: what `check_file` or `checked_table` has passed.
 
     Raises:
-        DataError: no line fits the scenario.
+        DataError: no record fits the scenario, or a table changed since it was checked.
     """
     ctx = ctx.within(IMPORT_RESPONSES)
-    rows = [
-        File(path=str(files[spec.scenario_name].absolute()), data_version=spec.data_version)
-        for spec in specs
-    ]
-    responses = map_rows(ctx.lake.frame(rows, File), ReadResponses(dict(names)), File, Response)
-    known = _known(ctx, specs, responses)
-    matched = _unanswered(ctx, specs, known)
+    placed = _placed(ctx, specs, answers)
+    matched = _unanswered(ctx, specs, placed)
     with plain_errors():
-        count, unknown = matched.count(), responses.count() - known.count()
+        count = matched.count()
+    (counts,) = rows_of(ctx.lake.query(COUNTS, placed=placed), Counts)
     if not count and not _answered(ctx, specs):
-        raise DataError(
-            f"{rows[0].path}: no line's id is one of scenario {specs[0].scenario_name!r}'s; "
-            f"--fields says which column holds source_id."
-        )
+        raise _unmatched(specs, answers, counts)
     if count:
+        if answers.table and not answers.version and _revision(ctx, answers) != answers.revision:
+            raise changed(f"table {answers.table!r}")
         results = map_rows(matched, _results, Matched, RequestResult)
-        shas = sorted(file_id(path) for path in files.values())
-        name = content_id(IMPORTED, sorted(spec.run_spec_id for spec in specs), shas, names)
+        name = content_id(IMPORTED, sorted(spec.run_spec_id for spec in specs), answers.revision)
         ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1), at_most=count)
-    unused = f"; {counted(unknown, 'line')} of the file {NOT_PLANNED}" if unknown else ""
-    ctx.say(f"import-responses: {counted(count, 'new answer')}{unused}")
+    said = [f"import-responses: {counted(count, 'new answer')}"]
+    if unknown := counts.rows - counts.named:
+        said.append(f"{counted(unknown, answers.unit)} of the {answers.kind} {NOT_PLANNED}")
+    if others := counts.named - counts.planned:
+        said.append(
+            f"{counted(others, answers.unit)} of the {answers.kind} named a trial that is not "
+            f"planned (planned: {_trials(specs)})"
+        )
+    ctx.say("; ".join(said))
     return count
 
 
-def file_id(path: Path) -> str:
-    """The content id of a response file; ConfigError when it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise ConfigError(f"--file {path}: cannot be read ({type(error).__name__}).") from None
-
-
-def revision_of(path: Path, names: Mapping[str, str]) -> str:
-    """The id of a file's answers: of its bytes, and of what its fields are said to be called.
-
-    Raises:
-        ConfigError: the file cannot be read.
-    """
-    return content_id(file_id(path), names) if names else file_id(path)
-
-
-def _known(ctx: Context, specs: Sequence[RunSpec], responses: DataFrame) -> DataFrame:
-    """The responses whose id is a planned instance's, each with its request."""
-    units = [spec.run_spec_id for spec in specs]
-    versions = sorted({spec.data_version for spec in specs})
-    instances = ctx.current("instances", INGEST, versions, "data_version")
-    keys = instances.select("data_version", "instance_id", "source_id")
-    by_source = responses.where("source_id != ''").drop("instance_id")
-    by_source = by_source.join(keys.distinct(), ["data_version", "source_id"])
-    by_instance = responses.where("source_id = ''")
-    answers = by_source.drop("source_id").unionByName(by_instance.drop("source_id"))
-    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-    return (
-        planned.where("trial_index = 0 AND perturbation = ''")
-        .select("instance_id", "request_id", "model_deployment", "access_level")
-        .join(answers, "instance_id")
-        .select(*Matched.__dataclass_fields__)
+def _unmatched(specs: Sequence[RunSpec], answers: Answers, counts: Counts) -> DataError:
+    if counts.named:
+        return DataError(
+            f"{answers.place}: no {answers.unit} names a trial that is planned; planned: "
+            f"{_trials(specs)}. --fields says which column holds trial."
+        )
+    return DataError(
+        f"{answers.place}: no {answers.unit}'s id is one of scenario {specs[0].scenario_name!r}'s; "
+        f"--fields says which column holds source_id."
     )
 
 
-def _unanswered(ctx: Context, specs: Sequence[RunSpec], known: DataFrame) -> DataFrame:
+def _trials(specs: Sequence[RunSpec]) -> str:
+    last = max(spec.adapter_spec.num_trials for spec in specs) - 1
+    return f"0 to {last}" if last else "0"
+
+
+def _placed(ctx: Context, specs: Sequence[RunSpec], answers: Answers) -> DataFrame:
+    """The responses with the requests that they may answer: those of an instance's every trial."""
+    units = [spec.run_spec_id for spec in specs]
+    versions = sorted({spec.data_version for spec in specs})
+    instances = ctx.current("instances", INGEST, versions, "data_version")
+    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE).where("perturbation = ''")
+    return ctx.lake.query(
+        PLACED,
+        responses=_responses(ctx, answers),
+        keys=instances.select("instance_id", "source_id").distinct(),
+        planned=planned,
+    )
+
+
+def _unanswered(ctx: Context, specs: Sequence[RunSpec], placed: DataFrame) -> DataFrame:
     results = ctx.results({spec.model_deployment for spec in specs})
     answered = results.where("failure IS NULL").select("request_id")
-    once = known.dropDuplicates(["request_id"])
+    once = placed.where("trial = trial_index").dropDuplicates(["request_id"])
     return once.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
 
 

@@ -45,9 +45,8 @@ def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     known = {row.suite for row in current}
     for suite in suites:
         if suite not in known:
-            raise LakeError(
-                f"{ctx.lake.location} has no suite {suite!r}; it has {sorted(known) or None}."
-            )
+            held = f"it has {', '.join(map(repr, sorted(known)))}" if known else "nor any other"
+            raise LakeError(f"{ctx.lake.location} has no suite {suite!r}; {held}.")
     return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)
 
 

@@ -18,10 +18,10 @@ from medhelm_spark.domain.run import MetricSpec, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, Stat
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
-from medhelm_spark.metrics.metric import Columns, Weights
+from medhelm_spark.metrics.metric import Columns, Shares, Weights
 from medhelm_spark.stages.comparability import StatKeys, keyed
 from medhelm_spark.stages.context import Context
-from medhelm_spark.statistics.intervals import bootstrap_rows
+from medhelm_spark.statistics.intervals import bootstrap_rows, mean_of_shares
 
 GROUP = ("run_spec_id", "place", "split", "perturbation")
 
@@ -81,7 +81,9 @@ def run_stats(
         seed: of the intervals.
         keys: what their stats rest on, by run_spec_id.
     """
+    specs = list(specs)
     metrics = {spec.run_spec_id: spec.metrics for spec in specs}
+    trials = {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs}
     wanted = [
         Wanted(run_spec_id=key, place=place, reads=metric.reads(params))
         for key, named in metrics.items()
@@ -93,22 +95,28 @@ def run_stats(
     observed = ctx.lake.query(OBSERVED, scored=scored, wanted=rows)
     partitioned = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
-    return map_rows(partitioned, RunSummarizer(metrics, seed, keys), Observed, Stat).repartition(1)
+    summarizer = RunSummarizer(metrics, seed, keys, trials)
+    return map_rows(partitioned, summarizer, Observed, Stat).repartition(1)
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummarizer:
-    """The function of this step: counted rows in, sorted by group; stats of whole runs out."""
+    """The function of this step: counted rows in, sorted by group; stats of whole runs out.
+
+    `trials` is how often a RunSpec asks each instance, where that is more than once.
+    """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
     seed: int
     keys: Mapping[str, StatKeys] = field(default_factory=dict)
+    trials: Mapping[str, int] = field(default_factory=dict)
 
     def __call__(self, rows: Iterable[Observed]) -> Iterator[Stat]:
         for (run_spec_id, place, split, perturbation), group in groupby(rows, attrgetter(*GROUP)):
             metric, params = run_metrics_for(self.metrics[run_spec_id])[place]
             columns, weights, unscored = _columns(group, len(metric.reads(params)))
-            values, intervals = _measured(metric, params, columns, weights, self.seed)
+            trials = self.trials.get(run_spec_id, 1)
+            values, intervals = _measured(metric, params, columns, weights, self.seed, trials)
             stats = metric.emitted(params)
             for stat, value, interval in zip(stats, values, intervals, strict=True):
                 stat = Stat(
@@ -148,7 +156,7 @@ def _columns(group: Iterable[Observed], width: int) -> tuple[Columns, Weights, i
 
 
 def _measured(
-    metric: RunMetric, params: Params, columns: Columns, weights: Weights, seed: int
+    metric: RunMetric, params: Params, columns: Columns, weights: Weights, seed: int, trials: int
 ) -> tuple[Sequence[float | None], Sequence[Interval | None]]:
     """The values of a metric's stats, and their intervals where there are any."""
     stats = metric.emitted(params)
@@ -162,8 +170,20 @@ def _measured(
         seed=seed,
         scales=[(stat.minimum, stat.maximum) for stat in stats],
     )
+    all_shares = metric.shares(columns, weights, params) if metric.shares else [()] * len(stats)
     intervals = [
-        None if value is None or stat.name in metric.biased else interval
-        for stat, value, interval in zip(stats, values, bootstrapped, strict=True)
+        None
+        if value is None or stat.name in metric.biased
+        else _interval_of(shares, trials)
+        if shares
+        else interval
+        for stat, value, shares, interval in zip(
+            stats, values, all_shares, bootstrapped, strict=True
+        )
     ]
     return values, intervals
+
+
+def _interval_of(shares: Shares, trials: int) -> Interval:
+    """Of shares of instances; with `trials` each, all answers to an instance count as one."""
+    return mean_of_shares([(hits / trials, of / trials) for hits, of in shares])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, strictest_margin
 from medhelm_spark.statistics.paired import PairedDifference
@@ -22,7 +23,7 @@ DEMO_JUDGE_NOTE = "* scored by a demo judge that nobody validated: not evidence 
 
 _METHODS = {
     "wilson": "Wilson",
-    MOVER: "MOVER over independent parts",
+    MOVER: IntervalMethod.MOVER.label,
     MOVING_TOGETHER: "mean half width over parts that share cases",
 }
 

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.stats import IntervalMethod
 
-MOVER = "mover"
+MOVER = IntervalMethod.MOVER.value
 """Independent means (Zou and Donner 2008)."""
 
 MOVING_TOGETHER = "mean_half_width"

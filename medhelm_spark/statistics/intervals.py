@@ -69,6 +69,32 @@ def _score(p: float, n: float, z: float) -> tuple[float, float]:
     return low, high
 
 
+def mean_of_shares(shares: Sequence[tuple[float, float]]) -> Interval:
+    """The interval of the mean of independent shares, each given as (successes, of how many).
+
+    Of one share Wilson's. Of several by MOVER (Zou and Donner 2008; for two Newcombe 1998) from
+    Wilson's l_k to u_k of each share p_k, p their mean:
+
+        low = p - sqrt(sum (p_k - l_k)^2) / K      high = p + sqrt(sum (u_k - p_k)^2) / K
+
+    >>> interval = mean_of_shares([(8, 10), (15, 20)])
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (0.5854, 0.8745)
+    """
+    parts = [wilson(successes, n) for successes, n in shares]
+    if len(parts) == 1:
+        return parts[0]
+    means = [successes / n for successes, n in shares]
+    mean = math.fsum(means) / len(means)
+    below = math.hypot(*(p - part.low for p, part in zip(means, parts, strict=True)))
+    above = math.hypot(*(part.high - p for p, part in zip(means, parts, strict=True)))
+    return Interval(
+        low=max(0.0, mean - below / len(means)),
+        high=min(1.0, mean + above / len(means)),
+        method=IntervalMethod.MOVER,
+    )
+
+
 def bounded_score(mean: float, variance: float, n: float, low: float, high: float) -> Interval:
     """The score interval of a mean of n values between `low` and `high`, on their scale.
 

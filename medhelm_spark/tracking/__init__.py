@@ -21,12 +21,21 @@ from medhelm_spark.tracking.records import (
     params_of,
     work_metrics,
 )
-from medhelm_spark.tracking.store import PARENT, TAG, Target, client_class, opened, without_login
+from medhelm_spark.tracking.store import (
+    PARENT,
+    TAG,
+    Target,
+    client_class,
+    opened,
+    runs_address,
+    without_login,
+)
 
 __all__ = [
     "TrackedRun",
     "TrackedSuite",
     "default_uri",
+    "experiment_page",
     "preload",
     "track_release",
     "track_suite",
@@ -92,13 +101,33 @@ def track_suite(
         return parent_id
 
 
+def run_name(deployment: str, source: str) -> str:
+    """What MLflow calls a model's run: what tells two models apart first, for its lists cut names.
+
+    >>> run_name("huggingface/smollm2-135m-instruct", "demo")
+    'smollm2-135m-instruct (demo, huggingface)'
+    """
+    organisation, _, model = deployment.rpartition("/")
+    return f"{model} ({', '.join(part for part in (source, organisation) if part)})"
+
+
+def experiment_page(tracking_uri: str | None, experiment: str = EXPERIMENT) -> str | None:
+    """The address of MLflow's page with our runs; None where only the platform knows it.
+
+    Raises:
+        SetupError: mlflow is not installed or refuses.
+    """
+    with opened(tracking_uri, experiment) as store:
+        return runs_address(tracking_uri, store.experiment_id)
+
+
 def _numbers(runs: Iterable[TrackedRun], suite: TrackedSuite) -> dict[str, float]:
     return metrics_of(runs, suite.mean_win_rate, suite.medhelm_mean_win_rate)
 
 
 def _parent(tracked: TrackedSuite, key: str) -> Target:
     return Target(
-        name=f"{tracked.model_deployment} ({tracked.suite})",
+        name=run_name(tracked.model_deployment, tracked.suite),
         tags={
             "key": key,
             "kind": SUITE,
@@ -170,7 +199,7 @@ def _released(release: str, tags: dict[str, str], members: Sequence[TrackedSuite
     deployment = members[-1].model_deployment
     names = {"model_deployment": deployment, "suites": ", ".join(m.suite for m in members)}
     return Target(
-        name=f"{deployment} (release {release})",
+        name=run_name(deployment, f"release {release}"),
         tags=tags | names,
         metrics=_numbers(runs.values(), members[-1]),
         delta_versions={k: v for member in members for k, v in member.delta_versions.items()},

@@ -20,6 +20,12 @@ from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RAT
 
 MAX_NAME = 250
 MAX_PARAM_BYTES = 6000
+SCORES = "0_scores"
+"""The group of metrics with what the board shows: one of each scenario, and the win rate.
+
+MLflow's pages sort by name, so that of a scenario's metrics `answer_unreadable` and `jury_coverage`
+come first; a digit puts this group before every scenario.
+"""
 
 WORDED = (
     "adapter_spec.",
@@ -204,9 +210,10 @@ def metrics_of(
 
     All stats of the main split without perturbation; `n` and `n_unscored` are the main metric's.
     The keys of a further run of a scenario begin with `<scenario>@<variant>`. The win rates are the
-    board's.
+    board's. What the board shows stands in the group SCORES too.
     """
     values: dict[str, float | None] = {
+        metric_key(SCORES, MEAN_WIN_RATE): mean_win_rate,
         MEAN_WIN_RATE: mean_win_rate,
         allowed_name(MEDHELM_MEAN_WIN_RATE): medhelm_mean_win_rate,
     }
@@ -215,5 +222,7 @@ def metrics_of(
         scenario = f"{spec.scenario_name}@{run.variant}" if run.variant else spec.scenario_name
         for stat in run.stats:
             if stat.split == spec.main_split and not stat.perturbation:
-                values |= _values(scenario, stat, is_main=stat.name == spec.main_metric)
+                is_main = stat.name == spec.main_metric
+                values |= _values(scenario, stat, is_main=is_main)
+                values |= {metric_key(SCORES, scenario): stat.mean} if is_main else {}
     return {key: float(value) for key, value in values.items() if value is not None}

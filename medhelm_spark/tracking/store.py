@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.errors import SetupError
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
-from medhelm_spark.tracking.records import allowed_name
+from medhelm_spark.tracking.records import SCORES, allowed_name
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 TAG = "medhelm_spark."
 PARENT = "mlflow.parentRunId"
 MAX_RUN_NAME = 250
+EXPERIMENT_KIND = ("mlflow.experimentKind", "custom_model_development")
+"""What MLflow calls an experiment whose runs are looked at and compared; one that does not say so
+opens on traces of an application, of which we log none."""
+RUNS = "/#/experiments/{}/runs?workflowType=machine_learning&compareRunsMode=CHART"
+"""The page of an experiment's runs with their charts. MLflow 3.17 takes the kind from the address
+alone, and without it from what a browser looked at last."""
+LOCAL_SERVER = "http://127.0.0.1:5000"
+"""Where `server_command` serves."""
 # MLflow's telemetry is off, and it does not print the URL of every run.
 QUIET = ("MLFLOW_DISABLE_TELEMETRY", "DO_NOT_TRACK", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT")
 QUIET_SERVER = (
@@ -68,7 +76,11 @@ def changed_metrics(wanted: Mapping[str, float], logged: Mapping[str, float]) ->
     >>> changed_metrics({}, {"a/n": 3.0, "loss": 1.0})
     {'a/n': nan}
     """
-    ours = {key for key in logged if f"{key.rpartition('/')[0]}/n" in logged or key in RATES}
+    ours = {
+        key
+        for key in logged
+        if key.startswith(f"{SCORES}/") or f"{key.rpartition('/')[0]}/n" in logged or key in RATES
+    }
     gone = {key: nan for key in ours - wanted.keys() if not isnan(logged[key])}
     return {key: value for key, value in wanted.items() if logged.get(key) != value} | gone
 
@@ -192,6 +204,23 @@ def server_command(tracking_uri: str) -> str:
     )
 
 
+def runs_address(tracking_uri: str | None, experiment_id: str) -> str | None:
+    """The address of the page with an experiment's runs; None where only the platform knows it.
+
+    Of a local database it is the page that `server_command` serves.
+
+    >>> runs_address("https://me:secret@mlflow.example.org/", "7")
+    'https://***@mlflow.example.org/#/experiments/7/runs?workflowType=machine_learning&compareRunsMode=CHART'
+    """
+    if tracking_uri and tracking_uri.startswith(("http://", "https://")):
+        return without_login(tracking_uri.partition("?")[0].rstrip("/")) + RUNS.format(
+            experiment_id
+        )
+    if tracking_uri and "://" in tracking_uri:
+        return LOCAL_SERVER + RUNS.format(experiment_id)
+    return None
+
+
 def client_class() -> "type[MlflowClient]":
     """MLflow's client, imported with its messages off; the import takes seconds."""
     for name in QUIET:
@@ -246,9 +275,10 @@ def _experiment_id(client: "MlflowClient", experiment: str) -> str:
     on_databricks = client.tracking_uri.startswith("databricks")
     name = f"/Shared/{experiment}" if on_databricks and experiment[:1] != "/" else experiment
     known = client.get_experiment_by_name(name)
+    key, kind = EXPERIMENT_KIND
     if known is None:
         try:
-            return str(client.create_experiment(name))
+            return str(client.create_experiment(name, tags={key: kind}))
         except MlflowException:
             # Another driver may have made it since.
             known = client.get_experiment_by_name(name)
@@ -258,4 +288,6 @@ def _experiment_id(client: "MlflowClient", experiment: str) -> str:
         raise SetupError(
             f"MLflow's experiment {name!r} is deleted: restore it or name another one."
         )
+    if key not in known.tags:  # what somebody chose stays
+        client.set_experiment_tag(known.experiment_id, key, kind)
     return str(known.experiment_id)

@@ -70,7 +70,9 @@ class Cluster:
             "spark.pyspark.python": "./environment/bin/python",
             "spark.sql.shuffle.partitions": "2",
             "spark.databricks.delta.snapshotPartitions": "1",
-            "spark.log.level": "ERROR",
+            "spark.driver.extraJavaOptions": (
+                f"-Dlog4j2.configurationFile={ROOT / 'conf' / 'log4j2.properties'}"
+            ),
         }
         home = self.home()
         command = [

@@ -1,6 +1,7 @@
 """The whole job by spark-submit on two executor JVMs; executors and drivers that die."""
 
 import os
+import re
 import signal
 import time
 from collections import Counter
@@ -13,6 +14,8 @@ from tests.processes import below, command_line
 from tests.spark.conftest import calls, questions
 
 COUNT = 40
+SPARKS = re.compile(r"\d\d/\d\d/\d\d \d\d:")
+"""How a line of Spark's log begins."""
 SLOW = {"delay": 0.25, "max_concurrency": 2, "tokens_per_second": 5}
 
 
@@ -55,6 +58,8 @@ def test_the_whole_job_on_two_executors(cluster: Cluster, tmp_path: Path) -> Non
     entry = f"{cluster.site.benchmark('bench', answers)},model={model}"
     told = cluster.run(entry)
     assert f"{COUNT} model calls" in told
+    lines = [line for line in told.splitlines() if SPARKS.match(line)]
+    assert not [line for line in lines if " INFO " in line], "of Spark's log, warnings at most"
     (cell,) = cluster.cells()
     assert (cell.mean, cell.count) == (0.75, COUNT)
     names = {row["executor"] for row in cluster.query("SELECT executor FROM {request_results}")}

@@ -6,13 +6,11 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
-from urllib.request import urlopen
 
 import pytest
 import streamlit
@@ -21,13 +19,12 @@ from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark.cli.serve import command
+from tests.servers import HOST, START_SECONDS, free_port, wait_healthy
 from tests.unit.leaderboard.changes import plant_changes
 from tests.unit.leaderboard.planted import ALPHA, BETA, GAMMA, HOSTILE, SOURCE_ID, plant
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "dashboards" / "app.py"
-HOST = "127.0.0.1"
-START_SECONDS = 90
 WAIT_MS = 60_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SWITCHES = (
@@ -237,13 +234,6 @@ def address(lake: Path) -> Iterator[str]:
     assert HOSTILE not in said
 
 
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
 @contextmanager
 def served(words: list[str], port: int, log: Path, **variables: str) -> Iterator[None]:
     """A server of its own process, with these environment variables."""
@@ -251,23 +241,11 @@ def served(words: list[str], port: int, log: Path, **variables: str) -> Iterator
     with log.open("w", encoding="utf-8") as file:
         server = subprocess.Popen(words, env=env, stdout=file, stderr=file)
         try:
-            wait_healthy(f"http://{HOST}:{port}/_stcore/health")
+            wait_healthy(port, server)
             yield
         finally:
             server.terminate()
             server.wait(timeout=30)
-
-
-def wait_healthy(address: str) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end:
-        try:
-            with urlopen(address, timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"the server was not healthy within {START_SECONDS} s")
 
 
 PRIVATE = "view=Answers&suite=s1&run=alpha-discharge_note&instance=discharge_note-i1"

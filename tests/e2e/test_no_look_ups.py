@@ -39,7 +39,7 @@ with opened(sys.argv[1], "suite") as store:
     store.put(None, Target(name="a", tags={"key": "k"}))
 time.sleep(3)
 """
-PAGES = ("README.md", "docs/comparing-in-mlflow.md")
+PAGES = ("docs/comparing-in-mlflow.md",)
 
 
 @pytest.fixture

@@ -5,51 +5,19 @@ the demo again, and the dashboard.
 """
 
 import json
-import os
-import shutil
-import socket
 import subprocess
-import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.installed import install_wheel
-
-
-def checked(*command: str | Path, folder: Path) -> str:
-    """Run a command, show what it printed when it fails; returns both streams."""
-    # A session of this process names its own Python for Spark's workers.
-    ours = ("PYTHONPATH", "PYSPARK_PYTHON")
-    environment = {key: value for key, value in os.environ.items() if key not in ours}
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=900,
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
-    return done.stdout
+from tests.installed import checked
+from tests.servers import free_port, wait_healthy
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty folder."""
     return tmp_path_factory.mktemp("newcomer")
-
-
-@pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """`medhelm-spark` of a fresh environment that holds `[local]` and nothing of the checkout."""
-    place = tmp_path_factory.mktemp("installed")
-    yield install_wheel(place, "[local]") / "bin" / "medhelm-spark"
-    shutil.rmtree(place)  # half a gigabyte
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +40,11 @@ def test_the_demo_ends_with_a_board(demo: str) -> None:
     assert "medhelm-spark serve" in demo
 
 
+def test_nothing_is_told_before_our_own_lines(demo: str) -> None:
+    assert demo.startswith("ingest: ")
+    assert not [line for line in demo.splitlines() if "WARN" in line or "log4j" in line]
+
+
 def test_a_real_model_answered(demo: str, command: Path, folder: Path) -> None:
     board = checked(
         command, "leaderboard", "--suite", "demo", "-o", "lake", "--format", "json",
@@ -89,9 +62,7 @@ def test_the_demo_again_calls_no_model(demo: str, command: Path, folder: Path) -
 
 
 def test_the_dashboard_serves(demo: str, command: Path, folder: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [str(command), "serve", "--suite", "demo", "-o", "lake", "-p", str(port)],
         cwd=folder,
@@ -99,18 +70,7 @@ def test_the_dashboard_serves(demo: str, command: Path, folder: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        assert healthy(f"http://127.0.0.1:{port}/_stcore/health")
+        wait_healthy(port, server)
     finally:
         server.terminate()
         server.wait(20)
-
-
-def healthy(address: str) -> bool:
-    """Whether the address answers within a minute."""
-    for _ in range(120):
-        try:
-            with urllib.request.urlopen(address, timeout=2) as reply:
-                return bool(reply.status == 200)
-        except OSError:
-            time.sleep(0.5)
-    return False

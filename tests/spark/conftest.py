@@ -83,9 +83,13 @@ class Site:
         metrics: Sequence[Any] = ("exact_match",),
         access_level: str = "public",
         judge_prompt: str | None = None,
+        answer_extraction: Any = "strict",
         **keys: Any,
     ) -> str:
-        """Write the three files of a configurable benchmark; returns its run entry."""
+        """Write the three files of a configurable benchmark; returns its run entry.
+
+        Answers are compared as they stand, unless said otherwise; None leaves it to the references.
+        """
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         (folder / "prompt.txt").write_text(template)
@@ -104,6 +108,8 @@ class Site:
             "metrics": [{"name": one} if isinstance(one, str) else one for one in metrics],
             **keys,
         }
+        if answer_extraction:
+            config["answer_extraction"] = answer_extraction
         (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
         return f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
 

@@ -15,10 +15,11 @@ import pytest
 from medhelm_spark import plugins
 from medhelm_spark.cli.exit_codes import INCOMPLETE
 from medhelm_spark.statistics.intervals import wilson
+from tests.servers import free_port
 from tests.spark.conftest import Site
 from tests.spark.pages import asking, commands, page, write_files
 
-README = page("README.md")
+BENCHMARK = page("docs/own-benchmark.md")
 JUDGE = page("docs/adding-a-judge.md")
 MODEL = page("docs/adding-a-model.md")
 SUITES = page("docs/suites.md")
@@ -74,15 +75,8 @@ def served(folder: Path, port: int) -> Iterator[None]:
         process.wait()
 
 
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def test_the_page_about_models_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    write_files(README, site.folder)
+    write_files(BENCHMARK, site.folder)
     names = write_files(MODEL, site.folder)
     assert names[0] == "hospital_model/__main__.py"
     assert "python -m hospital_model 8010 &" in MODEL
@@ -103,7 +97,7 @@ def test_the_page_about_models_runs(site: Site, capsys: pytest.CaptureFixture[st
 
 
 def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    write_files(README, site.folder)
+    write_files(BENCHMARK, site.folder)
     (name,) = write_files(SUITES, site.folder)
     path = site.folder / name
     site.deploy("acme/yes", text="Yes.")
@@ -121,7 +115,7 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
         if (row["name"], row["perturbation"]) == ("quasi_exact_match", "repeats")
     }
     assert spread == {("mean", 0.5, 3), ("worst", 0.5, 3), ("spread", 0.0, 3)}
-    # "Yes." is the right answer to two of four letters, once its point and capital do not count.
+    # "Yes." is the right answer to two of four letters.
     assert (cell["main_metric"], cell["mean"], cell["is_primary"]) == (
         "quasi_exact_match",
         0.5,
@@ -134,7 +128,7 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
     path.write_text(text[: text.index("primary_endpoint")])
     assert site.run(*words) == 0
     (cell,) = site.board()
-    assert (cell["main_metric"], cell["mean"], cell["is_primary"]) == ("exact_match", 0.0, False)
+    assert (cell["main_metric"], cell["mean"], cell["is_primary"]) == ("exact_match", 0.5, False)
     entered = sorted(site.rows("run_specs"), key=lambda one: one["planned_at"])
     assert [one["is_primary"] for one in entered] == [True, None]
     assert "supersedes" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from medhelm_spark import Evaluation
 from medhelm_spark.cli.exit_codes import INCOMPLETE
 from tests.spark.conftest import Site, calls
 
@@ -68,10 +69,21 @@ def test_strict_and_read_scores_come_from_the_same_answers(site: Site, log: Path
     assert "answer_unreadable" not in strict
     asked = calls(log)
     assert len(asked) == 8
+    here = Evaluation(site.lake_path, site=None, tracking=False)
+    shown = here.answers("bench", only="wrong", limit=3)
+    assert [answer.answer for answer in shown.answers] == [
+        REPLIES["q1"],
+        "**B) heparin**",
+        REPLIES["q3"],
+    ]
+    assert "7 wrong, 0 unread, 0 failed; 3 of 7 match as choice" in str(shown)
 
     wrong = runs.run(rows(), answer_extraction="choice")
     assert wrong["exact_match"] == (4 / 8, 8, 0)
     assert wrong["answer_unreadable"] == (3 / 8, 8, 0)
+    shown = here.answers("bench", only="unread")
+    assert [answer.read for answer in shown.answers] == [None] * 3
+    assert "8 answers, 4 wrong, 3 unread, 0 failed" in str(shown)
 
     left_out = runs.run(rows(), answer_extraction={"method": "choice", "unreadable": "unscored"})
     assert left_out["exact_match"] == (4 / 5, 5, 3)

@@ -273,7 +273,9 @@ def test_of_broken_lines_none_is_lost_or_counted_twice(
     lines[2999] = "[]"
     (site.folder / "notes.jsonl").write_text("\n".join(lines))
     assert ingest(site, "notes.jsonl") == 0
-    assert "2998 test instances; quarantined" in capsys.readouterr().err
+    refused = "2 quarantined (1 broken_json, 1 not_an_object)"
+    said = f"ingest: notes read 3,000 = 2,998 kept (2,998 test) + {refused}\n"
+    assert said in capsys.readouterr().err
     assert {row["source_id"] for row in site.rows("instances")} == {
         f"c{n}" for n in range(3000) if n not in (1, 2999)
     }

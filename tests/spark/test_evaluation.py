@@ -91,6 +91,7 @@ def test_answers_from_files_and_asked_answers_of_a_model_supersede_each_other(si
     assert means(here) == {"team/late": 0.0}
 
 
+@pytest.mark.long
 def test_what_is_published_is_frozen_while_the_suite_goes_on(site: Site) -> None:
     bench = site.benchmark("bench", questions(4))
     here = evaluation(site)

@@ -15,6 +15,8 @@ from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.scenarios import with_source
 from medhelm_spark.stages.ingest.parts import Part, parts_of_events
 from tests.spark.conftest import Site
+from tests.spark.notes import card as own_card
+from tests.spark.notes import ingest
 from tests.unit.scenarios.cards import parsed
 from tests.unit.scenarios.histories import ehrshot, medalign, write_parquet
 from tests.unit.scenarios.test_same_form import chosen
@@ -135,7 +137,8 @@ def test_one_patient_or_many_in_a_partition_with_labels_and_events_at_random(
         6001,
         "missing_field",
     )
-    assert "40 test instances; quarantined {'missing_field': 1}" in capsys.readouterr().err
+    said = "read 301 = 40 kept (40 test) + 1 quarantined (1 missing_field) + 260 not drawn"
+    assert said in capsys.readouterr().err
 
 
 def test_a_table_that_has_the_text_already(site: Site) -> None:
@@ -152,3 +155,68 @@ def test_a_table_that_has_the_text_already(site: Site) -> None:
         site.spark.sql("DROP SCHEMA ward CASCADE")
     ((_, text, _),) = written(site, "medalign")
     assert text.endswith("EHR: All of it.\n\nQuestion: Q?\n\nAnswer:")
+
+
+def test_events_come_from_tables_in_the_form_of_meds_and_of_omop(site: Site) -> None:
+    """Records and events from tables; a stricter event makes its patient's record as strict."""
+    events = (
+        "subject_id BIGINT, time TIMESTAMP, code STRING, numeric_value FLOAT, text_value STRING"
+    )
+    conditions = (
+        "person_id BIGINT, condition_start_datetime TIMESTAMP, condition_source_value STRING"
+    )
+    tables = {
+        "ward.labels": (
+            "subject_id BIGINT, prediction_time TIMESTAMP, question STRING, answer STRING",
+            "(1, '2024-01-02 00:00:00', 'Q?', 'yes'), (2, '2024-01-02 00:00:00', 'Q?', 'no')",
+        ),
+        "ward.events": (
+            events,
+            "(1, '2023-12-31 08:00:00.25', 'LOINC/718-7', 11.5, NULL), "
+            "(1, '2024-01-03 00:00:00', 'LATE', NULL, NULL), (1, NULL, 'BIRTH', NULL, NULL), "
+            "(2, '2024-01-01 00:00:00', 'NOTE', NULL, 'fine'), "
+            "(2, '2024-01-01 10:00:00', NULL, NULL, NULL)",
+        ),
+        "ward.condition_occurrence": (
+            f"{conditions}, access_level STRING",
+            "(2, '2024-01-01 09:00:00', 'E11', 'private'), (1, '2023-01-01', 'I10', 'public')",
+        ),
+    }
+    omop = {
+        "subject_id": "person_id",
+        "time": "condition_start_datetime",
+        "code": "condition_source_value",
+    }
+    history = {
+        "column": "timeline",
+        "tables": [
+            {"table": "ward.events"},
+            {"table": "ward.condition_occurrence", "columns": omop},
+        ],
+        "patient": "subject_id",
+        "until": "prediction_time",
+        "time": "time",
+        "line": ["- {code}", ": {numeric_value}", ": {text_value}"],
+    }
+    fields = {"id": "subject_id", "context": "timeline", "question": "question"}
+    own_card(
+        site,
+        source={"table": "ward.labels", "history": history},
+        fields={**fields, "reference": "answer"},
+    )
+    site.spark.sql("CREATE SCHEMA ward")
+    try:
+        for name, (ddl, rows) in tables.items():
+            site.spark.sql(f"CREATE TABLE {name} ({ddl}) USING delta")
+            site.spark.sql(f"INSERT INTO {name} VALUES {rows}")
+        assert ingest(site) == 0
+        assert ingest(site) == 0, "the same rows are the same data version"
+    finally:
+        site.spark.sql("DROP SCHEMA ward CASCADE")
+    told = {row["source_id"]: (row["input"], row["access_level"]) for row in site.rows("instances")}
+    assert told == {
+        "1": ("- I10\n- LOINC/718-7: 11.5\n\nQuestion: Q?\n", "public"),
+        "2": ("- NOTE: fine\n- E11\n\nQuestion: Q?\n", "private"),
+    }
+    (bad,) = site.rows("quarantine")
+    assert (bad["source_file"], bad["reason"]) == ("ward.events", "missing_field")

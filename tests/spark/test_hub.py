@@ -59,7 +59,7 @@ class Mirror(BaseHTTPRequestHandler):
             {"type": "file", "path": name, "size": len(held), "oid": hashlib.sha1(held).hexdigest()}
             for name, held in self.files.items()
         ]
-        if path == f"{api}/revision/{COMMIT}":
+        if path in (f"{api}/revision/{COMMIT}", f"{api}/revision/main"):
             self.send({"id": "clinic/notes", "sha": COMMIT, "siblings": []})
         elif path == f"{api}/tree/{COMMIT}":
             self.send(listed)
@@ -105,15 +105,19 @@ def workers(site: Site, monkeypatch: pytest.MonkeyPatch, **environment: str) -> 
         monkeypatch.setitem(site.spark.sparkContext.environment, name, value)
 
 
+@pytest.mark.long
 def test_a_data_set_of_the_hub(
-    site: Site, mirror: dict[str, bytes], capfd: pytest.CaptureFixture[str]
+    site: Site,
+    mirror: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     mirror["train.parquet"] = write(site.folder / "a.parquet", notes(5)[3:])
     mirror["test.parquet"] = write(site.folder / "b.parquet", notes(3))
     card(site, source={"dataset": "clinic/notes", "revision": COMMIT})
     assert ingest(site) == 0
     assert capfd.readouterr().err.splitlines() == [
-        "ingest: notes has 3 test instances, 2 train instances"
+        "ingest: notes read 5 = 5 kept (3 test, 2 train)"
     ]
     assert {row["source_id"]: row["split"] for row in read(site)} == {
         **dict.fromkeys(("c0", "c1", "c2"), "test"),
@@ -126,11 +130,23 @@ def test_a_data_set_of_the_hub(
     other = COMMIT[::-1]
     for revision, said in (
         (other, f"holds another revision than {other}"),
-        ("main", "40 hexadecimal digits as its revision, received 'main'"),
+        ("v1", "40 hexadecimal digits as its revision, or main, received 'v1'"),
     ):
         card(site, source={"dataset": "clinic/notes", "revision": revision})
         assert ingest(site, lake="other") == 1
         assert said in capfd.readouterr().err
+
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", mirror_address(site))
+    card(site, source={"dataset": "clinic/notes", "revision": "main"})
+    for said in (f"clinic/notes@main is new here and pinned from now on: {COMMIT}\n", ""):
+        assert ingest(site, lake="main") == 0
+        assert capfd.readouterr().err.startswith(f"ingest: {said or 'notes read 5'}")
+    (pin,) = read(site, "pins", lake="main")
+    assert (pin["address"], pin["pin"]) == ("clinic/notes@main", COMMIT)
+
+
+def mirror_address(site: Site) -> str:
+    return str(site.spark.sparkContext.environment["HF_ENDPOINT"])
 
 
 def test_hub_data_that_would_not_stay_as_it_is(

@@ -39,6 +39,7 @@ def summaries(site: Site, name: str = "exact_match") -> dict[Key, tuple[float | 
     }
 
 
+@pytest.mark.long
 def test_copies_are_asked_scored_and_compared(site: Site, log: Path) -> None:
     model = site.deploy("acme/echo", mode="echo", log_file=str(log))
     entry = site.benchmark("bench", QUESTIONS, template="{question}")

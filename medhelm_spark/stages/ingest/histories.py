@@ -13,30 +13,41 @@ cut by their bytes. None of it grows with the number of patients, records or eve
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import groupby
 from operator import itemgetter
-from typing import cast
+from typing import NamedTuple, cast
 
 from pyspark.sql import DataFrame
 
-from medhelm_spark.domain.history import History
+from medhelm_spark.domain.history import EventTable, History
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
+    LAKE_COLUMN,
+    LEVEL_COLUMN,
     ORDER,
+    ROWS,
     Entry,
+    Record,
     drawn,
+    event_columns,
     event_entries,
     most_records,
+    own_columns,
     read_events,
     read_records,
     record_entries,
+    record_places,
+    renamed,
     required_columns,
     serialised,
+    used_columns,
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.parts import Make, Part, parts_of, parts_of_events, records_of
+from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
 
 PATIENT = "patient"
 
@@ -57,15 +68,14 @@ class Sharing:
 
     @property
     def files(self) -> list[tuple[ScenarioCard, int]]:
-        """Whose each file is, and its number there."""
-        return [(card, n) for card in self.cards for n in range(len(card.source.files))]
+        """Whose each file is, and its number there; a table of records counts as a file."""
+        return [(card, n) for card in self.cards for n in range(len(record_places(card.source)))]
 
     @property
     def source(self) -> DataSource:
         """All their files as one source."""
-        return replace(
-            self.cards[0].source, files=tuple(card.source.files[n] for card, n in self.files)
-        )
+        places = tuple(record_places(card.source)[n] for card, n in self.files)
+        return replace(self.cards[0].source, files=places, table=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,32 @@ class ReadEntries:
                 place = places[part.scenario_name, part.file]
                 records = records_of(cards[part.scenario_name], part)
                 yield from record_entries(records, history, place, self.rows.get(place))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTableEntries:
+    """Rows of a table in, entries out; its number is `place` among the records' or the events'.
+
+    `events` is None for the records' own table.
+    """
+
+    history: History
+    name: str
+    place: int
+    events: EventTable | None = None
+
+    def __call__(self, rows: Iterable[RawRow]) -> Iterator[Entry]:
+        records = (self._numbered(record_of(self.name, row)) for row in rows)
+        if self.events is None:
+            yield from record_entries(records, self.history, self.place)
+            return
+        named = (renamed(record, self.events.columns) for record in records)
+        yield from event_entries(named, self.history, self.place)
+
+    @staticmethod
+    def _numbered(record: Record) -> Record:
+        """The record with a number that fits beside its table's in a place."""
+        return replace(record, row=record.row % ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +170,61 @@ def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: W
     parts = [part for card in sharing.cards for part in parts_of(card, ctx.cores)]
     parts += parts_of_events(sharing.cards[0], ctx.cores)
     read = ReadEntries(sharing, _rows(sharing))
-    entries = map_rows(ctx.lake.frame(parts, Part), read, Part, Entry)
+    frames = [map_rows(ctx.lake.frame(parts, Part), read, Part, Entry)] if parts else []
+    frames += _from_tables(ctx, sharing)
+    entries = reduce(DataFrame.unionByName, frames)
     partitioned = entries.repartition(PATIENT).sortWithinPartitions(*ORDER)
     return map_rows(partitioned, watch(MakeTexts(sharing, make)), Entry, out)
 
 
+def _from_tables(ctx: Context, sharing: Sharing) -> Iterator[DataFrame]:
+    """The entries of tables: of the records', and of each with events, its used columns alone."""
+    history, source = sharing.history, sharing.cards[0].source
+    if source.table is not None:
+        required = own_columns(source, required_columns(sharing.cards[0]))
+        rows = raw_rows(ctx, source.table, source.revision, required)
+        yield map_rows(rows, ReadTableEntries(history, source.table, 0), RawRow, Entry)
+    for number, each in enumerate(history.tables, len(history.files)):
+        own = {name: each.columns.get(name, name) for name in used_columns(history)}
+        required = [own[name] for name in event_columns(history)]
+        wanted = (*own.values(), LEVEL_COLUMN, LAKE_COLUMN)
+        rows = raw_rows(ctx, each.table, each.revision, required, wanted)
+        read = ReadTableEntries(history, each.table, number, each)
+        yield map_rows(rows, read, RawRow, Entry)
+
+
 def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:
     """The drawn rows of each file of which some are drawn."""
-    events_by_file = {}
-    for place, (card, number) in enumerate(sharing.files):
-        file = card.source.files[number]
-        most = most_records(file.path, sharing.history)
-        if most is None:
-            continue
-        records = read_records(file, card.source, required=required_columns(card))
-        rows = drawn(sum(1 for _ in records), most)
-        if rows is not None:
-            events_by_file[place] = rows
-    return events_by_file
+    draws = ((place, _draw(card, n)) for place, (card, n) in enumerate(sharing.files))
+    return {place: draw.rows for place, draw in draws if draw}
+
+
+def not_drawn(cards: Mapping[str, ScenarioCard]) -> dict[str, int]:
+    """By scenario name, how many records of its files are not drawn."""
+    counts = {}
+    for name, card in cards.items():
+        is_long = card.source.history is not None
+        places = record_places(card.source) if is_long else ()
+        draws = [_draw(card, number) for number in range(len(places))]
+        counts[name] = sum(draw.records - len(draw.rows) for draw in draws if draw)
+    return counts
+
+
+class _Draw(NamedTuple):
+    """The records of a file, and the rows that are drawn of them."""
+
+    records: int
+    rows: frozenset[int]
+
+
+def _draw(card: ScenarioCard, number: int) -> _Draw | None:
+    """What is drawn of a file, None where all its records are read."""
+    if card.source.table is not None:
+        return None
+    file = record_places(card.source)[number]
+    most = most_records(file.path, cast(History, card.source.history))
+    if most is None:
+        return None
+    records = sum(1 for _ in read_records(file, card.source, required=required_columns(card)))
+    rows = drawn(records, most)
+    return None if rows is None else _Draw(records, rows)

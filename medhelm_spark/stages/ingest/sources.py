@@ -1,57 +1,31 @@
-"""Where ingest's records come from: parts of files read where tasks run, or tables.
-
-A table's rows have no order of their own. They are known by what they hold, so that the same rows
-are the same data version whatever files and partitions they lie in.
-"""
+"""Where ingest's records come from: parts of files read where tasks run, or tables."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import Any, cast
 
-from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BinaryType,
-    DatetimeType,
-    DoubleType,
-    FloatType,
-    NumericType,
-    StructField,
-)
+from pyspark.sql import DataFrame
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.errors import DataError
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
-    Record,
+    Pins,
+    Received,
     as_files,
-    check_columns,
-    loads,
+    at_commit,
     localize,
     needed_history,
     required_columns,
     spread,
-    table_level,
+    untold,
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.histories import read_history, shared
 from medhelm_spark.stages.ingest.parts import Make, Part, bytes_of, parts_of, records_of
-
-ROW_NUMBERS = (1 << 62) - 1
-JSON_OPTIONS = {"ignoreNullFields": "false"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawRow:
-    """A row of a table source: a number made of its content and its columns as a JSON object."""
-
-    row: int
-    fields: str
+from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +49,23 @@ class ReadTable:
     make: Make
 
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[object]:
-        table = self.card.source.table or ""
-        records = (
-            Record(source_file=table, row=row.row, fields=fields, access_level=table_level(fields))
-            for row in rows
-            for fields in (cast(dict[str, Any], loads(row.fields)),)
-        )
+        records = (record_of(self.card.source.table or "", row) for row in rows)
         yield from self.make(records, self.card, 0)
 
 
-def located(card: ScenarioCard) -> ScenarioCard:
-    """The card with downloads done and local paths absolute, so that every task finds them."""
-    card = replace(card, source=spread(needed_history(as_files(card.source))))
-    source = localize(card, cache_folder() / "data").source
+def located(
+    card: ScenarioCard, pins: Pins | None = None, received: Received = untold
+) -> ScenarioCard:
+    """The card with downloads done and local paths absolute, so that every task finds them.
+
+    `pins` says what addresses without a hash or a commit are held to, and gets what is new.
+
+    Raises:
+        AbsentDataError: a file is not at its place, and no address gives it.
+    """
+    pins = pins or Pins()
+    card = replace(card, source=spread(needed_history(at_commit(as_files(card.source), pins))))
+    source = localize(card, cache_folder() / "data", pins, received).source
     history = source.history
     if history:
         history = replace(history, files=tuple(map(_absolute, history.files)))
@@ -113,10 +91,13 @@ def read(
     watch: Watch = unwatched,
 ) -> DataFrame:
     """Whatever `make` makes of all records of these cards, as rows of type `out`."""
-    frames = [_read_table(ctx, card, make, out) for card in cards.values() if _is_table(card)]
     long = {
-        n: card for n, card in cards.items() if card.source.history and card.source.history.files
+        name: card
+        for name, card in cards.items()
+        if card.source.history and card.source.history.has_events
     }
+    tables = [card for name, card in cards.items() if _is_table(card) and name not in long]
+    frames = [_read_table(ctx, card, make, out) for card in tables]
     frames += [read_history(ctx, alike, make, out, watch) for alike in shared(long.values())]
     files = {n: card for n, card in cards.items() if not _is_table(card) and n not in long}
     if files:
@@ -131,49 +112,9 @@ def _is_table(card: ScenarioCard) -> bool:
 
 
 def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> DataFrame:
-    rows = _table(ctx, card)
-    # Two rows alike are two records: copies count on from the number of the first.
-    copy = F.row_number().over(Window.partitionBy("content").orderBy("fields"))
-    raw = (
-        rows.select(F.to_json(F.struct(*_columns(rows)), JSON_OPTIONS).alias("fields"))
-        .withColumn("content", F.xxhash64("fields"))
-        .select((F.col("content").bitwiseAND(ROW_NUMBERS) + copy).alias("row"), "fields")
-    )
-    return map_rows(raw, ReadTable(card, make), RawRow, out)
-
-
-def _table(ctx: Context, card: ScenarioCard) -> DataFrame:
-    name, version = card.source.table or "", card.source.revision
-    try:
-        reader = ctx.lake.spark.read
-        rows = (reader.option("versionAsOf", version) if version else reader).table(name)
-        columns = [field.name for field in _textual(rows)]
-        check_columns(f"table {name!r}", required_columns(card), columns, from_schema=True)
-    except PySparkException as error:
-        raise DataError(
-            f"table {name!r} cannot be read ({error.getCondition() or type(error).__name__}); name "
-            "it as this session's catalog knows it: table:NAME, table:SCHEMA.NAME or "
-            "table:CATALOG.SCHEMA.NAME."
-        ) from None
-    return rows
-
-
-def _textual(rows: DataFrame) -> list[StructField]:
-    """The columns that can be read as text; by name, because their order in a table may change."""
-    fields = [field for field in rows.schema if not isinstance(field.dataType, BinaryType)]
-    return sorted(fields, key=lambda field: field.name)
-
-
-def _columns(rows: DataFrame) -> list[Column]:
-    return [_as_text(field).alias(field.name) for field in _textual(rows)]
-
-
-def _as_text(of: StructField) -> Column:
-    """Numbers and moments as SQL writes them, 1.50 as 1.50; not-a-number is an absent value."""
-    column = F.col("`" + of.name.replace("`", "``") + "`")
-    if isinstance(of.dataType, FloatType | DoubleType):
-        column = F.when(~F.isnan(column), column)
-    return column.cast("string") if isinstance(of.dataType, NumericType | DatetimeType) else column
+    source = card.source
+    rows = raw_rows(ctx, source.table or "", source.revision, required_columns(card))
+    return map_rows(rows, ReadTable(card, make), RawRow, out)
 
 
 def size_of(card: ScenarioCard) -> int:

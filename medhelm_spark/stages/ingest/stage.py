@@ -6,18 +6,31 @@ that changes meanwhile is refused: what was written of it never becomes current.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel, strictest
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.history import History
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.scenario import (
+    Instance,
+    Quarantined,
+    ScenarioCard,
+    ScenarioVersion,
+    Split,
+)
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import DataError
 from medhelm_spark.governance.levels import level_sql, strictness_sql
+from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.session import expect_rows
+from medhelm_spark.lake.views import output_of
 from medhelm_spark.scenarios import (
+    LEFT_OUT,
+    Pins,
     Record,
     fingerprint_records,
     parse_records,
@@ -25,23 +38,36 @@ from medhelm_spark.scenarios import (
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.held import raised_cards
+from medhelm_spark.stages.ingest.histories import not_drawn
+from medhelm_spark.stages.ingest.pins import keep_new, pins_of
 from medhelm_spark.stages.ingest.sources import located, read, size_of
-from medhelm_spark.stages.ingest.unchanged import changed, is_loose, pinned, refuse_changed, stamps
+from medhelm_spark.stages.ingest.unchanged import (
+    changed,
+    loose_tables,
+    pinned,
+    refuse_changed,
+    stamps,
+)
 from medhelm_spark.stages.run_stage import Written, run_stage
 
 ROWS_PER_FILE = 1 << 40
 BYTES_PER_ROW = 1024
 QUARANTINED = "quarantined:"
+READ, LEFT, IDENTICAL, NOT_DRAWN = "read", "left out", "identical merged", "not drawn"
+"""Counts of a data version's record beside its splits and what was quarantined."""
 SHOWN_FILES = 3
+SPLITS = frozenset(Split)
 
 SUMMARY = f"""
 SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
+       CAST(sum(records) AS BIGINT) AS records, count(*) AS different,
        {level_sql("max(strictness)")} AS access_level,
        count_if(rows > 1 AND reason IS NULL) AS duplicates,
        min(CASE WHEN rows > 1 AND reason IS NULL THEN first_row END) AS first_duplicate,
        CAST(bit_xor(fingerprint) AS STRING) AS fingerprint
 FROM (SELECT scenario_name, min(split) AS split, reason, count(*) AS rows,
-             min(source_row) AS first_row, max({strictness_sql("access_level")}) AS strictness,
+             count_if(place = 0) AS records, min(source_row) AS first_row,
+             max({strictness_sql("access_level")}) AS strictness,
              bit_xor(xxhash64(source_key, content_hash, reason, source_row)) AS fingerprint
       FROM {{keys}} GROUP BY scenario_name, source_key, reason,
              CASE WHEN reason IS NULL THEN '' ELSE concat(source_file, source_row) END)
@@ -61,16 +87,22 @@ class Key:
     source_file: str
     source_row: int
     access_level: AccessLevel
+    place: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What the first pass found, per scenario, split and reason."""
+    """What the first pass found, per scenario, split and reason.
+
+    `records` have `rows` keys, one for every instance; `different` is the number of their ids.
+    """
 
     scenario_name: str
     split: str | None
     reason: str | None
     rows: int
+    records: int
+    different: int
     access_level: AccessLevel
     duplicates: int
     first_duplicate: int | None
@@ -105,12 +137,17 @@ def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator
             source_file=key.source_file,
             source_row=key.source_row,
             access_level=key.access_level,
+            place=key.place,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
     """A scenario's data version, the size of each of its splits, and what was refused and why.
+
+    `read` counts the records of its source. `left_out` are those that the card's rules leave out,
+    `identical` the instances that are another one again, and `not_drawn` the records of files of
+    which only some are drawn.
 
     `access_level` is the strictest of its rows. `is_unreviewed`: somebody lowered it on record, and
     nobody else approved: its text stays on local. `is_stated`: a person said what its level is.
@@ -122,11 +159,35 @@ class Ingested:
     access_level: AccessLevel = AccessLevel.PRIVATE
     is_unreviewed: bool = False
     is_stated: bool = False
+    read: int = 0
+    left_out: int = 0
+    identical: int = 0
+    not_drawn: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
         """As they stand in the run record."""
-        return {**self.splits, **{f"{QUARANTINED}{why}": rows for why, rows in self.bad.items()}}
+        refused = {f"{QUARANTINED}{why}": rows for why, rows in self.bad.items()}
+        passed = {LEFT: self.left_out, IDENTICAL: self.identical, NOT_DRAWN: self.not_drawn}
+        passed = {name: rows for name, rows in passed.items() if rows}
+        return {**self.splits, **refused, READ: self.read, **passed}
+
+    @property
+    def account(self) -> str:
+        """Where every record went, in a line: `read 175 = 171 kept + 4 identical merged`.
+
+        >>> Ingested(data_version="v", splits={"test": 3}, bad={"empty_id": 1}, read=4).account
+        'read 4 = 3 kept (3 test) + 1 quarantined (1 empty_id)'
+        """
+        kept, bad = sum(self.splits.values()), sum(self.bad.values())
+        parts = [f"{kept:,} kept ({_listed(self.splits)})"]
+        parts += [f"{bad:,} quarantined ({_listed(self.bad)})"] if bad else []
+        parts += [f"{self.left_out:,} left out by the card's rules"] if self.left_out else []
+        parts += [f"{self.identical:,} {IDENTICAL}"] if self.identical else []
+        parts += [f"{self.not_drawn:,} {NOT_DRAWN}"] if self.not_drawn else []
+        made = kept + bad + self.left_out + self.identical + self.not_drawn
+        several = "" if made == self.read else f", which make {made:,}"
+        return f"read {self.read:,}{several} = {' + '.join(parts)}"
 
 
 def ingest(
@@ -168,12 +229,16 @@ def _ingest(
     stated_by: Mapping[str, str],
     lowered: Collection[str],
 ) -> dict[str, Ingested]:
-    located_cards = {card.name: pinned(ctx, located(card)) for card in cards}
+    pins = pins_of(ctx, cards)
+    new_pins = {card.name: Pins(known=pins.known) for card in cards}
+    located_cards = {card.name: pinned(ctx, located(card, new_pins[card.name])) for card in cards}
     before = {name: stamps(card) for name, card in located_cards.items()}
     expect_rows(ctx.lake.spark, sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
     given = {name: card for name, card in located_cards.items() if name not in published}
     located_cards |= raised_cards(ctx, given, lowered)
     sizes = _first_pass(ctx, located_cards)
+    for name, new in new_pins.items():
+        keep_new(ctx, name, new)
     names = {size.data_version: name for name, size in sizes.items()}
 
     def write(ctx: Context, versions: Sequence[str], write_id: str) -> Written:
@@ -189,7 +254,7 @@ def _ingest(
 
     run_stage(ctx, INGEST, {version: version for version in names}, write)
     for name, size in sizes.items():
-        _tell(ctx, name, size)
+        ctx.say(f"{INGEST.name}: {name} {size.account}")
     return sizes
 
 
@@ -197,19 +262,31 @@ def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, In
     with ctx.metered(f"{INGEST.name}: keys") as watch:
         keys = read(ctx, cards, make_keys, Key, watch)
         summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
-    return {name: _ingested(card, summaries) for name, card in cards.items()}
+    undrawn = not_drawn(cards)
+    return {name: _ingested(card, summaries, undrawn[name]) for name, card in cards.items()}
 
 
-def _ingested(card: ScenarioCard, summaries: Sequence[Summary]) -> Ingested:
-    own = [row for row in summaries if row.scenario_name == card.name]
-    _refuse(card, own)
+def _ingested(card: ScenarioCard, summaries: Sequence[Summary], undrawn: int) -> Ingested:
+    of_card = [row for row in summaries if row.scenario_name == card.name]
+    own = [row for row in of_card if row.reason != LEFT_OUT]
+    left_out = sum(row.rows for row in of_card if row.reason == LEFT_OUT)
+    _refuse(card, own, left_out)
     prints = sorted(row.fingerprint for row in own)
+    good = [row for row in own if row.reason is None]
     return Ingested(
         data_version=INGEST.fingerprint(card.name, card.access_level, prints),
         access_level=strictest([card.access_level, *(row.access_level for row in own)]),
-        splits={row.split: row.rows for row in own if row.split and row.reason is None},
+        splits={row.split: row.different for row in good if row.split},
         bad={row.reason: row.rows for row in own if row.reason is not None},
+        read=sum(row.records for row in of_card) + undrawn,
+        left_out=left_out,
+        identical=sum(row.rows - row.different for row in good),
+        not_drawn=undrawn,
     )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{rows:,} {name}" for name, rows in sorted(counts.items()))
 
 
 def _write(
@@ -222,6 +299,8 @@ def _write(
     size = sum(map(_size, data.values()))
     with ctx.metered(f"{INGEST.name}: instances", size) as watch:
         instances = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
+        if any(held.identical for held in data.values()):
+            instances = _first_of_identical(instances)
         ctx.lake.append("instances", instances, write_id, at_most=size)
     with_bad = {name: card for name, card in cards.items() if data[name].bad}
     if with_bad:
@@ -230,15 +309,24 @@ def _write(
         ctx.lake.append("quarantine", refused, write_id, at_most=bad)
 
 
+def _first_of_identical(instances: DataFrame) -> DataFrame:
+    """The instances, of each id the first one of the strictest level."""
+    strictness = F.expr(strictness_sql("access_level"))
+    of_id = Window.partitionBy("data_version", "instance_id")
+    place = F.row_number().over(of_id.orderBy(strictness.desc(), "source_index"))
+    return instances.withColumn("place", place).where("place = 1").drop("place")
+
+
 def _refuse_moved(
     ctx: Context, cards: Mapping[str, ScenarioCard], data: Mapping[str, Ingested]
 ) -> None:
     """A table without versions is read once more: it must still be what it was."""
-    loose = {name: card for name, card in cards.items() if is_loose(card)}
+    loose = {name: card for name, card in cards.items() if loose_tables(card)}
     again = _first_pass(ctx, loose) if loose else {}
     for name, held in again.items():
         if held.data_version != data[name].data_version:
-            raise changed(f"table {cards[name].source.table!r}")
+            tables = ", ".join(map(repr, loose_tables(cards[name])))
+            raise changed(f"scenario {name!r}: table {tables}")
 
 
 def _size(held: Ingested) -> int:
@@ -264,7 +352,11 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
     return {
         known[record.unit_id]: Ingested(
             data_version=record.unit_id,
-            splits={k: n for k, n in record.counts.items() if not k.startswith(QUARANTINED)},
+            splits={split: n for split, n in record.counts.items() if split in SPLITS},
+            read=record.counts.get(READ, 0),
+            left_out=record.counts.get(LEFT, 0),
+            identical=record.counts.get(IDENTICAL, 0),
+            not_drawn=record.counts.get(NOT_DRAWN, 0),
             access_level=levels.get(record.unit_id, AccessLevel.PRIVATE),
             is_stated=record.unit_id in stated,
         )
@@ -272,21 +364,35 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
     }
 
 
+def held_names(reader: Reader, cards: Iterable[ScenarioCard]) -> set[str]:
+    """The names of those cards of which a lake holds data as they parse now, without Spark."""
+    hashes = {card.name: parse_hash(card) for card in cards}
+    rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
+    return {row.scenario_name for row in rows if hashes.get(row.scenario_name) == row.card_hash}
+
+
 def parse_hash(card: ScenarioCard) -> str:
     """Changes when the card would make other instances of the same records."""
     rules = (card.keep, card.drop, card.variants)
+    merged = ["merge_identical"] if card.merge_identical else []
     parts = (INGEST.version, card.shape, card.fields, card.options, card.access_level)
     version = parser_of(card).version
-    history = [replace(card.source.history, files=())] if card.source.history else []
-    more = (*(rules if any(rules) else ()), *([version] if version else ()), *history)
+    history = [_as_made(card.source.history)] if card.source.history else []
+    more = (*(rules if any(rules) else ()), *([version] if version else ()), *history, *merged)
     return content_id(*parts, *more)
 
 
-def _refuse(card: ScenarioCard, summaries: Sequence[Summary]) -> None:
+def _as_made(history: History) -> dict[str, object]:
+    """How a history is made, wherever its events come from."""
+    made = asdict(replace(history, files=(), tables=()))
+    return {name: value for name, value in made.items() if name != "tables"}
+
+
+def _refuse(card: ScenarioCard, summaries: Sequence[Summary], left_out: int) -> None:
     source = _named(card)
     good = sum(row.rows for row in summaries if row.reason is None)
     duplicates = sum(row.duplicates for row in summaries)
-    if duplicates:
+    if duplicates and not card.merge_identical:
         first = min(row.first_duplicate for row in summaries if row.first_duplicate is not None)
         place = "" if card.source.table else f", the first at data row {first}"
         raise DataError(
@@ -295,6 +401,7 @@ def _refuse(card: ScenarioCard, summaries: Sequence[Summary]) -> None:
         )
     if not good:
         bad = {row.reason: row.rows for row in summaries}
+        bad |= {"left out by the card's rules": left_out} if left_out else {}
         why = f" (refused: {bad})" if bad else ""
         raise DataError(f"{source}: no usable record for scenario {card.name!r}{why}.")
 
@@ -323,10 +430,3 @@ def _version(card: ScenarioCard, held: Ingested, stated_by: str | None) -> Scena
         source=card.source.table or card.source.dataset or card.source.format,
         level_stated_by=stated_by,
     )
-
-
-def _tell(ctx: Context, name: str, held: Ingested) -> None:
-    splits = sorted(held.splits.items())
-    sizes = ", ".join(counted(rows, f"{split} instance") for split, rows in splits)
-    refused = f"; quarantined {dict(held.bad)}" if held.bad else ""
-    ctx.say(f"{INGEST.name}: {name} has {sizes}{refused}")

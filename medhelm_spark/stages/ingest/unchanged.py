@@ -7,32 +7,37 @@ has no versions, a view or a table of another format, has to be read once more (
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyspark.errors import PySparkException
-
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import beside, stamp
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.source_tables import newest_version
 
 Stamps = Mapping[str, tuple[int, int] | None]
 
 
 def pinned(ctx: Context, card: ScenarioCard) -> ScenarioCard:
-    """The card with the newest version of its Delta table, if that is what its source is."""
-    name = card.source.table
-    if name is None or card.source.revision is not None:
-        return card
-    try:
-        _ = ctx.lake.spark.read.table(name).schema  # only a table's name may reach the statement
-        newest = ctx.lake.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
-    except PySparkException:  # without versions, or absent: that is told where it is read
-        return card
-    return replace(card, source=replace(card.source, revision=str(newest[0]["version"])))
+    """The card with the newest version of each Delta table that its source names."""
+    source, history = card.source, card.source.history
+    if source.table is not None and source.revision is None:
+        source = replace(source, revision=newest_version(ctx, source.table))
+    if history and history.tables:
+        tables = tuple(
+            each if each.revision else replace(each, revision=newest_version(ctx, each.table))
+            for each in history.tables
+        )
+        source = replace(source, history=replace(history, tables=tables))
+    return replace(card, source=source)
 
 
-def is_loose(card: ScenarioCard) -> bool:
-    """Whether the source may change without a sign."""
-    return card.source.table is not None and card.source.revision is None
+def loose_tables(card: ScenarioCard) -> list[str]:
+    """The tables of the source that may change without a sign: those without versions."""
+    source = card.source
+    events = source.history.tables if source.history else ()
+    tables = {each.table: each.revision for each in events}
+    if source.table is not None:
+        tables[source.table] = source.revision
+    return [name for name, revision in tables.items() if revision is None]
 
 
 def stamps(card: ScenarioCard) -> Stamps:

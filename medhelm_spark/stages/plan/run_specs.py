@@ -125,6 +125,7 @@ def _row(
         is_listed=run.is_listed,
         part_of=run.part_of,
         is_disjoint=run.card.parts.disjoint if run.part_of else None,
+        is_reading_default=run.is_reading_default or None,
     )
     if before is None or before.run_spec_id != spec.run_spec_id:
         return row
@@ -148,6 +149,7 @@ def _declared(row: SuiteRun) -> tuple[object, ...]:
         bool(row.is_listed),
         row.part_of,
         bool(row.is_disjoint),
+        bool(row.is_reading_default),
     )
 
 

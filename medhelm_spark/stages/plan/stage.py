@@ -32,6 +32,7 @@ from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.governance.levels import strictest_sql
 from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.metrics import metrics_for
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.draws import DRAWN, Draw, draws_of, refuse_empty
 from medhelm_spark.stages.plan.perturb import perturb, perturbations_of, version_of
@@ -234,11 +235,22 @@ def _render_id(run: ResolvedRun, spec: RunSpec, adapter: AdapterSpec) -> str:
     return render_id(adapter, spec.data_version, *_fit_parts(run))
 
 
+def _tells_tokens(spec: RunSpec) -> bool:
+    """Whether answers must come with their tokens: to be cut as MedHELM's, or for a metric.
+
+    Joint multiple choice asks for log-probabilities anyway.
+    """
+    if spec.adapter_spec.method.shows_options:
+        return spec.is_cut_for_medhelm
+    is_read = any(metric.reads_tokens for metric, _ in metrics_for(spec.metrics))
+    return is_read or spec.is_cut_for_medhelm
+
+
 def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
     adapter = spec.adapter_spec
     trials = product(range(adapter.num_trials), range(adapter.num_train_trials))
     for (trial, train_trial), (variant, worded) in product(trials, adapters_of(spec).items()):
-        decoding = decoding_for(adapter, trial_index=trial, tells_tokens=spec.is_cut_for_medhelm)
+        decoding = decoding_for(adapter, trial_index=trial, tells_tokens=_tells_tokens(spec))
         yield Call(
             **{field.name: getattr(draw, field.name) for field in fields(Draw)},
             run_spec_id=spec.run_spec_id,

@@ -15,7 +15,7 @@ from medhelm_spark.engines import canned
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.scenarios import PARSERS
 from medhelm_spark.stages import annotate, judges
-from medhelm_spark.stages import import_responses as responses
+from medhelm_spark.stages import read_responses as responses
 from medhelm_spark.stages.plan import stage as plan
 
 CHOICE = Path(os.environ["MEDHELM_SPARK_TEST_BREAK"])

@@ -5,7 +5,7 @@ from pathlib import Path
 from medhelm_spark.api.answers import as_imported
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.stages.import_responses import revision_of
+from medhelm_spark.stages.read_responses import answers_at
 from tests.unit.runs import expand_one
 
 RUN = expand_one(load_site(), "pubmed_qa:model=huggingface/smollm2-135m-instruct")
@@ -27,8 +27,8 @@ def test_a_model_of_the_configuration_is_another_by_each_file() -> None:
 def test_the_same_file_read_by_other_fields_holds_other_answers(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text("{}\n")
-    plain = revision_of(file, {})
-    assert plain == revision_of(file, {})
-    assert plain != revision_of(file, {"completion": "second"})
+    plain = answers_at(str(file), {}).revision
+    assert plain == answers_at(str(file), {}).revision
+    assert plain != answers_at(str(file), {"completion": "second"}).revision
     file.write_text("{ }\n")
-    assert plain != revision_of(file, {})
+    assert plain != answers_at(str(file), {}).revision

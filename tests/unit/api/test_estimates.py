@@ -43,6 +43,12 @@ def test_the_table_marks_what_is_not_measured_and_not_known() -> None:
     assert list(notes([])) == ["Nothing is left to ask."]
 
 
+def test_list_prices_say_of_which_day_they_are() -> None:
+    prices = Prices(prompt=2.5, completion=10.0, as_of="2024-10-02")
+    row = estimated(deployment(prices=prices, tokens_per_second=1000.0), COST, {"m": 1000.0})
+    assert list(notes([row]))[1:] == ["Cost of m: by its list prices as of 2024-10-02; check them."]
+
+
 def test_a_plan_within_its_budget_passes() -> None:
     rows = [estimated(deployment(tokens_per_second=1000.0), COST, {})]
     check_budget(rows, max_cost=13.5, max_gpu_hours=0.0)

@@ -7,19 +7,24 @@ import pytest
 
 from medhelm_spark import Evaluation
 from medhelm_spark.api.names import MOST, check_name
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard.sources import Kind, _unknown
 
 ENTRY = "pubmed_qa:model=huggingface/smollm2-135m-instruct"
 
 
-@pytest.mark.parametrize("name", ["first", "2026 q1", "étude/1", "x" * MOST])
+ELSEWHERE = ["../x", "..", ".", "/x", "a//b", "a/../b", "a/", "..\\x"]
+
+
+@pytest.mark.parametrize("name", ["first", "2026 q1", "étude/1", "v1.2", "..x", "x" * MOST])
 def test_names_in_one_line_are_taken(name: str) -> None:
     assert check_name("suite", name) == name
 
 
-@pytest.mark.parametrize("name", [None, "", " ", "a ", "a\nb", 3, True, b"s", "x" * (MOST + 1)])
+@pytest.mark.parametrize(
+    "name", [None, "", " ", "a ", "a\nb", 3, True, b"s", "x" * (MOST + 1), *ELSEWHERE]
+)
 def test_other_names_are_refused_before_anything_is_written(name: Any, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     here = Evaluation(lake, site=None, tracking=False, say=lambda line: None)
@@ -35,6 +40,17 @@ def test_other_names_are_refused_before_anything_is_written(name: Any, tmp_path:
         with pytest.raises(ConfigError, match=r" is .*; allowed: text of 1 to 200 characters"):
             call()
     assert not lake.exists()
+
+
+def test_publishing_without_a_suite_says_how_to_run_one(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    here = Evaluation(lake, site=None, tracking=False, say=lambda line: None)
+    with pytest.raises(LakeError, match=r"there is no lake at .*`medhelm-spark run"):
+        here.publish("R", "first")
+    lake.mkdir()
+    with pytest.raises(LakeError, match=r"no suite was run .*`medhelm-spark run` with --suite fir"):
+        here.publish("R", "first")
+    assert not any(lake.iterdir())
 
 
 def test_a_lake_that_holds_a_suite_without_a_name_still_says_what_it_holds() -> None:

@@ -1,5 +1,6 @@
 """`--dry-run` shows which runs the flags leave, and neither starts Spark nor writes."""
 
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
+from medhelm_spark.helm.site import load_site
+from medhelm_spark.stages.ingest.stage import parse_hash
+from tests.unit.leaderboard.planted import ingested
 
 CONF = """
     entries: [
@@ -202,6 +206,52 @@ def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Pat
     code, (line,), said = typed("-r", "pubmed_qa:model=acme/a")
     assert (code, line[1]) == (1, "acme/a (local) refused")
     assert said.endswith("prod_env/policy.yaml (advisory): public allows nothing.\n")
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ("mimiciv_billing_code:model=acme/a", "missing: data mimiciv_billing_code: mimiciv"),
+        ("pubmed_qa:model=openai/gpt-4o", "missing: model openai/gpt-4o: "),
+        ("pubmed_qa:model=hf/weights", "needs the package vllm"),
+        ("pubmed_qa:model=huggingface/smollm2-135m-instruct", "run `medhelm-spark fetch-model`"),
+        ("medhallu:model=acme/a", "needs the package `datasets`"),
+    ],
+)
+def test_what_a_run_would_end_for_want_of_is_told(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, why: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
+    for package in ("datasets", "vllm"):
+        monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "model.safetensors").write_bytes(b"")
+    code, (line,), said = typed("-r", entry)
+    assert code == 1
+    assert "allowed" in line[1]
+    (missing,) = [told for told in said.splitlines() if told.startswith("missing: ")]
+    assert why in missing
+    assert said.endswith("1 run; nothing was written or sent\n")
+
+
+def test_what_can_be_fetched_or_asked_is_not_missing(typed: Typed) -> None:
+    code, _, said = typed("-r", "pubmed_qa:model=ollama/llama3.1:8b")
+    assert code == 0
+    assert said.splitlines() == [
+        "model ollama/llama3.1:8b: engine openai at localhost:11434, in no file",
+        "data pubmed_qa: will be fetched by the address of its card.",
+        "model ollama/llama3.1:8b: server localhost:11434 was not asked; "
+        "medhelm-spark models --check ollama/llama3.1:8b asks it.",
+        "1 run; nothing was written or sent",
+    ]
+
+
+def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
+    card = load_site().cards["medec"]
+    ingested(Path("lake"), "medec", parse_hash(card))
+    code, _, said = typed("-r", "medec:model=acme/a", "-o", "lake")
+    assert (code, said) == (0, "1 run; nothing was written or sent\n")
 
 
 @pytest.mark.parametrize(

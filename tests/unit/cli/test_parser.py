@@ -53,7 +53,17 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
     (
         "import-responses",
         ["import-responses", "-r", ENTRY, "--suite", "s", "--file", "a.jsonl", "--fields", "x=y"],
-        {"file": Path("a.jsonl"), "fields": "x=y", "run_entries": [ENTRY]},
+        {"file": "a.jsonl", "fields": "x=y", "run_entries": [ENTRY]},
+    ),
+    (
+        "init --table",
+        ["init", "--table", "clinic.letters", "--text", "note", "--label", "urgent", "--id", "n"],
+        {"folder": None, "table": "clinic.letters", "file": None, "text": "note", "id": "n"},
+    ),
+    (
+        "init --file",
+        ["init", "bench", "--file", "a.csv", "--text", "note", "--label", "urgent"],
+        {"folder": Path("bench"), "file": "a.csv", "id": None},
     ),
     ("--suite-file", [*RUN, "--suite-file", "smoke"], {"suite_file": "smoke", "run_entries": []}),
     ("scenarios", ["scenarios"], {"action": "list"}),
@@ -88,6 +98,13 @@ def test_a_whole_helm_run_command() -> None:
     [
         (["run", "-r", ENTRY], "--suite"),
         (["run", "--suite", "s", "-m", "many"], "-m"),
+        (["run", "--suite", "../x"], "suite is '../x'; allowed: text of 1 to 200 characters"),
+        (["estimate", "--suite", ""], "suite is ''; allowed"),
+        (["summarize", "--suites", "s", "a/../b"], "suite is 'a/../b'; allowed"),
+        (["publish", "--suites", "s", "--release", " "], "release is ' '; allowed"),
+        (["leaderboard", "--suite", "/x"], "suite is '/x'; allowed"),
+        (["release", "verify", "--release", "../r"], "release is '../r'; allowed"),
+        (["serve", "--release", "r/"], "release is 'r/'; allowed"),
         (["run", "--suite", "s", "-n", "0"], "'0' is not a whole number of at least 1"),
         (["run", "--suite", "s", "-n", "many"], "'many' is not a whole number of at least 1"),
         (["infer", "--suite", "s", "-r", ENTRY, "--no-tracking"], "--no-tracking"),

@@ -47,7 +47,12 @@ def line_of(name: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_the_list_says_whether_the_data_is_at_hand(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert line_of("medec", capsys)[1:5] == ["public", "real", "absent", "597"]
+    assert line_of("medec", capsys)[1:5] == ["public", "real", "download", "597"]
+    assert line_of("ehrshot", capsys)[3] == "absent"
+    told = " ".join(line_of("n2c2_ct_matching", capsys))
+    assert "n2c2 2018 track 1 (portal.dbmi.hms.harvard.edu); put it at n2c2" in told
+    told = " ".join(line_of("sct_bench", capsys))
+    assert told.endswith("/sct_cleaned_full.csv (pinned in the lake at its first fetch)")
     path = Path("medec") / "MEDEC-MS-TestSet-with-GroundTruth-and-ErrorType.csv"
     path.parent.mkdir()
     path.write_text("")
@@ -162,8 +167,10 @@ def test_presence_of_files_lookups_patterns_and_downloads(site: Path) -> None:
 
 
 def test_a_suite_file_brings_entries_models_and_size(
-    site: Path, capsys: pytest.CaptureFixture[str]
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    Path("weights.gguf").write_bytes(b"")
+    monkeypatch.setenv("MEDHELM_SPARK_SMOLLM2", "weights.gguf")
     assert main(["run", "--suite-file", "smoke", "--suite", "s", "-d"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == [
@@ -186,7 +193,9 @@ def test_a_sites_own_suite_file(site: Path) -> None:
         suite, entries = load_suite(name, site)
         assert [entry.name for entry in entries] == ["pubmed_qa", "medec"]
         assert suite.max_eval_instances is None
-    with pytest.raises(ConfigError, match="one of gated, own, private_example, public, smoke"):
+    with pytest.raises(
+        ConfigError, match="one of gated, own, private_example, public, robustness, smoke"
+    ):
         load_suite("ours", site)
     (site / "suites" / "empty.yaml").write_text("description: Nothing.\n")
     with pytest.raises(ConfigError, match="names no run entry"):

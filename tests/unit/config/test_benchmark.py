@@ -1,16 +1,18 @@
 """A user's own benchmark in three files, and everything that can be wrong with them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from medhelm_spark.config.benchmark import METRIC_NAMES, load_benchmark
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Criterion
 from medhelm_spark.domain.deployment import Judge
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile, Split
+from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.helm.own_benchmark import load_benchmark
+from medhelm_spark.scenarios import check_card, parse_records, read_card, required_columns
 
 
 def test_the_card_of_a_benchmark(benchmark: Path) -> None:
@@ -39,12 +41,115 @@ def test_max_tokens_is_medhelms_unless_stated(judged: Path) -> None:
     assert load_benchmark(judged).card.adapter_spec.max_tokens == 1024
 
 
+def with_metrics(path: Path, *metrics: str) -> Path:
+    """The configuration with these metrics in place of its own, each written as a flow mapping."""
+    lines = "".join(f"  - {metric}\n" for metric in metrics)
+    path.write_text(path.read_text().partition("metrics:\n")[0] + "metrics:\n" + lines)
+    return path
+
+
 def test_metrics_keep_their_order_and_the_first_is_the_main_one(judged: Path) -> None:
-    metrics = "".join(f"  - name: {name}\n" for name in METRIC_NAMES[:-1])
+    names = ("exact_match", "rouge_1", "BERTScore-F", "calibration", "writing_style", "perplexity")
+    metrics = "".join(f"  - name: {name}\n" for name in names)
     judged.write_text(judged.read_text().replace("metrics:\n", f"metrics:\n{metrics}"))
     card = load_benchmark(judged).card
     assert card.main_metric == "exact_match"
-    assert tuple(metric.name for metric in card.metrics) == METRIC_NAMES
+    assert tuple(metric.name for metric in card.metrics) == (*names, "jury_score")
+
+
+@pytest.mark.parametrize(
+    ("metric", "main"),
+    [
+        ("{name: calibration}", "ece_10_bin"),
+        ("{name: brier_score}", "brier_score"),
+        ("{name: writing_style}", "flesch_kincaid_grade"),
+        ("{name: f1_score}", "f1_score"),
+        ("{name: classification, args: {labels: yes|no}}", "classification_macro_f1"),
+        ("{name: 'classification_f1[no]', args: {labels: yes|no}}", "classification_f1[no]"),
+        ("{name: diagnostic_accuracy, args: {labels: yes|no}}", "accuracy"),
+        ("{name: npv, args: {labels: yes|no, positive: no}}", "npv"),
+        ("{name: json_f1, args: {fields: drug|dose}}", "json_f1"),
+        ("{name: json_extraction}", "json_precision"),
+        ("{name: numeric_match, args: {relative: '0.05'}}", "numeric_match"),
+        ("{name: BERTScore-F, args: {model: m, model_path: m}}", "BERTScore-F[m]"),
+    ],
+)
+def test_a_benchmark_is_read_by_a_stat_of_its_first_metric(
+    benchmark: Path, metric: str, main: str
+) -> None:
+    assert load_benchmark(with_metrics(benchmark, metric)).card.main_metric == main
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (("{name: ehr_sql}",), "'ehr_sql' reads what only EHRSQL has; allowed: metrics of any"),
+        (("{name: classes, args: {labels: yes|no}}",), "unknown metric 'classes'"),
+        (("{name: exact_match@medhelm-0.8}",), "'exact_match@medhelm-0.8' is no stat with these"),
+        (
+            ("{name: sensitivity, args: {labels: yes|no}}",),
+            r"'sensitivity' is no stat with these args; allowed: accuracy, .*sensitivity\[yes\]",
+        ),
+        (("{name: npv, args: {labels: yes}}",), "diagnostic_accuracy: labels is 'yes'; allowed"),
+        (("{name: npv, args: {labels: a|b, costs: a=1}}",), "costs has 'a=1'; allowed: errors"),
+        (
+            (
+                "{name: npv, args: {labels: a|b, positive: a}}",
+                "{name: ppv, args: {labels: a|b, positive: b}}",
+            ),
+            "give one spec, or the same arguments",
+        ),
+        (
+            ("{name: numeric_match, args: {relative: 0.05}}",),
+            "relative is a number; allowed",
+        ),
+    ],
+)
+def test_metrics_that_cannot_be(benchmark: Path, metrics: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_benchmark(with_metrics(benchmark, *metrics))
+    assert str(caught.value).startswith(f"{benchmark}: metrics")
+
+
+@pytest.mark.parametrize("metric", ["writing_style", "copied_share", "efficiency"])
+def test_what_compares_with_nothing_needs_no_correct_answer(
+    benchmark: Path, write, metric: str
+) -> None:
+    write("bench/data.csv", "case,correct_answer\na,\n")
+    with pytest.raises(DataError):
+        list(_instances(load_benchmark(benchmark).card))
+    write("bench/data.csv", "case\na\nb\n")
+    card = load_benchmark(with_metrics(benchmark, f"{{name: {metric}}}")).card
+    assert [instance.references for instance in _instances(card)] == [(), ()]
+
+
+def _instances(card: ScenarioCard) -> Iterator[Instance]:
+    check_card(card)
+    for row in parse_records(read_card(card), card, "v1"):
+        if not isinstance(row, Instance):
+            raise DataError(row.reason)
+        yield row
+
+
+def test_a_category_of_the_taxonomy(benchmark: Path) -> None:
+    own = benchmark.read_text()
+    benchmark.write_text(
+        own + "category: Clinical Decision Support\nsubcategory: Planning Treatments\n"
+    )
+    card = load_benchmark(benchmark).card
+    assert (card.category, card.subcategory) == (
+        "Clinical Decision Support",
+        "Planning Treatments",
+    )
+    for lines, message in {
+        "category: Clinical Support\n": "Did you mean 'Clinical Decision Support'",
+        "category: Clinical Decision Support\nsubcategory: Planning\n": "unknown subcategory",
+        "subcategory: Planning Treatments\n": "subcategory is given without category",
+    }.items():
+        benchmark.write_text(own + lines)
+        with pytest.raises(ConfigError, match=message) as caught:
+            load_benchmark(benchmark)
+        assert str(caught.value).startswith(str(benchmark))
 
 
 def test_a_jury_score_brings_rubric_jury_and_annotator(judged: Path) -> None:
@@ -104,6 +209,63 @@ def test_templates_may_name_columns_of_any_name_and_hold_doubled_braces(
     load_benchmark(benchmark)
 
 
+def with_keys(benchmark: Path, dataset: str, more: str = "") -> Path:
+    benchmark.write_text(benchmark.read_text().replace("data.csv", dataset) + more)
+    return benchmark
+
+
+def test_the_data_is_a_file_of_any_form_by_its_ending(benchmark: Path) -> None:
+    for ending in ("tsv", "json", "jsonl", "parquet", "feather", "xlsx"):
+        (benchmark.parent / f"data.{ending}").write_text("id\tcase\tcorrect_answer\n1\ta\tyes\n")
+        text = benchmark.read_text()
+        source = load_benchmark(with_keys(benchmark, f"data.{ending}")).card.source
+        assert (source.format, source.files[0].path) == (
+            ending,
+            str(benchmark.parent / f"data.{ending}"),
+        )
+        benchmark.write_text(text)
+
+
+def test_columns_say_what_the_data_calls_ours(benchmark: Path, write) -> None:
+    write("bench/data.csv", "letter_id,note,urgent\n1,a,yes\n")
+    names = "columns: {id: letter_id, case: note, correct_answer: urgent}\n"
+    card = load_benchmark(with_keys(benchmark, "data.csv", names)).card
+    assert card.source.columns == {"id": "letter_id", "case": "note", "correct_answer": "urgent"}
+    assert required_columns(card) == ("note", "letter_id", "urgent")
+    write("bench/data.csv", "letter_id,note,answer\n1,a,yes\n")
+    with pytest.raises(ConfigError, match="has no column 'urgent', which metric exact_match needs"):
+        load_benchmark(benchmark)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("{letter_id: id}", "columns: unknown column 'letter_id'"),
+        ("{id: ' '}", "columns.id is empty; allowed: a column of the data"),
+    ],
+)
+def test_columns_that_nothing_asks_for_are_refused(
+    benchmark: Path, names: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_benchmark(with_keys(benchmark, "data.csv", f"columns: {names}\n"))
+
+
+def test_the_data_is_a_table_that_counts_as_given_by_hand(benchmark: Path) -> None:
+    source = load_benchmark(with_keys(benchmark, "table:clinic.letters")).card.source
+    assert (source.table, source.files, source.is_own) == ("clinic.letters", (), True)
+
+
+def test_a_delta_folder_is_looked_for_where_files_are(benchmark: Path) -> None:
+    with_keys(benchmark, "table:./letters")
+    with pytest.raises(ConfigError, match=r"'table:\./letters', and there is no such folder"):
+        load_benchmark(benchmark)
+    (benchmark.parent / "letters").mkdir()
+    assert load_benchmark(benchmark).card.source.table == str(benchmark.parent / "letters")
+    benchmark.write_text(benchmark.read_text().replace("./letters", "s3://bucket/letters"))
+    assert load_benchmark(benchmark).card.source.table == "s3://bucket/letters"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -117,7 +279,7 @@ def test_templates_may_name_columns_of_any_name_and_hold_doubled_braces(
         ("name: exact_match", "name: exact_mach", "'exact_mach'. Did you mean 'exact_match'?"),
         ("name: exact_match", "name: BERTscore-F", "Did you mean 'BERTScore-F'?"),
         ("name: exact_match", "name: jury_score", "needs prompt_file, the judge's prompt"),
-        ("  - name: exact_match", "  []", "metrics is empty; allowed: exact_match, rouge_1"),
+        ("  - name: exact_match", "  []", "metrics is empty; allowed: a list of metrics"),
         ("  - name: exact_match", "  - exact_match", "metrics[0] is 'exact_match'; allowed: a ma"),
         (
             "  - name: exact_match",

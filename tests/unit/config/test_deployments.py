@@ -33,6 +33,8 @@ def test_the_shipped_deployments(shipped) -> None:
     vendor = deployments["openai/gpt-4o"]
     assert (vendor.engine, vendor.locality) == ("openai", Locality.EXTERNAL)
     assert vendor.args["api_key"] == "env:OPENAI_API_KEY"
+    vendors = [each for each in deployments.values() if each.locality is Locality.EXTERNAL]
+    assert all(each.prices.as_of for each in vendors if each.prices)
     assert deployments["huggingface/qwen2.5-7b-instruct"].engine == "vllm"
     assert deployments["canned/judge"].args == {"mode": "judge", "score": 3}
     for name in ("vllm/qwen2.5-7b-instruct", "ollama/qwen2.5-7b-instruct"):
@@ -92,6 +94,11 @@ def test_locality_is_external_unless_it_provably_stays(write, entry: str, locali
         ("engine: canned, max_concurrency: 0", "max_concurrency is 0; allowed: a number above 0"),
         ("engine: canned, max_sequence_length: -1", "max_sequence_length is -1"),
         ("engine: canned, tokens_per_second: 0", "tokens_per_second is 0"),
+        ("engine: canned, prices: {prompt: -1, completion: 1}", "allowed: numbers from 0"),
+        (
+            "engine: canned, prices: {prompt: 1, completion: 1, as_of: May 2026}",
+            "prices.as_of is 'May 2026'; allowed: a day, as 2024-10-02",
+        ),
         ("engine: canned, max_concurency: 3", "did you mean 'max_concurrency'?"),
         ("engine: canned, demo: yes", "demo is 'yes'; allowed: true or false"),
     ],

@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.config.benchmark import load_benchmark
+from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, Unreadable
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.site import load_site
+from tests.unit.conftest import Write
 from tests.unit.runs import SMALL, expand_one
+
+HEADER = "id,case,correct_answer,incorrect_answers\n"
 
 
 def read(benchmark: Path, text: str) -> AnswerExtraction:
@@ -41,8 +45,63 @@ def test_a_benchmark_declares_it(benchmark: Path, text: str, expected: AnswerExt
     assert read(benchmark, text) == expected
 
 
-def test_strict_where_nothing_is_said(benchmark: Path) -> None:
+@pytest.mark.parametrize(
+    ("rows", "method"),
+    [
+        ('1,a,yes,"[""no""]"\n2,b, No ,"[""YES""]"\n3,c,maybe,\n', ExtractionMethod.YES_NO),
+        ('1,a,B,"[""A"", ""C""]"\n2,b,c,\n', ExtractionMethod.CHOICE),
+        ('1,a,yes,"[""unclear""]"\n', ExtractionMethod.STRICT),
+        ("1,a,yes,\n2,b,A,\n", ExtractionMethod.STRICT),
+        ("1,a,1,\n2,b,2,\n", ExtractionMethod.STRICT),
+        ("1,a,yes,[broken\n2,b,,\n", ExtractionMethod.YES_NO),
+        ("1,a,,\n", ExtractionMethod.STRICT),
+    ],
+)
+def test_references_say_how_answers_are_read_where_nothing_else_does(
+    benchmark: Path, write: Write, rows: str, method: ExtractionMethod
+) -> None:
+    write("bench/data.csv", HEADER + rows)
+    loaded = load_benchmark(benchmark)
+    assert loaded.card.answer_extraction.method is method
+    assert loaded.is_reading_default == (method is not ExtractionMethod.STRICT)
+    benchmark.write_text(benchmark.read_text() + "answer_extraction: strict\n")
+    stated = load_benchmark(benchmark)
+    assert (stated.card.answer_extraction, stated.is_reading_default) == (STRICT, False)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "rouge_l",
+        "writing_style",
+        "f1_score",
+        "exact_match\n    args: {output_mapping_pattern: '[A-D]'}",
+    ],
+)
+def test_a_metric_about_wording_gets_the_whole_answer(benchmark: Path, metric: str) -> None:
+    own = benchmark.read_text()
+    benchmark.write_text(f"{own}  - name: calibration\n  - name: general_information\n")
+    assert load_benchmark(benchmark).is_reading_default
+    benchmark.write_text(own.replace("exact_match", metric))
     assert load_benchmark(benchmark).card.answer_extraction == STRICT
+    if "args" not in metric:
+        benchmark.write_text(f"{own}  - name: {metric}\n")
+        assert load_benchmark(benchmark).card.answer_extraction == STRICT
+
+
+def test_a_file_that_is_not_on_this_machine_is_read_strictly(benchmark: Path) -> None:
+    text = benchmark.read_text().replace("data.csv", "s3://bucket/data.csv")
+    benchmark.write_text(text)
+    assert load_benchmark(benchmark).card.answer_extraction == STRICT
+
+
+def test_the_default_is_told_apart_from_what_is_stated(benchmark: Path, registry: Registry) -> None:
+    entry = f"medhelm_configurable_benchmark:config_path={benchmark},{SMALL}"
+    run = expand_one(registry, entry)
+    assert (run.is_reading_default, run.adapter_spec.max_tokens) == (True, 64)
+    assert expand_one(registry, f"{entry},answer_extraction=yes_no").is_reading_default is False
+    compat = expand_one(registry, entry, compat=True)
+    assert (compat.is_reading_default, compat.adapter_spec.max_tokens) == (False, 8)
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,15 @@ def test_the_block_of_a_judge_prompt_stays_in_it(write) -> None:
     )
 
 
+def test_a_tag_that_the_prompt_only_speaks_of_is_no_block(write) -> None:
+    block = '{"accuracy": ["score"]}'
+    text = f"Score what stands inside <rubric_criteria>: one number each.\n{_prompt(block)}"
+    for spaced in (text, text.replace(f"\n{block}\n", block), f"{text}\nSee </rubric_criteria>."):
+        rubric = load_judge_prompt(write("judge.txt", spaced), "MINE", Scale())
+        assert [criterion.name for criterion in rubric.criteria] == ["accuracy"]
+        assert rubric.template == spaced
+
+
 def test_nested_braces_are_read_whole(write) -> None:
     block = '{"a": {"score": {"type": "int"}, "why": "say {why}"}, "b}": ["score"]}'
     rubric = load_judge_prompt(write("judge.txt", _prompt(block)), "MINE", Scale())

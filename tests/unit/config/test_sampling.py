@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.config.benchmark import load_benchmark
 from medhelm_spark.config.sampling import load_sampling
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Condition, Sampling, SamplingOrder
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.helm.suites import load_suite
 from tests.unit.runs import SMALL, expand_one

@@ -39,11 +39,14 @@ def test_variables_win_over_the_site_and_the_site_over_the_platform(write) -> No
         "MEDHELM_SPARK_WAVE_MINUTES": "0.5",
         "MEDHELM_SPARK_TRACKING_URI": "http://localhost:5000",
         "MEDHELM_SPARK_JARS": "/a.jar,/b.jar",
+        "MEDHELM_SPARK_LOG_LEVEL": "info",
     }
     from_environ = load_settings(site, environ)
     assert (from_environ.wave_minutes, from_environ.slots) == (0.5, 2)
     assert from_environ.tracking_uri == "http://localhost:5000"
     assert from_environ.jars == "/a.jar,/b.jar"
+    assert from_environ.spark["spark.log.level"] == "info"
+    assert "spark.log.level" not in from_site.spark, "somebody has to ask"
     assert from_environ.origins[-1] == str(site / "settings.yaml")
 
 
@@ -60,6 +63,7 @@ def test_databricks_is_known_by_its_runtime() -> None:
         ("SLOTS", "1.5", "MEDHELM_SPARK_SLOTS is '1.5'; allowed: a whole number"),
         ("SLOTS", "0", "slots is 0; allowed: a number above 0"),
         ("WAVE_MINUTES", "nan", "wave_minutes is nan"),
+        ("LOG_LEVEL", "loud", "(MEDHELM_SPARK_LOG_LEVEL) is 'loud'; allowed: ALL, DEBUG, ERROR"),
     ],
 )
 def test_bad_variables(variable: str, value: str, message: str) -> None:

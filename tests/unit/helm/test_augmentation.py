@@ -9,13 +9,13 @@ import pytest
 
 from medhelm_spark import plugins
 from medhelm_spark.adaptation.perturbations import PERTURBATIONS, change_of
-from medhelm_spark.config.benchmark import load_benchmark
 from medhelm_spark.config.layers import LayeredFiles
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.word_lists import load_word_lists, word_list_files
 from medhelm_spark.domain.run import PerturbationSpec, PromptVariant
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.augmentation import AUGMENTATIONS, NOT_SHIPPED
+from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.site import load_site
 from tests.unit.conftest import Write
 from tests.unit.runs import SMALL, expand_one, expand_texts
@@ -134,6 +134,43 @@ def test_a_benchmark_has_other_templates_as_prompt_variants(benchmark: Path, wri
     write("bench/short.txt", "{absent}")
     with pytest.raises(ConfigError, match="absent"):
         load_benchmark(benchmark)
+
+
+def test_a_benchmark_names_its_perturbations(
+    registry: Registry, benchmark: Path, plug_in: Any
+) -> None:
+    own, entry = benchmark.read_text(), f"medhelm_configurable_benchmark:config_path={benchmark}"
+    benchmark.write_text(own + "perturbations: [lower, typo_easy]\n")
+    run = expand_one(registry, f"{entry},{SMALL}")
+    assert run.perturbations == (
+        PerturbationSpec(name="lowercase"),
+        PerturbationSpec(name="typos", args={"prob": "0.1"}),
+    )
+    assert run.name == "FEVER:model=acme_small"
+    assert run.word_lists
+    said = expand_one(registry, f"{entry},data_augmentation=space,{SMALL}")
+    assert [spec.name for spec in said.perturbations] == ["space"], "the run entry's word holds"
+    plug_in("capitals")
+    benchmark.write_text(own + "perturbations: [capitals]\n")
+    run = expand_one(registry, f"{entry},{SMALL}")
+    assert run.perturbations == (PerturbationSpec(name="capitals"),)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("[lowercase]", "unknown data_augmentation 'lowercase'.*'lower'"),
+        ("[art]", "art is not supported"),
+        ("[misspelling_sweep]", "'misspelling_sweep' stands for 4 runs of different strength"),
+        ("[typo_easy, typo_hard]", "'typo_hard' perturbs by 'typos', and another value does so"),
+        ("lower", "perturbations is 'lower'; allowed: a list"),
+    ],
+)
+def test_perturbations_that_cannot_be(benchmark: Path, given: str, message: str) -> None:
+    benchmark.write_text(f"{benchmark.read_text()}perturbations: {given}\n")
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_benchmark(benchmark)
+    assert str(caught.value).startswith(f"{benchmark}: perturbations")
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def test_a_benchmark_is_found_beside_its_conf_file(registry, benchmark: Path, wr
     entries = load_conf(write("bench/run.conf", f'entries: [{{description: "{entry}"}}]'))
     (run,) = expand(entries, registry, base_dir=Path())
     assert (run.name, run.groups) == ("FEVER:model=acme_small", ("FEVER",))
-    assert run.adapter_spec.max_tokens == 8
+    assert run.card.adapter_spec.max_tokens == 8
     (again,) = expand(parse_flags([entry]), registry, base_dir=benchmark.parent)
     assert again.card == run.card
 

@@ -13,7 +13,7 @@ from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
 from medhelm_spark.domain.scenario import Verified
-from medhelm_spark.errors import ConfigError, PolicyError
+from medhelm_spark.errors import AbsentDataError, ConfigError, PolicyError
 from medhelm_spark.helm import export_script as medhelm_export
 from medhelm_spark.helm.expand import expand
 from medhelm_spark.helm.export_file import FORM, FORM_VERSION, PACKAGE, VERSION, read_export
@@ -167,12 +167,12 @@ def test_an_entry_gives_the_arguments_that_it_was_imported_with(registry: Regist
     assert run.name == "ward@medhelm-0.8:subject=lung,model=acme_small"
     with pytest.raises(ConfigError, match=r"the lake has ward@medhelm-0\.8:subject=heart, ward@"):
         resolve(registry, f"ward@medhelm-0.8:{SMALL}", *rows)
-    with pytest.raises(ConfigError, match="give one of them with its arguments"):
+    with pytest.raises(AbsentDataError, match="give one of them with its arguments"):
         resolve(registry, f"ward@medhelm-0.8:subject=skin,{SMALL}", *rows)
 
 
 def test_what_was_not_imported_is_unknown(registry: Registry) -> None:
-    with pytest.raises(ConfigError, match=r"import-scenario 'wart@medhelm-0\.8'\. Did you"):
+    with pytest.raises(AbsentDataError, match=r"import-scenario 'wart@medhelm-0\.8'\. Did you"):
         resolve(registry, f"wart@medhelm-0.8:{SMALL}", row(registry))
 
 

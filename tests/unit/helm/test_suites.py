@@ -8,6 +8,7 @@ from medhelm_spark.cli import main
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.site import load_site
@@ -171,3 +172,23 @@ def test_the_suites_jury_judges_unless_an_entry_names_another(
     assert runs[0].annotators[0].spec.jury == "ours"
     assert [one.name for one in runs[2].annotators[0].deployments] == ["canned/echo"]
     assert expand_one(registry, own).annotators[0].jury.name == "NOTES"
+
+
+def test_the_shipped_jury_of_three_makers(shipped: Registry, write: Write) -> None:
+    """By the shipped path, from any folder; every judge with its key by reference."""
+    name = "juries/three.yaml"
+    text = f"description: Judged.\nrun_entries: [medi_qa]\njury_config_path: {name}\n"
+    suite, _ = load_suite(str(write("own.yaml", text)))
+    assert suite.jury_config_path == str(conf_path(name))
+    jury = load_jury(conf_path(name))
+    own = expand_one(shipped, f"medi_qa:model=canned/echo,jury_config_path={name}")
+    whole = expand_one(shipped, "medi_qa:model=canned/echo", jury=jury)
+    (judged,) = own.annotators
+    assert judged == whole.annotators[0]
+    assert not jury.validated
+    judges = judged.deployments
+    makers = [shipped.model(judge.model).creator_organization for judge in judges]
+    assert makers == ["OpenAI", "Anthropic", "Google"]
+    for judge in judges:
+        assert str(judge.args["api_key"]).startswith("env:")
+        assert judge.locality is Locality.EXTERNAL

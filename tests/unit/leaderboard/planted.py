@@ -381,3 +381,37 @@ def _verdict(spec: RunSpec, index: int, judge: str) -> Annotation:
         access_level=AccessLevel.PRIVATE,
         scores=() if failed else (score,),
     )
+
+
+def ingested(lake: Path, name: str, card_hash: str) -> None:
+    """A scenario whose data the lake holds, as a card of this hash read it."""
+    version = ScenarioVersion(
+        scenario_name=name,
+        data_version=f"v-{name}",
+        card_hash=card_hash,
+        access_level=AccessLevel.PUBLIC,
+        display_name=name,
+        category="",
+        subcategory="",
+        main_metric="exact_match",
+        main_split="test",
+        verified=Verified.REAL,
+        num_instances=1,
+        num_quarantined=0,
+        source="csv",
+    )
+    record = RunRecord(
+        stage="ingest",
+        unit_id=version.data_version,
+        write_id=name,
+        fingerprint="f",
+        suite="s",
+        started_at=START,
+        finished_at=START,
+        counts={"test": 1},
+        code_version="0",
+        spark_version="4",
+        schema_version=1,
+    )
+    append(lake, "scenarios", [version], name)
+    append(lake, "runs", [record], name)

@@ -8,20 +8,22 @@ import pytest
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import FailureKind, VerdictStatus
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.stats import ScoreStatus
+from medhelm_spark.domain.stats import UNREADABLE_STAT, PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.errors import LakeError, PolicyError
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (
     InstanceKey,
+    Only,
     Order,
     Viewer,
     choose,
     instance_detail,
+    instance_details,
     instances_of,
     load_runs,
 )
 from tests.rewriting import rewritable
-from tests.unit.leaderboard.planted import ALPHA, HOSTILE, plant, unit
+from tests.unit.leaderboard.planted import ALPHA, HOSTILE, append, finish, plant, unit
 
 
 def spec_of(reader: Reader, scenario: str) -> RunSpec:
@@ -58,6 +60,57 @@ def test_the_page_that_holds_an_answer_is_found(reader: Reader, place: int, offs
 def test_an_unscored_answer_says_why(reader: Reader) -> None:
     page = instances_of(reader, spec_of(reader, "medcalc_bench"), limit=10)
     assert (page.scores[2].value, page.scores[2].status) == (None, ScoreStatus.NO_ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "only", "numbers"),
+    [
+        ("triage_choice", Only.WRONG, [4]),
+        ("medcalc_bench", Only.WRONG, [2]),
+        ("medcalc_bench", Only.FAILED, [3]),
+        ("triage_choice", Only.UNREAD, []),
+        ("discharge_note", Only.WRONG, []),
+    ],
+)
+def test_some_answers_alone_are_listed_by_their_place(reader: Reader, scenario, only, numbers):
+    page = instances_of(reader, spec_of(reader, scenario), limit=10, only=only)
+    assert [score.number for score in page.scores] == numbers
+    assert page.total == page.counts[only] == len(numbers)
+
+
+def test_unread_answers_are_those_in_which_nothing_was_found(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    name = unit(ALPHA, "triage_choice")
+    key = {"run_spec_id": name, "perturbation": "", "train_trial_index": 0, "trial_index": 0}
+    values = {"triage_choice-i0": (0.0, 1.0), "triage_choice-i1": (1.0, 0.0)}
+    rows = [
+        PerInstanceStats(
+            **key,
+            instance_id=instance_id,
+            split="test",
+            stats=(
+                Score(name="exact_match", value=main),
+                Score(name=UNREADABLE_STAT, value=unread),
+            ),
+        )
+        for instance_id, (main, unread) in values.items()
+    ]
+    append(tmp_path, "per_instance_stats", rows, "w-read")
+    finish(tmp_path, "score", name, "w-read", minutes=5)
+    page = instances_of(reader, spec_of(reader, "triage_choice"), limit=10, only=Only.UNREAD)
+    assert [score.key.instance_id for score in page.scores] == ["triage_choice-i0"]
+    assert page.counts == {Only.WRONG: 1, Only.UNREAD: 1, Only.FAILED: 0}
+
+
+def test_several_answers_are_read_at_once_in_the_order_asked_for(reader: Reader) -> None:
+    spec = spec_of(reader, "discharge_note")
+    keys = [InstanceKey(instance_id=f"discharge_note-i{number}") for number in (1, 7, 0)]
+    details = instance_details(reader, spec, keys, viewer=Viewer.THIS_MACHINE)
+    assert list(details) == [keys[0], keys[2]], "the run lacks one of them"
+    for key, detail in details.items():
+        assert detail == instance_detail(reader, spec, key, viewer=Viewer.THIS_MACHINE)
+        assert detail.instance and detail.instance.instance_id == key.instance_id
+        assert [verdict.instance_id for verdict in detail.annotations] == [key.instance_id] * 2
 
 
 def test_an_instance_shows_request_answer_references_and_scores(reader: Reader) -> None:

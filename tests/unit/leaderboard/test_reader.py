@@ -17,6 +17,7 @@ from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.stages import INGEST, SUMMARIZE
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import codec_of, encode_batch
+from medhelm_spark.lake.example_queries import QUERIES, without_views
 from medhelm_spark.lake.reader import Reader, decode, named_tables, open_reader, table_schema
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES
 from medhelm_spark.lake.views import (
@@ -189,3 +190,17 @@ def test_the_log_holds_no_text(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert any("add" in line for line in lines)
     assert "SECRET" not in log.read_text(encoding="utf-8")
+
+
+def test_the_means_that_the_page_of_tables_shows_are_had_without_spark(reader: Reader) -> None:
+    sql = QUERIES["The mean of each model, with its interval"].replace("'letters'", "'s1'")
+    rows = reader.query(without_views(sql)).to_pylist()
+    assert [(row["scenario"], row["model"], row["mean"], row["count"]) for row in rows] == [
+        ("discharge_note", "alpha/large", 3.25, 2),
+        ("medcalc_bench", "beta/medium", 1.0, 3),
+        ("medcalc_bench", "alpha/large", 0.5, 2),
+        ("triage_choice", "alpha/large", 0.75, 4),
+        ("triage_choice", "beta/medium", 0.75, 4),
+        ("triage_choice", "gamma/small", 0.25, 4),
+    ]
+    assert all(row["ci_low"] < row["mean"] < row["ci_high"] for row in rows if row["count"] > 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.domain.stats import ScoreStatus
-from medhelm_spark.errors import ConfigError, SetupError
+from medhelm_spark.errors import AbsentDataError, ConfigError, SetupError
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.metrics.ehr_sql import DATABASE_VARIABLE
 from medhelm_spark.metrics.ehr_sql_text import query_in, resolved
@@ -205,14 +205,14 @@ def test_database_and_limits_are_checked_before_any_model_is_asked(ward, monkeyp
     for wrong in ({"max_rows": "0"}, {"max_steps": "many"}, {"max_seconds": "nan"}):
         with pytest.raises(ConfigError, match="positive"):
             EHR_SQL.preflight({**given, **wrong})
-    with pytest.raises(ConfigError, match="no database"):
+    with pytest.raises(AbsentDataError, match="no database"):
         EHR_SQL.preflight({})
 
 
 def test_the_database_may_stand_in_the_environment_and_never_in_the_data(ward, monkeypatch):
     asked = state(PATIENTS, correct(PATIENTS), extra_data={"db_path": str(ward)})
     monkeypatch.delenv(DATABASE_VARIABLE, raising=False)
-    with pytest.raises(ConfigError, match="no database"):
+    with pytest.raises(AbsentDataError, match="no database"):
         EHR_SQL.fn([asked], {})
     monkeypatch.setenv(DATABASE_VARIABLE, str(ward))
     EHR_SQL.preflight({})

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import tarfile
 import zipfile
 from pathlib import Path
@@ -161,4 +162,61 @@ def test_a_folder_that_is_absent_says_where_the_data_is_had(tmp_path: Path) -> N
     with pytest.raises(ConfigError, match="a pattern is for local folders"):
         spread(of)
     with pytest.raises(ConfigError, match="unpack the archive"):
-        with_source(texts(tmp_path), ["notes.zip"])
+        with_source(card(source=DataSource(dataset="a/b")), ["notes.zip"])
+
+
+@pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "tgz"])
+def test_an_archive_of_texts_is_read_as_its_folder(tmp_path: Path, ending: str) -> None:
+    notes = {"b & c.txt": "second", "a.txt": "first\nline", "c.md": "no"}
+    (tmp_path / "notes").mkdir()
+    for name, text in notes.items():
+        (tmp_path / "notes" / name).write_text(text)
+    path = str(tmp_path / f"mine.{ending}")
+    for prefix in ("REPO-0123/notes/", ""):  # as a server packs a repository, and the texts alone
+        pack(path, {f"{prefix}{name}": text for name, text in sorted(notes.items())})
+        found = instances(with_source(texts(Path("elsewhere")), [path]))
+        assert [(each.source_id, each.input) for each in found] == [
+            ("a", "first\nline"),
+            ("b & c", "second"),
+        ]
+    by_folder = instances(with_source(texts(Path("elsewhere")), [str(tmp_path / "notes")]))
+    assert [each.instance_id for each in found] == [each.instance_id for each in by_folder]
+    file = with_source(texts(Path("elsewhere")), [path]).source.files[0]
+    halves = [
+        list(read_records(file, DataSource(format="text"), partition=part, partitions=2))
+        for part in (0, 1)
+    ]
+    assert [[record.row for record in half] for half in halves] == [[2], [1]]
+
+
+def pack(path: str, members: dict[str, str]) -> None:
+    if path.endswith("zip"):
+        with zipfile.ZipFile(path, "w") as out:
+            for name, text in members.items():
+                out.writestr(name, text)
+        return
+    with tarfile.open(path, "w:gz" if path.endswith("gz") else "w") as tar:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+
+
+def test_errors_name_a_text_of_an_archive_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "mine.tar.gz"
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in (("notes/doe.txt", b"fine"), ("notes/roe.txt", b"ni\xf1o")):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    of = with_source(texts(Path("elsewhere")), [str(path)])
+    with pytest.raises(DataError) as caught:
+        list(read_card(of))
+    said = f"file 2 of 2 of {path}!notes/*.txt: not UTF-8 at byte 2; save it as UTF-8."
+    assert str(caught.value) == said
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(DataError, match="cut off or damaged"):
+        list(read_card(of))
+    pack(str(path), {"other/readme.md": "x"})
+    with pytest.raises(DataError, match=r"none of its 1 files is called '\*\.txt'"):
+        list(read_card(of))

@@ -184,6 +184,25 @@ def test_race_based_med_from_the_word_file_whose_red_is_wrong(tmp_path: Path) ->
         read("race_based_med", path)
 
 
+def test_race_based_med_takes_any_white_space_and_identical_runs_once(tmp_path: Path) -> None:
+    starts = ["Run 1: ", "Run\u00a02: ", " Run 3:\u00a0", "\tRun\u00a04: ", "Run 5: "]
+    runs = [(start, f"Question {n % 4}?", "An answer.") for n, start in enumerate(starts)]
+    path = word_file(tmp_path / "runs.docx", [t for s, q, a in runs for t in (s + q, a)])
+    found = read("race_based_med", path)
+    assert [one.input.split("Question: ")[1] for one in found] == [
+        f"Question {n % 4}?\nResponse: An answer.\n" for n in range(5)
+    ]
+    assert len({one.instance_id for one in found}) == 4, "which ingest merges"
+
+
+def word_file(path: Path, paragraphs: Sequence[str]) -> Path:
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("word/document.xml", f'<w:d xmlns:w="{space}">{body}</w:d>')
+    return path
+
+
 SCT = ["question_id", "sct_stem", "question", "additional_info", "-2", "-1", "0", "1", "2"]
 
 

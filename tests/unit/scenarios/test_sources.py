@@ -1,6 +1,8 @@
 """Paths, hashes, downloads, folders, Parquet and hub data sets."""
 
 import hashlib
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,8 +16,9 @@ import pytest
 from pyarrow import parquet
 
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile, Split
-from medhelm_spark.errors import ConfigError, DataError, SetupError, UnknownNameError
+from medhelm_spark.errors import AbsentDataError, ConfigError, DataError, UnknownNameError
 from medhelm_spark.scenarios import (
+    Hub,
     fetch,
     localize,
     open_source,
@@ -206,8 +209,45 @@ def test_data_set_kept_as_a_folder(tmp_path: Path) -> None:
 
 def test_hub_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(SetupError, match="needs the package `datasets`"):
+    with pytest.raises(AbsentDataError, match="needs the package `datasets`"):
         next(read_card(hub_card("org/name")))
+
+
+OFFLINE = """
+import sys
+from medhelm_spark.domain.scenario import DataSource
+from medhelm_spark.errors import DataError
+from medhelm_spark.scenarios import Pins, at_commit
+from medhelm_spark.scenarios.hub import read_hub
+
+pins = Pins()
+source = at_commit(DataSource(dataset="clinic/notes", revision="main"), pins)
+print(source.revision, pins.new)
+for record in read_hub(source, ("q",)):
+    print(record.split.value, record.fields["q"])
+try:
+    at_commit(DataSource(dataset="clinic/other", revision="main"))
+except DataError as error:
+    print(error)
+"""
+
+
+def test_a_data_set_in_the_hubs_own_cache_is_read_without_the_hub(tmp_path: Path) -> None:
+    pytest.importorskip("datasets", reason="the hub reader is tested where `datasets` is installed")
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    kept = tmp_path / "hub" / "datasets--clinic--notes"
+    for folder in ("refs", f"snapshots/{commit}/data"):
+        (kept / folder).mkdir(parents=True)
+    (kept / "refs" / "main").write_text(commit)
+    write_parquet(kept / "snapshots" / commit / "data" / "test-00000-of-00001.parquet")
+    environment = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", OFFLINE], env=environment, capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"{commit} {{'clinic/notes@main': '{commit}'}}"
+    assert lines[1:4] == ["test 001", "test None", "test x\x00y"]
+    assert lines[4].startswith("clinic/other: the data set cannot be loaded at revision main")
 
 
 def test_rows_as_the_hub_package_gives_them(
@@ -235,3 +275,20 @@ def test_rows_as_the_hub_package_gives_them(
 def test_a_source_of_nothing() -> None:
     with pytest.raises(ConfigError, match="names no file and no data set"):
         next(read_card(card(source=DataSource(table="a.b.c"), options={"template": "{q}"})))
+
+
+def test_the_hub_that_was_not_reached_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="the hub is asked through `datasets`")
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    folder = tmp_path / "own"
+    folder.mkdir()
+    write_parquet(folder / "test-00000-of-00001.parquet")
+    hub, own = Hub(is_reached=False), DataSource(dataset=str(folder))
+    assert [hub.fetch(own).is_new for _ in range(2)] == [True, False]
+    assert hub.fetch(own).files == 1
+    absent = DataSource(dataset="org/name", revision="0" * 40)
+    with pytest.raises(AbsentDataError, match=r"cannot be loaded at revision 0+ \(ConnectionError"):
+        hub.fetch(absent)
+    assert not datasets.config.HF_HUB_OFFLINE

@@ -11,10 +11,13 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.cli.dry_run import _cells
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.network import LOOPBACK
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import ConfigError, PolicyError
+from medhelm_spark.governance.reach import confined
 from medhelm_spark.stages.decide import decisions_of, refuse
 
 POLICY = Policy(
@@ -29,8 +32,9 @@ def imported(
     tmp_path: Path, level: AccessLevel, attested: Locality | None = None, model: str = "team/pilot"
 ) -> ResolvedRun:
     workspace = Workspace(str(tmp_path / "lake"), None)
-    entries = Entries(run_entries=[f"pubmed_qa:model={model}"]).load(None)
-    known = with_unknown_models(workspace, entries, attested)
+    typed = Entries(run_entries=[f"pubmed_qa:model={model}"], attest_locality=attested)
+    entries = typed.load(None)
+    known = with_unknown_models(workspace, entries)
     (run,) = as_imported(known.resolve(entries), "0" * 64)
     return replace(run, card=replace(run.card, access_level=level))
 
@@ -69,6 +73,43 @@ def test_an_attested_place_is_asked_about_and_recorded(
     decision = asked(imported(tmp_path, AccessLevel.PRIVATE, place))
     assert (decision.allowed, decision.locality) == (is_allowed, place)
     assert decision.rule.endswith(f"(by import-responses --attest-locality {place})")
+
+
+@pytest.mark.parametrize(
+    ("place", "is_allowed"), [(Locality.LOCAL, True), (Locality.TENANT, False)]
+)
+def test_a_model_by_its_name_is_where_the_command_says(
+    tmp_path: Path, place: Locality, is_allowed: bool
+) -> None:
+    workspace = Workspace(str(tmp_path / "lake"), None)
+    model = "vllm/ward@http://127.0.0.1:8000/v1"
+    typed = Entries(run_entries=[f"pubmed_qa:model={model}"])
+    (open_run,) = workspace.resolve(typed.load(None))
+    private = replace(open_run.card, access_level=AccessLevel.PRIVATE)
+    unsaid = asked(replace(open_run, card=private))
+    assert not unsaid.allowed
+    assert "say it with --attest-locality PLACE" in unsaid.rule
+    (run,) = workspace.resolve(replace(typed, attest_locality=place).load(None))
+    decision = asked(replace(run, card=private))
+    assert (decision.role, decision.locality, decision.allowed) == ("model", place, is_allowed)
+    assert decision.rule.endswith(f"(by its name --attest-locality {place})")
+
+
+def test_a_place_is_none_of_the_allowed(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"'moon'.*local, tenant"):
+        Entries(run_entries="pubmed_qa:model=ollama/a", attest_locality="moon").load(None)
+
+
+@pytest.mark.attack("levels", "a server outside that a command calls local")
+def test_a_server_elsewhere_is_not_local_because_a_command_says_so(tmp_path: Path) -> None:
+    workspace = Workspace(str(tmp_path / "lake"), None)
+    entry = "pubmed_qa:model=vllm/ward@https://models.example.org/v1"
+    typed = Entries(run_entries=[entry], attest_locality=Locality.LOCAL)
+    (run,) = workspace.resolve(typed.load(None))
+    route = factory_of(run.deployment).route(run.deployment)
+    reach = confined(POLICY, AccessLevel.PRIVATE, run.deployment, route).reach
+    assert reach is not None
+    assert reach.networks == LOOPBACK, "each connection's peer is compared with them"
 
 
 def test_public_answers_need_no_place(tmp_path: Path) -> None:

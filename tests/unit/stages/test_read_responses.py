@@ -1,11 +1,54 @@
-"""Lines of a file of answers, as they are read; no JVM is started."""
+"""Answers as they are read, from files of every form; no JVM is started."""
 
+import csv
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import openpyxl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-from medhelm_spark.errors import DataError
-from medhelm_spark.stages.import_responses import File, ReadResponses, check_file
+from medhelm_spark.errors import DataError, UnknownNameError
+from medhelm_spark.stages.read_responses import (
+    File,
+    ReadResponses,
+    Response,
+    answers_at,
+    check_file,
+    parse_fields,
+)
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def written(path: Path, rows: Rows) -> Path:
+    """The rows in a file of the form that its ending says."""
+    if path.suffix in (".csv", ".tsv"):
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]), delimiter=",\t"[path.suffix == ".tsv"])
+            writer.writeheader()
+            writer.writerows(rows)
+    elif path.suffix == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(list(rows)), path)
+    elif path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for cells in [list(rows[0]), *(list(row.values()) for row in rows)]:
+            book.active.append(cells)
+        book.save(path)
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(list(rows)))
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path, fields: str = "") -> list[Response]:
+    answers = answers_at(str(path), parse_fields(fields))
+    check_file(answers)
+    return list(ReadResponses(answers)([File(path=str(path))]))
 
 
 def test_a_number_without_end_is_no_count(tmp_path: Path) -> None:
@@ -14,12 +57,50 @@ def test_a_number_without_end_is_no_count(tmp_path: Path) -> None:
         '{"source_id": "1", "completion": "A", "prompt_tokens": 1e999, "completion_tokens": "nan", '
         '"request_time": "inf"}'
     )
-    (read,) = ReadResponses()([File(path=str(path), data_version="v")])
-    assert (read.problem, read.completion) == (None, "A")
-    assert (read.prompt_tokens, read.completion_tokens, read.request_time) == (None, None, None)
+    (answer,) = read(path)
+    assert (answer.problem, answer.completion) == (None, "A")
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.request_time) == (None,) * 3
+
+
+ENDINGS = ("jsonl", "json", "csv", "tsv", "parquet", "xlsx")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_form_of_file_gives_the_same_answers(tmp_path: Path, ending: str) -> None:
+    rows = [
+        {"letter": "a1", "answer": "yes,\nurgent", "try": 0, "seconds": 0.5},
+        {"letter": "a1", "answer": "no", "try": 1, "seconds": 1.5},
+        {"letter": "a2", "answer": "żółć", "try": 0, "seconds": 2.5},
+    ]
+    path = written(tmp_path / f"answers.{ending}", rows)
+    answers = read(path, "source_id=letter,completion=answer,trial=try,request_time=seconds")
+    assert [(a.source_id, a.completion, a.trial, a.request_time) for a in answers] == [
+        tuple(row.values()) for row in rows
+    ]
+
+
+def test_lines_of_json_may_lie_in_a_file_that_is_called_json_or_anything(tmp_path: Path) -> None:
+    for name in ("answers.json", "answers.out"):
+        path = tmp_path / name
+        path.write_text('{"source_id": "a", "completion": "b"}\n')
+        assert [answer.completion for answer in read(path)] == ["b"]
+
+
+@pytest.mark.parametrize("ending", ("csv", "parquet", "xlsx"))
+def test_a_table_without_the_needed_columns_is_refused_before_its_rows(
+    tmp_path: Path, ending: str
+) -> None:
+    path = written(tmp_path / f"answers.{ending}", [{"letter": "Jane Roe", "answer": "yes"}])
+    with pytest.raises(DataError) as caught:
+        read(path)
+    said = str(caught.value)
+    assert said.startswith(f"{path}: needs column 'source_id' or 'instance_id', 'completion'")
+    assert said.endswith("--fields says what the columns are called.")
+    assert "Roe" not in said
 
 
 GOOD = '{"source_id": "q0", "completion": "Jane Roe"}\n'
+SECOND = '{"source_id": "q0", "completion": "a", "trial": 1}\n'
 
 
 @pytest.mark.parametrize(
@@ -27,9 +108,13 @@ GOOD = '{"source_id": "q0", "completion": "Jane Roe"}\n'
     [
         ('{"source_id": "q0"}', "line 1: no completion."),
         ('{"completion": "yes"}', "line 1: neither source_id nor instance_id."),
+        ('{"source_id": "", "completion": "yes"}', "line 1: neither source_id nor instance_id."),
         ('{"source_id": "q0", "completion": ["a"]}', "line 1: completion is not text."),
         (GOOD + GOOD.replace("Jane", "John"), "line 2: its id stands in line 1 too."),
-        (GOOD + "{", "line 2: "),
+        (GOOD + SECOND * 2, "line 3: its id stands in line 2 too for trial 1."),
+        (SECOND.replace("1}", "-1}"), "line 1: trial is no whole number from 0 on."),
+        (SECOND.replace("1}", '"first"}'), "line 1: trial is no whole number from 0 on."),
+        (GOOD + "{", "line 2: broken_json."),
         ("", "has no line."),
     ],
 )
@@ -37,14 +122,95 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, said: st
     path = tmp_path / "answers.jsonl"
     path.write_text(text)
     with pytest.raises(DataError) as caught:
-        check_file(path, {})
-    assert str(caught.value).startswith(f"{path}: {said}")
-    assert "Roe" not in str(caught.value)
+        read(path)
+    assert str(caught.value) == f"{path}: {said}"
+
+
+def test_a_bad_row_of_a_csv_is_refused_with_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("source_id,completion\nq0,yes\nq0,no\n")
+    with pytest.raises(DataError, match="row 2: its id stands in row 1 too"):
+        read(path)
 
 
 def test_a_good_file_passes_by_the_names_of_its_own_fields(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"Row": 1, "Answer": "a"}\n{"Row": 2, "Answer": 3}\n')
-    check_file(path, {"source_id": "Row", "completion": "Answer"})
+    assert len(read(path, "source_id=Row,completion=Answer")) == 2
     with pytest.raises(DataError, match="line 1: neither source_id"):
-        check_file(path, {})
+        read(path)
+    with pytest.raises(UnknownNameError, match="unknown field 'answer'"):
+        answers_at(str(path), {"answer": "Answer"})
+
+
+def completion(text: str) -> dict[str, Any]:
+    """What a server of OpenAI's protocol sends back."""
+    return {
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 211, "completion_tokens": 3, "total_tokens": 214},
+    }
+
+
+def test_an_inference_table_of_a_deployed_application(tmp_path: Path) -> None:
+    """Requests and responses as JSON texts, beside the caller's own id of the request."""
+    rows = [
+        {
+            "client_request_id": name,
+            "databricks_request_id": f"d-{name}",
+            "request_time": "2026-03-02T08:00:00Z",
+            "status_code": 200,
+            "execution_duration_ms": 812,
+            "request": json.dumps({"messages": [{"role": "user", "content": "Jane Roe"}]}),
+            "response": json.dumps(completion("yes")),
+        }
+        for name in ("q0", "q1")
+    ]
+    answers = read(
+        written(tmp_path / "logged.parquet", rows),
+        "source_id=client_request_id,completion=response.choices.0.message.content,"
+        "prompt_tokens=response.usage.prompt_tokens",
+    )
+    assert [(a.source_id, a.completion, a.prompt_tokens) for a in answers] == [
+        ("q0", "yes", 211),
+        ("q1", "yes", 211),
+    ]
+    assert answers[0].request_time is None, "the moment of a request is not its duration"
+
+
+@pytest.mark.parametrize(
+    ("answer", "path"),
+    [("yes", "answer"), ({"result": "yes", "errorMessage": None}, "answer.result")],
+)
+def test_the_output_of_ai_query_is_a_text_or_a_struct(
+    tmp_path: Path, answer: object, path: str
+) -> None:
+    file = written(tmp_path / "answered.parquet", [{"letter_id": 7, "answer": answer}])
+    (read_answer,) = read(file, f"source_id=letter_id,completion={path}")
+    assert (read_answer.source_id, read_answer.completion) == ("7", "yes")
+
+
+def test_traces_that_mlflow_exports(tmp_path: Path) -> None:
+    """A table of traces: the output as it was returned, tags by name, times in milliseconds."""
+    rows = [
+        {
+            "trace_id": f"tr-{number}",
+            "client_request_id": None,
+            "state": "OK",
+            "request_time": 1795451286856,
+            "execution_duration": 52,
+            "request": {"letter": "Jane Roe"},
+            "response": response,
+            "trace_metadata": {"mlflow.traceOutputs": json.dumps(response)},
+            "tags": {"mlflow.traceName": "triage", "letter_id": f"q{number}"},
+        }
+        for number, response in enumerate(["yes", completion("no")])
+    ]
+    first = written(tmp_path / "plain.jsonl", rows[:1])
+    (plain,) = read(first, "source_id=tags.letter_id,completion=response")
+    assert (plain.source_id, plain.completion, plain.request_time) == ("q0", "yes", None)
+    second = written(tmp_path / "nested.jsonl", rows[1:])
+    for path in ("response", "trace_metadata.mlflow.traceOutputs"):
+        fields = f"source_id=tags.letter_id,completion={path}.choices.0.message.content"
+        (nested,) = read(second, fields)
+        assert (nested.source_id, nested.completion) == ("q1", "no")

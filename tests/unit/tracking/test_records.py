@@ -137,6 +137,8 @@ def test_a_value_over_6000_bytes_is_hashed() -> None:
 def test_metrics_of_a_run() -> None:
     values = metrics_of([run("qa", stat(mean=0.5), stat("f1@medhelm-0.8", 0.25))], 0.75)
     assert values == {
+        "0_scores/mean_win_rate": 0.75,
+        "0_scores/qa": 0.5,
         "mean_win_rate": 0.75,
         "qa/exact_match": 0.5,
         "qa/exact_match_ci_low": 0.25,

@@ -12,8 +12,15 @@ import pytest
 
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
 from medhelm_spark.errors import SetupError
-from medhelm_spark.tracking import TrackedSuite, default_uri, track_release, track_suite
+from medhelm_spark.tracking import (
+    TrackedSuite,
+    default_uri,
+    run_name,
+    track_release,
+    track_suite,
+)
 from medhelm_spark.tracking.records import metrics_of, original_name, params_of
+from medhelm_spark.tracking.store import runs_address
 from tests.unit.tracking.rows import MODEL, run, spec, stat, suite
 
 LAKE = {"stats": ("/lake/stats", 0), "instances": ("main.med.instances", 3)}
@@ -67,7 +74,7 @@ def test_a_parent_holds_the_numbers_and_the_delta_versions(mlflow: Tracked) -> N
     tracked = suite(run("qa"), run("notes"), mean_win_rate=0.5, delta_versions=LAKE)
     logged = mlflow.client.get_run(mlflow.suite(tracked))
     assert logged.data.metrics == metrics_of(tracked.runs, 0.5)
-    assert logged.info.run_name == "acme/small (s1)"
+    assert logged.info.run_name == "small (s1, acme)"
     assert logged.info.status == "FINISHED"
     tags = own_tags(logged)
     assert len(tags.pop("key")) == 32
@@ -79,6 +86,40 @@ def test_a_parent_holds_the_numbers_and_the_delta_versions(mlflow: Tracked) -> N
         "stats@v0": {"path": "/lake/stats", "delta_table_version": 0},
         "instances@v3": {"delta_table_name": "main.med.instances", "delta_table_version": 3},
     }
+
+
+def test_the_experiment_says_that_its_runs_are_looked_at(mlflow: Tracked) -> None:
+    kind = "mlflow.experimentKind"
+    mlflow.client.create_experiment(mlflow.experiment)  # as an earlier version made it
+    mlflow.suite(suite())
+    made = mlflow.client.get_experiment_by_name(mlflow.experiment)
+    assert made and made.tags[kind] == "custom_model_development"
+    mlflow.client.set_experiment_tag(made.experiment_id, kind, "genai_development")
+    mlflow.suite(suite())
+    chosen = mlflow.client.get_experiment_by_name(mlflow.experiment)
+    assert chosen and chosen.tags[kind] == "genai_development", "what somebody chose stays"
+    track_suite(suite(), mlflow.uri, mlflow.experiment + "-new")
+    new = mlflow.client.get_experiment_by_name(mlflow.experiment + "-new")
+    assert new and new.tags[kind] == "custom_model_development"
+
+
+@pytest.mark.parametrize(
+    ("uri", "start"),
+    [
+        ("http://me:secret@mlflow.example.org/?t=1", "http://***@mlflow.example.org/#"),
+        ("sqlite:////lake/mlflow.db", "http://127.0.0.1:5000/#"),
+        ("databricks", None),
+        (None, None),
+    ],
+)
+def test_the_page_of_the_runs_has_an_address(uri: str | None, start: str | None) -> None:
+    page = "/experiments/7/runs?workflowType=machine_learning&compareRunsMode=CHART"
+    assert runs_address(uri, "7") == (start and start + page)
+
+
+def test_a_run_is_known_by_the_beginning_of_its_name() -> None:
+    assert run_name("baseline", "s") == "baseline (s)"
+    assert run_name("a/b/c", "release r") == "c (release r, a/b)"
 
 
 def test_a_child_holds_its_run_spec_and_what_may_change_as_tags(mlflow: Tracked) -> None:
@@ -133,6 +174,8 @@ def test_a_number_that_is_gone_becomes_nan_once(mlflow: Tracked) -> None:
     metrics = mlflow.client.get_run(first).data.metrics
     gone = {key for key, value in metrics.items() if math.isnan(value)}
     assert gone == {
+        "0_scores/mean_win_rate",
+        "0_scores/notes",
         "mean_win_rate",
         "notes/exact_match",
         "notes/exact_match_ci_high",
@@ -196,7 +239,7 @@ def test_more_than_a_batch_holds_and_names_that_mlflow_refuses(mlflow: Tracked) 
     counts = {f"rows {i}": i for i in range(150)}
     one = run("qa", *(stat(name) for name in names), metrics=specs)
     logged = mlflow.client.get_run(mlflow.suite(suite(replace(one, counts=counts))))
-    assert len(logged.data.metrics) == 402 * 3 + 2
+    assert len(logged.data.metrics) == 402 * 3 + 2 + 1
     keys = {original_name(key.partition("/")[2]) for key in logged.data.metrics}
     assert keys.issuperset(names)
     (child,) = mlflow.runs("run_spec")
@@ -213,7 +256,7 @@ def test_a_release_has_one_run_per_deployment(mlflow: Tracked) -> None:
     assert mlflow.release("hash1", first, other, second) == run_ids
     large, small = (mlflow.client.get_run(run_id) for run_id in run_ids)
     assert own_tags(large)["model_deployment"] == "acme/large"
-    assert large.info.run_name == "acme/large (release 2026.1)"
+    assert large.info.run_name == "large (release 2026.1, acme)"
     assert len(large.inputs.dataset_inputs) == 2
     assert small.data.metrics["qa/exact_match"] == 0.75, "the suite named last stands"
     assert small.data.metrics["notes/exact_match"] == 0.5

@@ -1,0 +1,244 @@
+"""Small runs beside inspect_ai and MedHELM: the same questions through the same server, in one run.
+
+Every way is a process of its own, from nothing to scores; the server answers at once, so that what
+is measured is each program's own time. Ours is measured three times: on a fresh lake, again where
+nothing is left to do, and as a second run of other questions in one session.
+
+    python -m benchmarks.small --inspect VENV --medhelm VENV [--sizes 10 2000 10000]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.loads import ORIGINAL, abstracts, write_benchmark
+
+PORT = 8012
+URL = f"http://127.0.0.1:{PORT}/v1"
+MODEL = "local/yes"
+OURS, INSPECT, THEIRS = "medhelm_spark", "0.3.285", "0.8.0"
+ENTRY = "medhelm_configurable_benchmark:config_path={}benchmark.yaml,model=" + MODEL
+PROMPT = "Abstract: {context}\n\nQuestion: {question}\n\nReply with one word: yes, no or maybe."
+CONCURRENCY = 64
+SIZES = (10, 2_000, 10_000)
+MAX_TOKENS = 16
+
+INSPECT_TASK = """\
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample, json_dataset
+from inspect_ai.scorer import exact
+from inspect_ai.solver import generate
+
+
+@task
+def questions():
+    return Task(dataset=json_dataset("samples.jsonl"), solver=generate(), scorer=exact())
+"""
+SECOND_RUN = """
+import sys, time
+from medhelm_spark import Evaluation
+evaluation = Evaluation("lake-session", site="ours", tracking=False)
+for number, entry in enumerate(sys.argv[1:]):
+    started = time.perf_counter()
+    evaluation.run(entry, suite=f"s{number}")
+    print(time.perf_counter() - started, flush=True)
+"""
+
+
+def write_all(folder: Path, data: Path, count: int) -> None:
+    """The questions in the form of each program, with its configuration.
+
+    The folders `first` and `second` hold as many questions each, which differ in their wording.
+    """
+    texts = abstracts(data, min(count, 1000))
+    for name in ("first", "second"):
+        # Where there are fewer abstracts than questions, a number makes each request a new one.
+        rows = [
+            {
+                "context": texts[number % len(texts)][0],
+                "question": f"{name} {number}: {texts[number % len(texts)][1]}",
+                "correct_answer": texts[number % len(texts)][2],
+            }
+            for number in range(count)
+        ]
+        (folder / name).mkdir()
+        write_benchmark(folder / name, PROMPT, MAX_TOKENS, rows)
+    samples = ({"input": PROMPT.format(**row), "target": row["correct_answer"]} for row in rows)
+    (folder / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in samples))
+    (folder / "questions.py").write_text(INSPECT_TASK)
+    _write_ours(folder / "ours")
+    _write_theirs(folder / "theirs")
+
+
+def _write_ours(folder: Path) -> None:
+    deployment = {
+        "name": MODEL,
+        "engine": "openai",
+        "locality": "local",
+        "max_concurrency": CONCURRENCY,
+        "client_spec": {"args": {"base_url": URL, "model": "yes", "logprobs": False}},
+    }
+    _write(folder, model_deployments=[deployment])
+
+
+def _write_theirs(folder: Path) -> None:
+    """MedHELM's own, with its tokenizer of white space, which needs no download."""
+    deployment = {
+        "name": MODEL,
+        "model_name": MODEL,
+        "tokenizer_name": MODEL,
+        "max_sequence_length": 100_000,
+        "client_spec": {
+            "class_name": "helm.clients.vllm_client.VLLMChatClient",
+            "args": {"base_url": f"{URL}/", "vllm_model_name": "yes"},
+        },
+    }
+    tokenizer = {
+        "name": MODEL,
+        "tokenizer_spec": {"class_name": "helm.tokenizers.simple_tokenizer.SimpleTokenizer"},
+        "prefix_token": "",
+        "end_of_text_token": "",
+    }
+    model = {
+        "name": MODEL,
+        "display_name": "yes",
+        "description": "Always yes.",
+        "creator_organization_name": "none",
+        "access": "open",
+        "release_date": date(2025, 1, 1),
+        "tags": ["TEXT_MODEL_TAG", "INSTRUCTION_FOLLOWING_MODEL_TAG"],
+    }
+    _write(folder, model_deployments=[deployment], tokenizer_configs=[tokenizer])
+    (folder / "model_metadata.yaml").write_text(yaml.safe_dump({"models": [model]}))
+
+
+def _write(folder: Path, **files: Any) -> None:
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump({name: content}))
+
+
+@contextmanager
+def server() -> Iterator[None]:
+    """The server that answers at once, ready."""
+    process = subprocess.Popen([sys.executable, "-m", "benchmarks.answering_server", str(PORT)])
+    try:
+        time.sleep(1)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def ours(lake: str) -> list[str]:
+    """The command of ours."""
+    return [
+        sys.executable, "-m", "medhelm_spark.cli", "run", "-r", ENTRY.format("first/"),
+        "--suite", "s", "-o", lake, "--local-path", "ours", "--no-tracking",
+    ]  # fmt: skip
+
+
+def inspect(venv: Path) -> list[str]:
+    """The command of inspect_ai, as many requests at once as ours."""
+    return [
+        str(venv / "bin" / "inspect"), "eval", "questions.py", "--model", "openai-api/local/yes",
+        "--max-connections", str(CONCURRENCY), "--max-samples", str(CONCURRENCY),
+        "--display", "none", "--log-dir", "logs",
+    ]  # fmt: skip
+
+
+def medhelm(venv: Path) -> list[str]:
+    """The command of MedHELM, without its cache."""
+    return [
+        str(venv / "bin" / "medhelm-run"), "--run-entries", ENTRY.format(""), "-m", "1000000",
+        "-o", "out",
+        "--local-path", "../theirs", "--disable-cache", "-n", str(CONCURRENCY), "--suite", "s",
+    ]  # fmt: skip
+
+
+def seconds_of(command: Sequence[str], folder: Path) -> float:
+    """How long a command takes in a folder; SystemExit where it fails."""
+    env = {"LOCAL_BASE_URL": URL, "LOCAL_API_KEY": "none", "HF_HUB_OFFLINE": "1"}
+    started = time.perf_counter()
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **env}
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{(done.stdout + done.stderr)[-3000:]}")
+    return time.perf_counter() - started
+
+
+def second_run(folder: Path) -> float:
+    """The second of two runs of other questions in one session."""
+    entries = [ENTRY.format("first/"), ENTRY.format("second/")]
+    command = [sys.executable, "-c", SECOND_RUN, *entries]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def measure(count: int, data: Path, venvs: Mapping[str, Path]) -> dict[str, float]:
+    """Seconds of every way at one size, ours before and after the others."""
+    taken: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as name, server():
+        folder = Path(name)
+        write_all(folder, data, count)
+        taken[f"{OURS}, fresh lake"] = seconds_of(ours("lake"), folder)
+        taken[f"{OURS}, nothing left to do"] = seconds_of(ours("lake"), folder)
+        taken[f"{OURS}, second run of a session"] = second_run(folder)
+        taken[f"inspect_ai {INSPECT}"] = seconds_of(inspect(venvs["inspect"]), folder)
+        taken[f"MedHELM {THEIRS}"] = seconds_of(medhelm(venvs["medhelm"]), folder / "first")
+        taken[f"{OURS}, fresh lake, again"] = seconds_of(ours("again"), folder)
+    return taken
+
+
+def report(taken: Mapping[int, Mapping[str, float]]) -> str:
+    """The seconds of every way at every size as markdown."""
+    sizes = list(taken)
+    lines = [
+        "# Small runs beside inspect_ai and MedHELM",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads. PubMedQA's questions to "
+        f"one server that answers at once, {CONCURRENCY} at a time; seconds from nothing to "
+        "scores, each way a process of its own, one after the other. MedHELM without its cache and "
+        "its summarise step.",
+        "",
+        f"| way | {' | '.join(f'{size:,} questions' for size in sizes)} |",
+        f"|---|{'---|' * len(sizes)}",
+    ]
+    for way in taken[sizes[0]]:
+        cells = " | ".join(f"{taken[size][way]:.1f}" for size in sizes)
+        lines.append(f"| {way} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure every way at every size and keep the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("--inspect", "--medhelm"):
+        parser.add_argument(name, type=Path, required=True)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--data", type=Path, default=ORIGINAL)
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results/small.md")
+    args = parser.parse_args()
+    venvs = {"inspect": args.inspect.absolute(), "medhelm": args.medhelm.absolute()}
+    taken = {}
+    for size in args.sizes:
+        taken[size] = measure(size, args.data, venvs)
+        sys.stderr.write(f"{size}: {taken[size]}\n")
+    args.output.write_text(report(taken), encoding="utf-8")
+    sys.stdout.write(report(taken))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The pictures of the pages, taken from the current code: the demo's board, its answers, MLflow.
+
+Run it as `make pictures`; it needs chromium and, for the small model, what `fetch-model` fetched.
+"""
+
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+from playwright.sync_api import Page, sync_playwright
+
+from medhelm_spark import Evaluation
+from medhelm_spark.tracking.store import server_command
+
+HERE = Path(__file__).parent
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DASHBOARD, MLFLOW = 8521, 8522
+WAIT_MS = 60_000
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+@contextmanager
+def served(words: Sequence[str], address: str) -> Iterator[None]:
+    """A server of its own process, once it answers."""
+    server = subprocess.Popen(words, **QUIET)
+    try:
+        end = time.monotonic() + WAIT_MS / 1000
+        while not answers(address):
+            if server.poll() is not None or time.monotonic() > end:
+                raise SystemExit(f"{shlex.join(words)} does not answer at {address}")
+            time.sleep(0.2)
+        yield
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def answers(address: str) -> bool:
+    """Whether a server answers there."""
+    try:
+        with urlopen(address, timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def board(page: Page) -> None:
+    """The board as it opens."""
+    page.goto(f"http://127.0.0.1:{DASHBOARD}")
+    page.get_by_role("region", name="Leaderboard").wait_for()
+    keep(page, "dashboard")
+
+
+def instance(page: Page) -> None:
+    """One answer behind a number."""
+    page.get_by_role("region", name="Leaderboard").get_by_role("link").first.click()
+    page.locator(".ms-answer").wait_for()
+    keep(page, "answers")
+
+
+def compared(page: Page) -> None:
+    """Two models in MLflow, ticked and compared."""
+    page.goto(f"http://127.0.0.1:{MLFLOW}")
+    page.get_by_role("link", name="medhelm-spark", exact=False).first.click()
+    for number in (1, 2):
+        page.get_by_role("checkbox").nth(number).check()
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_text("Comparing 2 Runs").wait_for()
+    keep(page, "mlflow-compare")
+
+
+def keep(page: Page, name: str) -> None:
+    """Save what is seen, once nothing moves."""
+    page.wait_for_load_state("networkidle")
+    time.sleep(1)
+    page.screenshot(path=HERE / f"{name}.png")
+
+
+def main() -> None:
+    """Run the demo into a lake of its own, open what shows it, and take the pictures."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit(f"a browser is needed: one of {', '.join(BROWSERS)}")
+    with tempfile.TemporaryDirectory() as name:
+        lake = str(Path(name, "lake"))
+        command = [sys.executable, "-m", "medhelm_spark.cli"]
+        subprocess.run([*command, "demo", "-o", lake], check=True, stdout=subprocess.DEVNULL)
+        uri = Evaluation(lake).tracking_uri or ""
+        variables, _, line = server_command(uri).partition(" mlflow ")
+        mlflow = f"env {variables} {sys.executable} -m mlflow {line} --port {MLFLOW}"
+        serve = [*command, "serve", "-o", lake, "--suite", "demo", "-p", str(DASHBOARD)]
+        with (
+            served(serve, f"http://127.0.0.1:{DASHBOARD}/_stcore/health"),
+            served(shlex.split(mlflow), f"http://127.0.0.1:{MLFLOW}/health"),
+            sync_playwright() as playwright,
+        ):
+            chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+            page = chromium.new_page(viewport={"width": 1280, "height": 860})
+            page.set_default_timeout(WAIT_MS)
+            board(page)
+            instance(page)
+            compared(page)
+            chromium.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Answers as a person reads them, and which other method would read those that count as wrong."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from medhelm_spark.adaptation.extraction import WORDS
+from medhelm_spark.api.results import Answer, Answers
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.request import Prompt, RequestState
+from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, RunSpec
+from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.domain.thinking import without_thinking
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import (
+    BoardRun,
+    InstanceDetail,
+    InstancePage,
+    InstanceScore,
+    Only,
+    Viewer,
+    instance_details,
+    instances_of,
+)
+from medhelm_spark.metrics import Metric, Params, metrics_for
+from medhelm_spark.stages.states import read_state
+
+MOST_READ_AGAIN = 500
+"""Of so many answers of a run it is tried how another method reads them."""
+
+
+def answers_of(
+    reader: Reader, runs: Iterable[BoardRun], *, only: Only | None, limit: int
+) -> Answers:
+    """Up to `limit` answers of these runs, one run after the other, with a note on each run."""
+    shown: list[Answer] = []
+    notes: list[str] = []
+    for run in runs:
+        left = limit - len(shown)
+        page = instances_of(reader, run.run_spec, limit=max(left, 1), only=only)
+        shown += islice(_texts(reader, run.run_spec, page.scores), left)
+        notes.append(_note(reader, run, only))
+    return Answers(answers=tuple(shown), notes=tuple(notes))
+
+
+def _details(
+    reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]
+) -> Iterator[tuple[InstanceScore, InstanceDetail]]:
+    keys = [score.key for score in scores]
+    # Who runs this here reads the lake itself: no page stands between.
+    details = instance_details(reader, spec, keys, viewer=Viewer.THIS_MACHINE)
+    return ((score, details[score.key]) for score in scores if score.key in details)
+
+
+def _texts(reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]) -> Iterator[Answer]:
+    for score, detail in _details(reader, spec, scores):
+        read = read_state(_state(spec, detail), spec)
+        is_read = spec.answer_extraction is not None and read.unreadable is False
+        references = detail.instance.references if detail.instance else ()
+        yield Answer(
+            scenario_name=spec.scenario_name,
+            model_deployment=spec.model_deployment,
+            number=score.number,
+            instance_id=score.key.instance_id,
+            prompt=_asked(detail.prompt),
+            answer=_answered(detail),
+            read=read.completions[0].text if read.completions and is_read else None,
+            references=tuple(ref.text for ref in references if ref.is_correct),
+            metric=spec.main_metric,
+            value=score.value,
+            status=_status(score, detail),
+            levels=detail.levels | {spec.access_level},
+        )
+
+
+def _asked(prompt: Prompt | None) -> str:
+    """The text of a prompt; of a conversation its last turn."""
+    if prompt is None:
+        return ""
+    return prompt.messages[-1].content if prompt.messages else prompt.text
+
+
+def _answered(detail: InstanceDetail) -> str | None:
+    if detail.result is None or not detail.result.completions:
+        return None
+    return without_thinking(detail.result.completions[0]).text
+
+
+def _status(score: InstanceScore, detail: InstanceDetail) -> str:
+    failure = detail.result.failure if detail.result else None
+    return failure.value if failure else score.status.value
+
+
+def _state(spec: RunSpec, detail: InstanceDetail) -> RequestState:
+    """The answer as the stage `score` gets it, of what the metrics of `_reader_of` need."""
+    instance, result, stats = detail.instance, detail.result, detail.stats
+    return RequestState(
+        run_spec_id=spec.run_spec_id,
+        instance_id=stats.instance_id if stats else "",
+        perturbation=stats.perturbation if stats else "",
+        train_trial_index=stats.train_trial_index if stats else 0,
+        trial_index=stats.trial_index if stats else 0,
+        split=spec.main_split,
+        input=instance.input if instance else "",
+        references=instance.references if instance else (),
+        completions=(result.completions or None) if result else None,
+    )
+
+
+def _note(reader: Reader, run: BoardRun, only: Only | None) -> str:
+    """How many answers a run has, of which kinds, and what would read those that count as wrong."""
+    spec = run.run_spec
+    wrong = instances_of(reader, spec, limit=MOST_READ_AGAIN, only=Only.WRONG)
+    unread = instances_of(reader, spec, limit=MOST_READ_AGAIN, only=Only.UNREAD)
+    total = instances_of(reader, spec, limit=1).total
+    kinds = ", ".join(f"{count} {kind}" for kind, count in wrong.counts.items())
+    parts = [
+        f"{spec.scenario_name} of {spec.model_deployment}: {counted(total, 'answer')}, {kinds}",
+        _STRICT if only is Only.UNREAD and spec.reading == ExtractionMethod.STRICT else "",
+        _hint(reader, run, wrong, unread),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+_STRICT = "they are compared as they stand (strict), so that none counts as unread"
+
+
+def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePage) -> str:
+    spec = run.run_spec
+    reading = _metric_of(spec)
+    if reading is None or run.info is None:
+        return ""
+    scores = {score.key: score for page in (wrong, unread) for score in page.scores}
+    missed = list(scores.values())[:MOST_READ_AGAIN]
+    details = [detail for _, detail in _details(reader, spec, missed)]
+    matches = {
+        method.value: _matches(spec, method, details, reading, run.info)
+        for method in _methods(details)
+        if method.value != spec.reading
+    }
+    best = max(matches, key=matches.__getitem__, default="")  # of equals the first
+    if not best or not matches[best]:
+        return ""
+    return (
+        f"{matches[best]} of {len(details)} match as {best}: a run entry with "
+        f"answer_extraction={best} reads them so"
+    )
+
+
+def _methods(details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
+    """The methods that take no field or pattern, the one made for these references first."""
+    instances = [detail.instance for detail in details if detail.instance]
+    correct = [ref.text for instance in instances for ref in instance.references if ref.is_correct]
+    if all(text.strip().lower() in WORDS for text in correct):
+        return (ExtractionMethod.YES_NO, ExtractionMethod.CHOICE)
+    return (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
+
+
+def _metric_of(spec: RunSpec) -> tuple[Metric, Params] | None:
+    """The metric behind the main score where it reads an answer's text and nothing beyond it."""
+    for metric, params in metrics_for(spec.metrics):
+        names = {stat.name for stat in metric.emitted(params)}
+        if spec.main_metric in names and metric.takes_readings:
+            return metric, params
+    return None
+
+
+def _matches(
+    spec: RunSpec,
+    method: ExtractionMethod,
+    details: Sequence[InstanceDetail],
+    reading: tuple[Metric, Params],
+    info: MetricInfo,
+) -> int:
+    """How many of these answers have the best score once `method` reads them."""
+    metric, params = reading
+    otherwise = replace(spec, answer_extraction=AnswerExtraction(method=method))
+    states = [read_state(_state(spec, detail), otherwise) for detail in details]
+    best = info.minimum if info.lower_is_better else info.maximum
+    return sum(
+        score.value == best
+        for row in metric.fn(states, params)
+        for score in row
+        if score.name == spec.main_metric
+    )

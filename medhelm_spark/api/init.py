@@ -1,0 +1,168 @@
+"""`init`: a benchmark folder on one's own table or file, checked by what a run checks."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from medhelm_spark.api.own_columns import check_own_columns
+from medhelm_spark.api.results import InitializedBenchmark
+from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.config.new_benchmark import NewBenchmark
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
+from medhelm_spark.domain.scenario import Instance, ScenarioCard
+from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.helm.own_benchmark import load_benchmark
+from medhelm_spark.helm.scenario_args import CONFIG_PATH, CONFIGURABLE
+from medhelm_spark.scenarios import Record, check_card, parse_records, read_records
+from medhelm_spark.stages.source_tables import Columns, columns_of_table
+
+MOST_LABELS = 20
+MOST_CHARACTERS = 40
+TRIED_ROWS = 100
+CONFIGURATION, PROMPT = "benchmark.yaml", "prompt.txt"
+
+
+def init_benchmark(
+    workspace: Workspace,
+    folder: str | Path | None,
+    place: str,
+    *,
+    text: str,
+    label: str,
+    id_column: str | None,
+) -> InitializedBenchmark:
+    """Write `benchmark.yaml` and `prompt.txt` into a new folder.
+
+    Nothing of the data's rows gets into it but the right answers, where there are few.
+
+    Args:
+        workspace: whose session reads a table.
+        folder: the new folder (None: named after the table or file).
+        place: a file, or `table:NAME`.
+        text: the column that a prompt shows.
+        label: the column of right answers.
+        id_column: the column of ids (None: `id` where there is one, else the row's number).
+
+    Raises:
+        ConfigError: the folder is there already, or its name has a comma; a column is empty.
+        DataError: the data cannot be read, lacks a column, or has no usable row.
+    """
+    folder = Path(folder) if folder else Path(_name_of(place))
+    _check(folder, {"text": text, "label": label, "id": id_column})
+    new = NewBenchmark(
+        name=re.sub(r"[^\w. -]", "-", folder.name).upper(),
+        place=_from(folder, place),
+        text=text,
+        label=label,
+        id=id_column,
+    )
+    folder.mkdir(parents=True)
+    try:
+        card = _written(folder, new, workspace)
+        columns = _columns(workspace, card, label)
+        new = replace(new, labels=_few(columns), is_short=_are_short(columns.values))
+        card = _written(folder, new, workspace)
+        prompt = _filled(card, columns.head)
+    except BaseException:
+        for name in (CONFIGURATION, PROMPT):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+        raise
+    return InitializedBenchmark(
+        folder=folder,
+        entry=f"{CONFIGURABLE}:{CONFIG_PATH}={folder / CONFIGURATION}",
+        rows=columns.rows,
+        labels=new.labels,
+        prompt=prompt,
+    )
+
+
+def _check(folder: Path, columns: dict[str, str | None]) -> None:
+    for name, column in columns.items():
+        if column is not None and not column.strip():
+            raise ConfigError(f"{name} (--{name}) is empty; allowed: a column of the data.")
+    if "," in str(folder) or "=" in str(folder):
+        raise ConfigError(f"folder is {str(folder)!r}; allowed: a path without , and =.")
+    if folder.exists():
+        raise ConfigError(f"{folder}: is there already; name a folder that is not.")
+
+
+def _name_of(place: str) -> str:
+    """The folder's name: the last part of a table's, or the file's without its ending.
+
+    >>> _name_of("table:clinic.letters"), _name_of("data/letters.csv"), _name_of("table:s3://b/x/")
+    ('letters', 'letters', 'x')
+    """
+    table = table_of(place)
+    if table is None:
+        return PurePosixPath(place).name.partition(".")[0]
+    return table.rstrip("/").replace("`", "").rpartition("/" if is_delta_path(table) else ".")[2]
+
+
+def _from(folder: Path, place: str) -> str:
+    """The place as it is named in the folder's file: one of this machine by its whole path."""
+    table = table_of(place)
+    path = place if table is None else table
+    is_local = "://" not in path and ":/" not in path and (table is None or is_delta_path(table))
+    absolute = str(Path(path).expanduser().absolute()) if is_local else path
+    return absolute if table is None else TABLE + absolute
+
+
+def _written(folder: Path, new: NewBenchmark, workspace: Workspace) -> ScenarioCard:
+    """The card of the files, written and read again as a run reads them."""
+    (folder / PROMPT).write_text(new.prompt, encoding="utf-8")
+    (folder / CONFIGURATION).write_text(new.configuration, encoding="utf-8")
+    card = load_benchmark(folder / CONFIGURATION).card
+    if card.name in workspace.registry.cards:
+        raise ConfigError(f"folder is {str(folder)!r}: {card.name!r} is a shipped scenario's name.")
+    check_card(card)
+    check_own_columns(card)
+    return card
+
+
+def _columns(workspace: Workspace, card: ScenarioCard, label: str) -> Columns:
+    """The right answers and the first rows, from a file here or from a table through Spark."""
+    if card.source.table:
+        workspace.expect([AccessLevel.PRIVATE])
+        return columns_of_table(
+            workspace.context(""), card, label, most=MOST_LABELS + 1, head=TRIED_ROWS
+        )
+    values: dict[str, None] = {}
+    head: list[Record] = []
+    rows = 0
+    for rows, record in enumerate(read_records(card.source.files[0], card.source), 1):
+        head += [record] if rows <= TRIED_ROWS else []
+        if len(values) <= MOST_LABELS and (value := _plain(record.fields.get(label))):
+            values[value] = None
+    return Columns(rows=rows, values=tuple(values), head=tuple(head))
+
+
+def _plain(value: object) -> str:
+    return str(value) if isinstance(value, str | int | float) and str(value).strip() else ""
+
+
+def _few(columns: Columns) -> tuple[str, ...]:
+    """The right answers, sorted, where they are few and repeat; else they may be of one patient."""
+    values = [value for value in columns.values if value.strip()]
+    are_few = 1 < len(values) <= MOST_LABELS and len(values) < columns.rows
+    are_plain = all(len(value) <= MOST_CHARACTERS and value.isprintable() for value in values)
+    return tuple(sorted(values)) if are_few and are_plain else ()
+
+
+def _are_short(values: Iterable[str]) -> bool:
+    return all(len(value.split()) <= 1 for value in values)
+
+
+def _filled(card: ScenarioCard, head: tuple[Record, ...]) -> str:
+    """The prompt of the first row that gives one."""
+    refused = []
+    for row in parse_records(islice(head, TRIED_ROWS), card, ""):
+        if isinstance(row, Instance):
+            return row.input
+        refused.append(row.reason)
+    why = f" ({', '.join(sorted(set(refused)))})" if refused else ""
+    source = card.source.files[0].path if card.source.files else f"table {card.source.table!r}"
+    raise DataError(f"{source}: none of the first {len(head)} rows can be used{why}.")

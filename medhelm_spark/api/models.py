@@ -1,0 +1,113 @@
+"""What models are known here, what each lacks, and whether it answers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from medhelm_spark.api.evaluate import check_engine
+from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.config.deployments import Refusal
+from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.deployment import UNKNOWN, Deployment
+from medhelm_spark.domain.listed_model import ListedModel
+from medhelm_spark.engines import factory_of
+from medhelm_spark.engines.question import ask_once
+from medhelm_spark.engines.secrets import references_in, resolve
+from medhelm_spark.errors import MedhelmSparkError, SetupError
+from medhelm_spark.governance.gate import gate_for
+
+SET, NOT_SET = "set", "not set"
+
+
+def listed_models(
+    workspace: Workspace, names: Sequence[str] = (), *, check: bool
+) -> tuple[ListedModel, ...]:
+    """These models, or all that files list; with `check` each is asked one public question.
+
+    Without `check` no connection is opened.
+
+    Raises:
+        ConfigError: a name stands for no model.
+    """
+    registry = workspace.registry
+    named = [registry.resolve_model(name) for name in names]
+    deployments = named or list(registry.deployments.values())
+    refusals = () if named else registry.refusals.values()
+    return (
+        *(_listed(workspace, each, check=check) for each in deployments),
+        *map(_refused, refusals),
+    )
+
+
+def _refused(refusal: Refusal) -> ListedModel:
+    """A deployment of a file that this project cannot run."""
+    return ListedModel(
+        name=refusal.name,
+        model=refusal.model,
+        engine="",
+        locality=UNKNOWN,
+        is_locality_stated=False,
+        destination="",
+        origin=refusal.origin,
+        lacks=refusal.reason,
+    )
+
+
+def _listed(workspace: Workspace, deployment: Deployment, *, check: bool) -> ListedModel:
+    row = ListedModel(
+        name=deployment.name,
+        model=deployment.model,
+        engine=deployment.engine,
+        locality=deployment.locality or UNKNOWN,
+        is_locality_stated=deployment.is_locality_stated,
+        destination=factory_of(deployment).destination(deployment),
+        origin=deployment.origin,
+        prices=deployment.prices,
+        key=", ".join(_keys(deployment)),
+        demo=deployment.demo,
+        lacks=_lacks(workspace, deployment),
+    )
+    return _asked(workspace, deployment, row) if check else row
+
+
+def _keys(deployment: Deployment) -> Iterator[str]:
+    """Of each key that it refers to, whether it is set here: the reference, never the key."""
+    for reference in references_in(deployment.args):
+        try:
+            resolve(reference, where=deployment.name)
+        except SetupError:
+            yield f"{reference} {NOT_SET}"
+        else:
+            yield f"{reference} {SET}"
+
+
+def _lacks(workspace: Workspace, deployment: Deployment) -> str:
+    try:
+        check_engine(deployment, workspace.settings.platform)
+    except MedhelmSparkError as error:
+        return str(error)
+    return ""
+
+
+def _asked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> ListedModel:
+    """The row with what came of the question; what lacks something is not asked."""
+    if row.lacks:
+        return replace(row, answers=False, failure=row.lacks)
+    factory = factory_of(deployment)
+    if factory.exclusive and workspace.settings.platform is not Platform.LOCAL:
+        return row  # the executors load it: this machine has neither their GPUs nor their packages
+    workspace.say(f"models: asking {deployment.name}")
+    routes = {deployment.name: factory.route(deployment)}
+    policy = workspace.registry.policy
+    gate = gate_for(policy, {deployment.name: deployment}, routes)
+    try:
+        answered = ask_once(deployment, gate)
+    except MedhelmSparkError as error:
+        return replace(row, answers=False, failure=str(error))
+    return replace(
+        row,
+        answers=answered.failure is None,
+        failure=f"{answered.failure} at {row.destination}" if answered.failure else "",
+        seconds=answered.seconds,
+        prompt_tokens=answered.prompt_tokens,
+        completion_tokens=answered.completion_tokens,
+    )

@@ -1,0 +1,44 @@
+"""`medhelm-spark answers`: answers in a terminal, as the dashboard shows them in a browser."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Collection
+
+from medhelm_spark.cli.commands import evaluation
+from medhelm_spark.cli.printing import write_out
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.errors import PolicyError
+
+
+def answers(args: Namespace) -> int:
+    """`answers`: the answers of a suite or release, some of them, with what would read them."""
+    shown = evaluation(args).answers(
+        args.benchmark,
+        args.model,
+        suite=args.suite,
+        release=args.release,
+        only=args.only,
+        limit=args.limit,
+    )
+    check_output(shown.levels, args.text_levels, is_terminal=sys.stdout.isatty())
+    write_out(str(shown))
+    return 0
+
+
+def check_output(
+    levels: Collection[AccessLevel], allowed: Collection[str], *, is_terminal: bool
+) -> None:
+    """Refuse to write gated or private text where nobody is known to sit.
+
+    The dashboard shows it to a browser at this machine alone. A terminal is at this machine; a pipe
+    or a file may be a job's log.
+
+    Raises:
+        PolicyError: it is no terminal, and `allowed` does not name the level.
+    """
+    hidden = sorted(set(map(str, levels)) - {AccessLevel.PUBLIC.value, *allowed})
+    if hidden and not is_terminal:
+        raise PolicyError(
+            f"{' and '.join(hidden)} text is shown in a terminal, and the output is none; "
+            f"--text-levels {' '.join(hidden)} writes it all the same."
+        )

@@ -1,0 +1,72 @@
+"""The two files of a new benchmark on one's own table or file, which they refer to by name."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from medhelm_spark.config.benchmark import ID_COLUMN
+from medhelm_spark.config.dataset import ANSWER_COLUMN
+from medhelm_spark.config.extraction import method_for
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.run import ExtractionMethod
+
+TEXT_FIELD = "text"
+NOT_IN_A_FIELD = re.compile(r"[{}!:]")
+"""What a template cannot name a column by."""
+
+FEW_TOKENS, MANY_TOKENS = 16, 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBenchmark:
+    """What a benchmark is made of: its data's place and the columns that count in it.
+
+    `labels` are the right answers that there are, where they are few and each a word or two.
+    `is_short` says whether the other answers are single words or numbers.
+    """
+
+    name: str
+    place: str
+    text: str
+    label: str
+    id: str | None = None
+    labels: tuple[str, ...] = ()
+    is_short: bool = True
+
+    @property
+    def prompt(self) -> str:
+        """The prompt's template, which asks for the label; a person words the question."""
+        label = self.label.replace("{", "{{").replace("}", "}}")
+        answers = ", ".join(self.labels).replace("{", "{{").replace("}", "}}")
+        ask = f"Reply with one of these alone: {answers}." if answers else "Reply with it alone."
+        return f'Read the text. What is the right "{label}" for it?\n\n{{{self._field}}}\n\n{ask}\n'
+
+    @property
+    def configuration(self) -> str:
+        """The YAML; its data is private."""
+        names = {ID_COLUMN: self.id, ANSWER_COLUMN: self.label, self._field: self.text}
+        columns = {ours: own for ours, own in names.items() if own and ours != own}
+        reading = method_for(self.labels)
+        document: dict[str, Any] = {
+            "name": self.name,
+            "description": f"The column {self.label} of {self.place}.",
+            "access_level": AccessLevel.PRIVATE.value,
+            "prompt_file": "prompt.txt",
+            "dataset_file": self.place,
+            **({"columns": columns} if columns else {}),
+            **({} if reading is ExtractionMethod.STRICT else {"answer_extraction": reading.value}),
+            "max_tokens": FEW_TOKENS if self.labels else MANY_TOKENS,
+            "metrics": [{"name": name} for name in self._metrics],
+        }
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+        return str(text)
+
+    @property
+    def _field(self) -> str:
+        return TEXT_FIELD if NOT_IN_A_FIELD.search(self.text) else self.text
+
+    @property
+    def _metrics(self) -> tuple[str, ...]:
+        return ("exact_match",) if self.labels or self.is_short else ("rouge_l", "exact_match")

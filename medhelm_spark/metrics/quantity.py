@@ -1,0 +1,37 @@
+"""Numbers with a unit, as answers and references write them: `25.2 mL/min`, `1,250 mg`, `12 %`."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+_NUMBER = (
+    r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+    r"(?:e[-+]?[0-9]{1,3})?"
+)
+_UNIT = r"(?:\s?[a-zµμ°%][a-zµμ°%/.*·^²³-]{0,30}(?:[23]|/\s?1\.73(?:\s?m(?:\^?2|²)?)?)?)?"
+QUANTITY = re.compile(rf"({_NUMBER})({_UNIT})\.?", re.IGNORECASE)
+"""A whole text that is a number, the first group, and perhaps a unit, the second."""
+
+_SAME_LETTER = str.maketrans({"µ": "u", "μ": "u", "²": "2", "³": "3", "^": "", ".": ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number, exact, and its unit without case, spaces and points; empty where there is none."""
+
+    number: Decimal
+    unit: str
+
+
+def quantity(text: str) -> Quantity | None:
+    """The quantity that a whole text is; None for any other text.
+
+    >>> quantity("1,250.5 mg."), quantity("25.2 mL/min/1.73 m²").unit, quantity("about 5")
+    (Quantity(number=Decimal('1250.5'), unit='mg'), 'ml/min/173m2', None)
+    """
+    match = QUANTITY.fullmatch(text.strip())
+    if not match:
+        return None
+    # Before the case goes: a capital Greek mu would be another letter.
+    unit = "".join(match[2].translate(_SAME_LETTER).casefold().split())
+    return Quantity(Decimal(match[1].replace(",", "")), unit)

@@ -1,0 +1,207 @@
+"""Files of the web, fetched once: whole and verified, or not at all.
+
+The cache keeps a file under its SHA-256. Where no card pins one, the first fetch tells it: the
+cache notes it by the address, and a lake pins it for good.
+"""
+
+import hashlib
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+from medhelm_spark.domain.scenario import SourceFile
+from medhelm_spark.errors import AbsentDataError, ConfigError
+from medhelm_spark.scenarios.sources import BLOCK, is_web
+
+TIMEOUT_SECONDS = 60.0
+ATTEMPTS = 3
+"""How often a download that breaks off is taken up again."""
+PINNED = "pinned is"
+FIRST_FETCH = "this lake pinned at its first fetch"
+NOTES = "addresses"
+WEB_PAGES = (".html", ".htm")
+
+Received = Callable[[int], None]
+"""Is told of each block of a download, in bytes."""
+
+
+def untold(_: int) -> None:
+    """For callers who show no progress."""
+
+
+@dataclass(slots=True)
+class Pins:
+    """What addresses give that no card pins: SHA-256 of a file, commit of a hub data set.
+
+    `known` is what a lake pinned at the first fetch; `new` is what is fetched for the first time.
+    """
+
+    known: Mapping[str, str] = field(default_factory=dict)
+    new: dict[str, str] = field(default_factory=dict)
+
+
+def fetch(
+    url: str,
+    sha256: str | None,
+    cache: Path,
+    *,
+    name: str = "",
+    pinned_by: str = PINNED,
+    received: Received = untold,
+) -> Path:
+    """Download `url` to `cache/<sha256>/<name>` unless it is there already.
+
+    Without a `name` it is the one that the address ends in.
+
+    Raises:
+        ConfigError: the address has no pinned hash, or is not http or https.
+        AbsentDataError: the server cannot be reached, refuses, or sends other bytes.
+    """
+    if not is_web(url):
+        raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
+    if sha256 is None:
+        raise ConfigError(f"{url}: a download needs a pinned sha256.")
+    target = _target(url, sha256, cache, name)
+    if not target.is_file():
+        with _downloaded(url, cache, received) as (part, actual, _):
+            if actual != sha256.lower():
+                raise AbsentDataError(
+                    f"{url}: SHA-256 is {actual}, {pinned_by} {sha256}; nothing was kept."
+                )
+            _keep(part, target)
+    return target
+
+
+def first_fetch(
+    url: str, cache: Path, *, name: str = "", received: Received = untold
+) -> tuple[str, Path]:
+    """The SHA-256 of what an unpinned address gives, and its copy: that of an earlier fetch.
+
+    Raises:
+        ConfigError: the address is not http or https.
+        AbsentDataError: the server cannot be reached, refuses, or sends a web page.
+    """
+    if not is_web(url):
+        raise ConfigError(f"{url}: only http:// and https:// addresses are downloaded.")
+    sha256 = _noted(url, cache)
+    if sha256 and (target := _target(url, sha256, cache, name)).is_file():
+        return sha256, target
+    with _downloaded(url, cache, received) as (part, sha256, kind):
+        if kind == "text/html" and not (name or url).endswith(WEB_PAGES):
+            raise AbsentDataError(
+                f"{url}: the server sent a web page in place of the file; give the data with "
+                "--source."
+            )
+        _keep(part, _target(url, sha256, cache, name))
+    with _part(cache) as (handle, part):
+        os.write(handle, sha256.encode())
+        _keep(part, _note(url, cache))
+    return sha256, _target(url, sha256, cache, name)
+
+
+def cached(file: SourceFile, cache: Path) -> bool:
+    """Whether a file's download is in the cache."""
+    if file.url is None:
+        return False
+    sha256 = file.sha256 or _noted(file.url, cache)
+    return bool(sha256) and _target(file.url, sha256, cache, file.archive or "").is_file()
+
+
+def _target(url: str, sha256: str, cache: Path, name: str) -> Path:
+    return cache / sha256.lower() / (name or PurePosixPath(url.split("?")[0]).name or "data")
+
+
+def _note(url: str, cache: Path) -> Path:
+    return cache / NOTES / hashlib.sha256(url.encode()).hexdigest()
+
+
+def _noted(url: str, cache: Path) -> str:
+    note = _note(url, cache)
+    return note.read_text(encoding="ascii") if note.is_file() else ""
+
+
+def _keep(part: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part.replace(target)
+
+
+@contextmanager
+def _part(cache: Path) -> Iterator[tuple[int, Path]]:
+    """A file in the making, which is gone afterwards where it was not kept."""
+    cache.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=cache, prefix=".part-")
+    try:
+        yield handle, Path(name)
+    finally:
+        os.close(handle)
+        Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _downloaded(url: str, cache: Path, received: Received) -> Iterator[tuple[Path, str, str]]:
+    """A download with its SHA-256 and the kind of content that the server named."""
+    with _part(cache) as (handle, part):
+        with os.fdopen(os.dup(handle), "wb") as out:
+            kind = _copy(url, out, received)
+        with part.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        yield part, sha256, kind
+
+
+def _copy(url: str, out: IO[bytes], received: Received) -> str:
+    """Write what `url` gives; one that breaks off is taken up again where it broke."""
+    copied, whole, tag = 0, None, ""
+    for _ in range(ATTEMPTS):
+        with _answer(url, copied, tag) as answer:
+            if answer.status != 206:
+                copied = out.seek(0)
+                out.truncate()
+            tag = answer.headers.get("ETag", "")
+            length = answer.headers.get("Content-Length", "")
+            whole = copied + int(length) if length.isdecimal() else None
+            is_whole = _drain(answer, out, received)
+            copied = out.tell()
+        if is_whole and (whole is None or copied == whole):
+            return answer.headers.get_content_type()
+    of = f" of {whole}" if whole else ""
+    raise AbsentDataError(
+        f"{url}: broke off {ATTEMPTS} times, after {copied}{of} bytes; nothing was kept."
+    )
+
+
+def _drain(answer: HTTPResponse, out: IO[bytes], received: Received) -> bool:
+    """Write the rest of an answer; whether it came to its end."""
+    try:
+        while block := answer.read(BLOCK):
+            out.write(block)
+            received(len(block))
+    except (HTTPException, ConnectionError, TimeoutError):
+        return False
+    return True
+
+
+def _answer(url: str, copied: int, tag: str) -> HTTPResponse:
+    """The server's answer: the rest after `copied` bytes, if the file still has this tag."""
+    is_strong = tag.startswith('"')
+    rest = {"Range": f"bytes={copied}-", "If-Range": tag} if copied and is_strong else {}
+    request = urllib.request.Request(url, headers=rest)
+    try:
+        # Built anew: the opener that urllib keeps knows the proxies of when it was made.
+        opener = urllib.request.build_opener()
+        return cast(HTTPResponse, opener.open(request, timeout=TIMEOUT_SECONDS))
+    except urllib.error.HTTPError as error:
+        raise AbsentDataError(
+            f"{url}: the server answered {error.code}; give the data with --source."
+        ) from None
+    except (urllib.error.URLError, HTTPException, OSError) as error:
+        reason = getattr(error, "reason", error)
+        raise AbsentDataError(
+            f"{url}: cannot be downloaded ({type(reason).__name__}); give the data with --source."
+        ) from None

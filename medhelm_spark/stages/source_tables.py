@@ -1,0 +1,168 @@
+"""Tables as sources: the rows of a catalog's table or of a Delta folder, each as a JSON object.
+
+A table's rows have no order of their own. They are known by what they hold, so that the same rows
+are the same data version whatever files and partitions they lie in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    DatetimeType,
+    DoubleType,
+    FloatType,
+    NumericType,
+    StructField,
+)
+
+from medhelm_spark.domain.data_place import is_delta_path
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.errors import DataError
+from medhelm_spark.lake.location import Location
+from medhelm_spark.scenarios import Record, check_columns, loads, required_columns, table_level
+from medhelm_spark.stages.context import Context
+
+ROW_NUMBERS = (1 << 62) - 1
+JSON_OPTIONS = {"ignoreNullFields": "false"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawRow:
+    """A row of a table source: a number made of its content and its columns as a JSON object."""
+
+    row: int
+    fields: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """How many rows a source has, the different values of one of its columns, its first rows."""
+
+    rows: int
+    values: tuple[str, ...]
+    head: tuple[Record, ...]
+
+
+def raw_rows(
+    ctx: Context,
+    table: str,
+    version: str | None,
+    required: Sequence[str],
+    wanted: Sequence[str] | None = None,
+) -> DataFrame:
+    """All rows of a table, as RawRow.
+
+    Args:
+        ctx: whose session reads it.
+        table: its name in the session's catalog, or its folder or URI.
+        version: the Delta version to read; None for the newest.
+        required: columns that it must have.
+        wanted: columns to read, those that are there (None: all). Rows that are alike in them have
+            the same number, which saves a shuffle.
+
+    Raises:
+        DataError: there is no such table, or it lacks a column.
+    """
+    rows = _open(ctx, table, version)
+    columns = [field.name for field in _textual(rows)]
+    check_columns(f"table {table!r}", required, columns, from_schema=True)
+    if wanted is not None:
+        rows = rows.select(*(_quoted(name) for name in columns if name in wanted))
+        number = F.xxhash64("fields").bitwiseAND(ROW_NUMBERS).alias("row")
+        fields = F.to_json(F.struct(*_columns(rows)), JSON_OPTIONS).alias("fields")
+        return rows.select(fields).select(number, "fields")
+    # Two rows alike are two records: copies count on from the number of the first.
+    copy = F.row_number().over(Window.partitionBy("content").orderBy("fields"))
+    return (
+        rows.select(F.to_json(F.struct(*_columns(rows)), JSON_OPTIONS).alias("fields"))
+        .withColumn("content", F.xxhash64("fields"))
+        .select((F.col("content").bitwiseAND(ROW_NUMBERS) + copy).alias("row"), "fields")
+    )
+
+
+def columns_of_table(
+    ctx: Context, card: ScenarioCard, column: str, *, most: int, head: int
+) -> Columns:
+    """The size of a card's table, up to `most` values of a column, and `head` of its rows.
+
+    Raises:
+        DataError: as `raw_rows`.
+    """
+    table = card.source.table or ""
+    rows = raw_rows(ctx, table, card.source.revision, required_columns(card))
+    texts = _open(ctx, table, card.source.revision)
+    texts = texts.select(*_columns(texts))
+    values = texts.select(_quoted(column)).dropna().distinct().limit(most)
+    first = rows.orderBy("row").limit(head)
+    return Columns(
+        rows=texts.count(),
+        values=tuple(str(value) for (value,) in values.collect()),
+        head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
+    )
+
+
+def record_of(table: str, row: RawRow) -> Record:
+    """A row of a table as a record, at the level that it names."""
+    fields = cast(dict[str, Any], loads(row.fields))
+    return Record(source_file=table, row=row.row, fields=fields, access_level=table_level(fields))
+
+
+def newest_version(ctx: Context, table: str) -> str | None:
+    """The newest Delta version of a table; None where it has none or is absent.
+
+    An absent one is told where it is read.
+    """
+    name = f"delta.`{Location.of(table)}`" if is_delta_path(table) else table
+    try:
+        _ = _open(ctx, table, None).schema  # only a table's name may reach the statement
+        newest = ctx.lake.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
+    except (PySparkException, DataError):
+        return None
+    return str(newest[0]["version"])
+
+
+def _open(ctx: Context, table: str, version: str | None) -> DataFrame:
+    reader = ctx.lake.spark.read
+    reader = reader.option("versionAsOf", version) if version else reader
+    try:
+        if is_delta_path(table):
+            rows = reader.format("delta").load(str(Location.of(table)))
+        else:
+            rows = reader.table(table)
+        _ = rows.schema
+    except PySparkException as error:
+        raise DataError(
+            f"table {table!r} cannot be read ({error.getCondition() or type(error).__name__}); "
+            "name it as this session's catalog knows it, table:NAME, table:SCHEMA.NAME or "
+            "table:CATALOG.SCHEMA.NAME, or by the folder or URI of a Delta table, table:PATH."
+        ) from None
+    return rows
+
+
+def _textual(rows: DataFrame) -> list[StructField]:
+    """The columns that can be read as text; by name, because their order in a table may change."""
+    fields = [field for field in rows.schema if not isinstance(field.dataType, BinaryType)]
+    return sorted(fields, key=lambda field: field.name)
+
+
+def _columns(rows: DataFrame) -> list[Column]:
+    return [_as_text(field).alias(field.name) for field in _textual(rows)]
+
+
+def _as_text(of: StructField) -> Column:
+    """Values other than text as SQL writes them, 1.50 as 1.50; not-a-number is an absent value."""
+    column = F.col(_quoted(of.name))
+    if isinstance(of.dataType, FloatType | DoubleType):
+        column = F.when(~F.isnan(column), column)
+    is_plain = isinstance(of.dataType, NumericType | DatetimeType | BooleanType)
+    return column.cast("string") if is_plain else column
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

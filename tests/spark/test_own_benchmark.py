@@ -1,0 +1,110 @@
+"""A benchmark of one's own that asks for everything: default reading, metrics, perturbations."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medhelm_spark import plugins
+from medhelm_spark.statistics.intervals import wilson
+from tests.spark.conftest import Site
+
+METRICS = [
+    "exact_match",
+    {
+        "name": "diagnostic_accuracy",
+        "args": {"labels": "yes|no", "positive": "yes", "costs": "yes>no=10"},
+    },
+    "calibration",
+    "loud",
+]
+LETTERS = [
+    ("black stools", "yes", "**Yes**, urgent."),
+    ("hay fever", "no", "No."),
+    ("blood in urine", "yes", "no"),
+    ("foot hygiene", "no", "I cannot say."),
+]
+ROWS = [{"id": case, "case": case, "correct_answer": right} for case, right, _ in LETTERS]
+PLUGIN = """
+from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.metrics.metric import About, Metric, first_text, scored
+
+METRICS = {"loud": Metric(
+    fn=lambda states, params: [
+        scored(["loud"], [float((first_text(s) or "").isupper())]) for s in states
+    ],
+    needs=frozenset({"completions"}),
+    emits=(MetricInfo(name="loud", display_name="Loud"),),
+    version="1",
+    about=About.CHOICE,
+)}
+"""
+
+
+@pytest.fixture
+def loud(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A plug-in metric, importable by driver and workers."""
+    (site.folder / "loud_eval.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(str(site.folder))
+    site.spark.sparkContext.addPyFile(str(site.folder / "loud_eval.py"))
+    yield "loud_eval"
+    plugins.activate()
+
+
+def stats(site: Site) -> dict[str, dict[str, Any]]:
+    rows = site.rows("stats")
+    return {row["name"]: row for row in rows if not row["perturbation"]}
+
+
+def test_answers_are_read_classed_and_perturbed(
+    site: Site, loud: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies = {case: reply for case, _, reply in LETTERS}
+    model = site.deploy("acme/m", mode="script", replies=replies, text="")
+    entry = site.benchmark(
+        "referral",
+        ROWS,
+        template="{case}\nAnswer yes or no.",
+        metrics=METRICS,
+        perturbations=["lower"],
+        category="Administration and Workflow",
+        max_tokens=64,
+        answer_extraction=None,
+    )
+    assert site.run("-r", f"{entry},model={model}") == 1
+    assert "unknown metric 'loud'" in capsys.readouterr().err
+    assert site.run("-r", f"{entry},model={model}", "--plugins", loud) == 0
+    found = stats(site)
+    expected = {
+        "exact_match": 2 / 4,
+        "answer_unreadable": 1 / 4,
+        "accuracy": 2 / 4,
+        "sensitivity": 1 / 2,
+        "specificity": 1 / 2,
+        "npv": 1 / 2,
+        "abstention": 1 / 4,
+        "cost_weighted_error": (10 + 1) / 4,
+        "confusion[yes>no]": 1.0,
+        "confusion[no>-]": 1.0,
+        "loud": 0.0,
+    }
+    assert {name: found[name]["mean"] for name in expected} == pytest.approx(expected)
+    interval = wilson(1, 2)
+    sensitivity = found["sensitivity"]
+    assert (sensitivity["ci_low"], sensitivity["ci_high"]) == (interval.low, interval.high)
+    assert found["brier_score"]["mean"] is not None, "answers come with their log-probabilities"
+    assert {row["computed_on"] for row in site.rows("stats") if row["perturbation"] == "lowercase"}
+    (cell,) = site.board()
+    assert (cell["category"], cell["mean"]) == ("Administration and Workflow", 0.5)
+    note = "Answers are read by yes_no, for all references are yes, no or maybe"
+    capsys.readouterr()
+    assert site.run(command="leaderboard") == 0
+    assert note in capsys.readouterr().out
+
+    stated = f"{entry},model={model},answer_extraction=strict"
+    assert site.run("-r", stated, "--plugins", loud, suite="strict") == 0
+    (cell,) = site.board("strict")
+    assert cell["mean"] == 0.0, "none of the replies is the word alone"
+    assert site.run(command="leaderboard", suite="strict") == 0
+    assert note not in capsys.readouterr().out

@@ -1,0 +1,130 @@
+"""A benchmark folder on one's own file, as `init` writes it; no JVM is started."""
+
+import csv
+from pathlib import Path
+
+import pytest
+import yaml
+
+from medhelm_spark import Evaluation
+from medhelm_spark.api import InitializedBenchmark
+from medhelm_spark.errors import ConfigError, DataError
+
+MARK = "Jane Roe"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def letters(labels: list[str], *, header: tuple[str, ...] = ("letter_id", "note", "urgent")) -> str:
+    with Path("letters.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(header)
+        writer.writerows([i, f"{MARK}, letter {i}", label] for i, label in enumerate(labels))
+    return "letters.csv"
+
+
+def init(place: str, folder: str | None = None, **columns: str) -> InitializedBenchmark:
+    names = {"text": "note", "label": "urgent", "id_column": "letter_id", **columns}
+    return Evaluation("lake", site=None, tracking=False).init_benchmark(place, folder, **names)
+
+
+def configuration() -> dict[str, object]:
+    loaded: dict[str, object] = yaml.safe_load(Path("letters/benchmark.yaml").read_text())
+    return loaded
+
+
+def test_the_folder_names_the_data_and_holds_nothing_of_its_rows(here: Path) -> None:
+    made = init(letters(["yes", "no", "no", "yes"]))
+    assert configuration() == {
+        "name": "LETTERS",
+        "description": f"The column urgent of {here / 'letters.csv'}.",
+        "access_level": "private",
+        "prompt_file": "prompt.txt",
+        "dataset_file": str(here / "letters.csv"),
+        "columns": {"id": "letter_id", "correct_answer": "urgent"},
+        "answer_extraction": "yes_no",
+        "max_tokens": 16,
+        "metrics": [{"name": "exact_match"}],
+    }
+    assert sorted(path.name for path in Path("letters").iterdir()) == [
+        "benchmark.yaml",
+        "prompt.txt",
+    ]
+    assert not [path for path in Path("letters").iterdir() if MARK in path.read_text()]
+    assert (made.rows, made.labels) == (4, ("no", "yes"))
+    assert f"{MARK}, letter 0" in made.prompt
+    assert "Reply with one of these alone: no, yes." in made.prompt
+    assert MARK not in repr(made)
+
+
+def test_the_next_command_is_one_that_runs() -> None:
+    made = init(letters(["yes", "no", "no"]), "my letters")
+    words = made.next_command.split(" -r ")
+    assert words[0] == "medhelm-spark run --suite 'my letters' -m 10"
+    runs = Evaluation("lake", site=None, tracking=False).dry_run(
+        words[1].strip("'"), suite="my letters"
+    )
+    assert [run.card.access_level for run in runs.runs] == ["private"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "listed", "reading", "metrics"),
+    [
+        (["A", "B", "C", "A"], ("A", "B", "C"), "choice", ["exact_match"]),
+        (["low", "high", "low"], ("high", "low"), None, ["exact_match"]),
+        ([str(number) for number in range(30)], (), None, ["exact_match"]),
+        (["see a doctor", "wait a week"], (), None, ["rouge_l", "exact_match"]),
+        (["x" * 41, "y", "y"], (), None, ["exact_match"]),
+    ],
+)
+def test_few_answers_are_listed_and_read_as_what_they_are(
+    labels: list[str], listed: tuple[str, ...], reading: str | None, metrics: list[str]
+) -> None:
+    made = init(letters(labels))
+    assert made.labels == listed
+    assert configuration().get("answer_extraction") == reading
+    assert configuration()["metrics"] == [{"name": name} for name in metrics]
+
+
+def test_columns_of_any_name_can_be_the_text() -> None:
+    place = letters(["yes", "no", "no"], header=("id", "note {free: text}", "correct_answer"))
+    made = init(place, text="note {free: text}", label="correct_answer", id_column="id")
+    assert configuration()["columns"] == {"text": "note {free: text}"}
+    assert f"{MARK}, letter 0" in made.prompt
+
+
+def test_a_folder_that_is_there_is_left_alone() -> None:
+    place = letters(["yes", "no", "no"])
+    Path("letters").mkdir()
+    with pytest.raises(ConfigError, match="letters: is there already"):
+        init(place)
+    assert not list(Path("letters").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"text": "letter"}, "has no column 'letter', which the template prompt.txt needs"),
+        ({"label": "severity"}, "has no column 'severity', which metric exact_match needs"),
+        ({"id_column": "case"}, "has no column 'case', which columns needs"),
+        ({"label": " "}, "label (--label) is empty"),
+        ({"folder": "a,b"}, "folder is 'a,b'; allowed"),
+    ],
+)
+def test_what_cannot_be_a_benchmark_leaves_no_folder(given: dict[str, str], said: str) -> None:
+    place = letters(["yes", "no", "no"])
+    with pytest.raises((ConfigError, DataError)) as caught:
+        init(place, **given)
+    assert said in str(caught.value)
+    assert MARK not in str(caught.value)
+    assert [path.name for path in Path().iterdir()] == ["letters.csv"]
+
+
+def test_rows_that_cannot_be_used_are_refused_with_their_reason() -> None:
+    with pytest.raises(DataError, match=r"none of the first 2 rows can be used \(empty_answer\)"):
+        init(letters(["", ""]))
+    assert not Path("letters").exists()
