@@ -30,6 +30,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from medhelm_spark.domain.ids import digest
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -86,18 +87,22 @@ def _scalar(value: Any) -> str:
 
 
 def _items(value: Any, path: str = "") -> Iterator[str]:
-    """The items of a field's value, those of an object's fields with their names before them."""
+    """The items of a field's value, those of an object's fields with their names before them.
+
+    Each is hashed, and none is longer than its path and a hash: lists of objects in lists of
+    objects would double at every level.
+    """
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _items(inner, f"{path}{_spelling(name)}.")
     elif isinstance(value, list):
         for inner in value:
             if isinstance(inner, dict):  # one item: its fields belong together
-                yield path + json.dumps(sorted(_items(inner)))
+                yield digest(path + json.dumps(sorted(_items(inner))))
             else:
                 yield from _items(inner, path)
     elif value is not None and str(value).strip():
-        yield path + _scalar(value)
+        yield digest(path + _scalar(value))
 
 
 @lru_cache(maxsize=4096)
