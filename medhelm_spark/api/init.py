@@ -147,7 +147,7 @@ def _plain(value: object) -> str:
 def _few(columns: Columns) -> tuple[str, ...]:
     """The right answers, sorted, where they are few and repeat; else they may be of one patient."""
     values = [value for value in columns.values if value.strip()]
-    are_few = 1 < len(values) <= MOST_LABELS and 2 * len(values) <= columns.rows
+    are_few = 1 < len(values) <= MOST_LABELS and len(values) < columns.rows
     are_plain = all(len(value) <= MOST_CHARACTERS and value.isprintable() for value in values)
     return tuple(sorted(values)) if are_few and are_plain else ()
 

@@ -24,6 +24,7 @@ without a value where the denominator is 0. Instances are resampled for the inte
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -49,11 +50,11 @@ from medhelm_spark.metrics.metric import (
 
 MAX_FIELDS = 50
 _ARGS = ("fields",)
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,20})?(?:e[-+]?[0-9]{1,2})?")
 """A text that is a number, and no code: `007` is not 7."""
 
-Items = frozenset[str]
-_NONE: Items = frozenset()
+Items = Counter[str]
+_NONE: Items = Counter()
 
 
 def _fields(params: Params) -> list[str]:
@@ -83,7 +84,10 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = " ".join(str(value).split()).casefold()
-    return f"{Decimal(text).normalize():f}" if _NUMBER.fullmatch(text) else text
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = Decimal(text)
+    return f"{number.normalize():f}" if number else "0"
 
 
 def _items(value: Any, path: str = "") -> Iterator[str]:
@@ -116,7 +120,7 @@ def _reference(text: str) -> Mapping[str, Items] | None:
 
 
 def _by_field(value: Mapping[str, Any]) -> dict[str, Items]:
-    return {_spelling(name): frozenset(_items(inner)) for name, inner in value.items()}
+    return {_spelling(name): Counter(_items(inner)) for name, inner in value.items()}
 
 
 def _answer(text: str) -> Mapping[str, Items] | None:
@@ -129,7 +133,7 @@ def _answer(text: str) -> Mapping[str, Items] | None:
 
 
 def _counts(given: Items, wanted: Items) -> tuple[float, float, float]:
-    return float(len(given & wanted)), float(len(given)), float(len(wanted))
+    return float((given & wanted).total()), float(given.total()), float(wanted.total())
 
 
 def _row(state: RequestState, names: Sequence[str], stats: Sequence[str]) -> ScoreRow:

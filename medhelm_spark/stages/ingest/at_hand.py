@@ -39,7 +39,7 @@ class FetchHub:
         for part in parts:
             try:
                 hub.fetch(self.cards[part.scenario_name].source)
-            except (AbsentDataError, DataError) as error:  # none, or none that can be read
+            except DataError as error:  # none, or none that can be read
                 yield Unfetched(scenario_name=part.scenario_name, reason=str(error))
 
 
