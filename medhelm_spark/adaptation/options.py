@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from medhelm_spark.adaptation.plain_text import plain
-
-LETTERS = "ABCDEFGHIJ"
-"""The labels where an instance shows letters without saying which there are."""
+from medhelm_spark.domain.run import LETTERS
 
 FLAGS = {"0": "0", "1": "1"}
 """The labels where an instance's reference is one of these two."""

@@ -5,10 +5,12 @@ from dataclasses import replace
 from itertools import islice
 
 from medhelm_spark.adaptation.extraction import WORDS
+from medhelm_spark.adaptation.options import options_among
 from medhelm_spark.api.results import Answer, Answers
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.request import Prompt, RequestState
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, RunSpec
+from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
@@ -148,12 +150,22 @@ def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePa
 
 
 def _methods(details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
-    """The methods that take no field or pattern, the one made for these references first."""
+    """The methods that take no field or pattern, the one made for these references first.
+
+    Where an instance has one option alone, whatever names it would be right by choice.
+    """
     instances = [detail.instance for detail in details if detail.instance]
+    if any(_options(instance) < 2 for instance in instances):
+        return (ExtractionMethod.YES_NO,)
     correct = [ref.text for instance in instances for ref in instance.references if ref.is_correct]
     if all(text.strip().lower() in WORDS for text in correct):
         return (ExtractionMethod.YES_NO, ExtractionMethod.CHOICE)
     return (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
+
+
+def _options(instance: Instance) -> int:
+    options = options_among(reference.text for reference in instance.references)
+    return len(options.labels) + len(options.texts)
 
 
 def _metric_of(spec: RunSpec) -> tuple[Metric, Params] | None:

@@ -85,7 +85,7 @@ def form(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--format",
-        choices=("table", "json", "csv", "md"),
+        choices=("table", "json", "csv", "md", "html"),
         default="table",
         help="the form of what is shown (default: %(default)s)",
     )

@@ -31,6 +31,7 @@ from medhelm_spark.helm.schema_file import load_schema
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import text_levels
+from medhelm_spark.render.answers import printable
 from medhelm_spark.stages.read_responses import parse_fields
 
 RUN = "run"
@@ -101,12 +102,13 @@ def init(args: Namespace) -> int:
     made = evaluation(args).init_benchmark(
         place, args.folder, text=args.text, label=args.label, id_column=args.id
     )
-    labels = f"; right answers: {', '.join(made.labels)}" if made.labels else ""
+    is_seen = load_settings(args.local_path).platform is Platform.LOCAL
+    labels = f"; right answers: {', '.join(made.labels)}" if made.labels and is_seen else ""
     say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
     say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
-    if load_settings(args.local_path).platform is Platform.LOCAL:
+    if is_seen:
         say("init: the prompt, filled with one row:\n")
-        write_out(made.prompt)
+        write_out(printable(made.prompt))
         say("")
     else:
         say("init: the prompt is not shown in a log; Evaluation.init_benchmark gives it")

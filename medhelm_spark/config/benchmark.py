@@ -209,6 +209,9 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
         raise ConfigError(f"{path}: name is {file.name!r}; allowed: letters, digits, _ - . space.")
     if file.max_tokens < 1:
         raise ConfigError(f"{path}: max_tokens is {file.max_tokens}; allowed: 1 or more.")
+    names = [entry.name for entry in file.prompt_variants]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"{path}: prompt_variants has {twice[0]!r} twice; give each its name.")
     check_sampling(file.sampling, str(path))
     if file.category or file.subcategory:
         taxonomy = load_taxonomy(conf_path("taxonomy.yaml"))

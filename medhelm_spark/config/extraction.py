@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from medhelm_spark import patterns
-from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec
+from medhelm_spark.domain.run import LETTERS, AnswerExtraction, ExtractionMethod, MetricSpec
 from medhelm_spark.domain.stats import UNREADABLE_STAT
 from medhelm_spark.errors import ConfigError
 
@@ -52,14 +52,16 @@ def check_extraction(how: AnswerExtraction, metrics: Iterable[MetricSpec], where
 def method_for(references: Iterable[str]) -> ExtractionMethod:
     """How answers are read where only their references are known: strictly unless all are alike.
 
-    >>> [str(method_for(each)) for each in (["yes", "No"], ["A", "b"], ["yes", "unclear"], [])]
+    Letters after J may be anything: where the data leaves the wrong options out, nobody knows them.
+
+    >>> [str(method_for(each)) for each in (["yes", "No"], ["A", "b"], ["M", "F"], [])]
     ['yes_no', 'choice', 'strict', 'strict']
     """
     is_word, is_letter = True, True
     method = ExtractionMethod.STRICT
     for text in references:
         is_word = is_word and text.lower() in YES_NO_WORDS
-        is_letter = is_letter and len(text) == 1 and text.isascii() and text.isalpha()
+        is_letter = is_letter and len(text) == 1 and text.upper() in LETTERS
         if not is_word and not is_letter:
             return ExtractionMethod.STRICT
         method = ExtractionMethod.YES_NO if is_word else ExtractionMethod.CHOICE

@@ -73,6 +73,10 @@ class AdapterSpec:
         return self.num_trials * self.num_train_trials
 
 
+LETTERS = "ABCDEFGHIJ"
+"""The labels of options where the data leaves the wrong ones out."""
+
+
 class ExtractionMethod(StrEnum):
     """How the answer is found in what a model wrote; the rules are in `adaptation.extraction`."""
 

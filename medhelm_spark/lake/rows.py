@@ -41,6 +41,9 @@ Row = TypeVar("Row")
 
 _MARK = re.compile(r"\[\[medhelm-spark (\w+)\]\] (.*?) \[\[/medhelm-spark\]\]", re.DOTALL)
 
+# Spark's SQLSTATE of class 22 is for values that a computation refuses.
+_VALUE = re.compile(r"\[([A-Z][A-Z_.]+)\].{0,4000}?SQLSTATE: 22", re.DOTALL)
+
 
 def map_rows(
     df: DataFrame,
@@ -181,11 +184,19 @@ def _marked(family: str, message: str) -> str:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Raise an executor's error as the error it was, without Spark's stack traces."""
+    """Raise an executor's error as the error it was, without Spark's stack traces.
+
+    Spark's own errors about a value quote it: they are told by their condition.
+    """
     try:
         yield
     except Exception as error:  # a failed write reaches Python as the JVM's own
         mark = _MARK.search(str(error))
+        if not mark and (refused := _VALUE.search(str(error))):
+            raise errors.DataError(
+                f"Spark cannot read a value of the data as a table or view asks ({refused[1]}); "
+                "look there for a cast or a computation that not every row allows."
+            ) from None
         if not mark:
             raise
         family = getattr(errors, mark.group(1), errors.StageError)

@@ -24,7 +24,7 @@ from medhelm_spark.metrics.jury import JURY_SCORE
 from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
 from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
 from medhelm_spark.metrics.medec import MEDEC
-from medhelm_spark.metrics.metric import READ_AS, About, Metric, Params, RunMetric
+from medhelm_spark.metrics.metric import READ_AS, About, Metric, Params, RunMetric, accept
 from medhelm_spark.metrics.numeric import NUMERIC_MATCH
 from medhelm_spark.metrics.rouge import ROUGE
 from medhelm_spark.metrics.sct import SCT
@@ -191,7 +191,19 @@ def metrics_for(specs: Sequence[MetricSpec]) -> Chosen:
         for name in run_metric.reads(params):
             if name not in owners:
                 choose(MetricSpec(name=name, args=params))
+            elif _take_the_same(run_metric, owners[name]) and dict(owners[name].args) != params:
+                raise ConfigError(
+                    f"metric {owners[name].name!r} with {dict(owners[name].args)} gives {name!r}, "
+                    f"from which another one is computed, under {params}; give both the same "
+                    "arguments."
+                )
     return chosen
+
+
+def _take_the_same(run_metric: RunMetric, spec: MetricSpec) -> bool:
+    """Whether a run-level metric and one that it reads have their arguments in common."""
+    preflight = metric_for(spec.name)[1].preflight
+    return preflight is run_metric.preflight and preflight is not accept
 
 
 def medhelm_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:

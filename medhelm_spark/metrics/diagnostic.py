@@ -25,6 +25,7 @@ Per instance a metric stores the right and the given class as numbers from 1 on;
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -55,6 +56,7 @@ ABSTAINED = "-"
 """The answer in `costs` and `confusion` that is none of the classes; no label is without a letter
 or digit."""
 
+_MEANING = re.compile(r"[<>=≤≥+]|[0-9][.,][0-9]|-[0-9]")
 _ARGS = ("labels", "positive", "costs")
 _OTHER_ERROR = 1.0
 
@@ -132,6 +134,11 @@ def _check(params: Params) -> None:
             f"{MAX_LABELS} labels parted by |, each with a letter or digit and unlike the others "
             "without case and punctuation."
         )
+    if told := [label for label in labels_of(params) if _MEANING.search(label)]:
+        raise ConfigError(
+            f"diagnostic_accuracy: labels holds {told[0]!r}; answers are compared without "
+            "punctuation, which has a meaning there: use words, as `under 65|65 or more`."
+        )
     if "positive" in params:
         named = [normal_label(name) for name in params["positive"].split("|")]
         if not set(named) < set(labels):
@@ -147,7 +154,8 @@ def _check(params: Params) -> None:
 
 
 def _row(state: RequestState, places: Mapping[str, int]) -> ScoreRow:
-    if not state.completions:
+    is_unread = state.completions is None and state.unreadable
+    if not state.completions and not is_unread:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
     right = [
         places[name]
@@ -156,7 +164,7 @@ def _row(state: RequestState, places: Mapping[str, int]) -> ScoreRow:
     ]
     if not right:
         return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
-    answer = likeliest_text(state.completions)
+    answer = likeliest_text(state.completions) if state.completions else ""
     if state.output_mapping:
         answer = state.output_mapping.get(answer, "")
     return scored(_NAMES, (float(right[0]), float(places.get(normal_label(answer), 0))))

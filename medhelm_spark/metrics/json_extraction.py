@@ -24,12 +24,14 @@ without a value where the denominator is 0. Instances are resampled for the inte
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from medhelm_spark.domain.ids import digest
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -48,11 +50,11 @@ from medhelm_spark.metrics.metric import (
 
 MAX_FIELDS = 50
 _ARGS = ("fields",)
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,20})?(?:e[-+]?[0-9]{1,2})?")
 """A text that is a number, and no code: `007` is not 7."""
 
-Items = frozenset[str]
-_NONE: Items = frozenset()
+Items = Counter[str]
+_NONE: Items = Counter()
 
 
 def _fields(params: Params) -> list[str]:
@@ -82,22 +84,29 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = " ".join(str(value).split()).casefold()
-    return f"{Decimal(text).normalize():f}" if _NUMBER.fullmatch(text) else text
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = Decimal(text)
+    return f"{number.normalize():f}" if number else "0"
 
 
 def _items(value: Any, path: str = "") -> Iterator[str]:
-    """The items of a field's value, those of an object's fields with their names before them."""
+    """The items of a field's value, those of an object's fields with their names before them.
+
+    Each is hashed, and none is longer than its path and a hash: lists of objects in lists of
+    objects would double at every level.
+    """
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _items(inner, f"{path}{_spelling(name)}.")
     elif isinstance(value, list):
         for inner in value:
             if isinstance(inner, dict):  # one item: its fields belong together
-                yield path + json.dumps(sorted(_items(inner)))
+                yield digest(path + json.dumps(sorted(_items(inner))))
             else:
                 yield from _items(inner, path)
     elif value is not None and str(value).strip():
-        yield path + _scalar(value)
+        yield digest(path + _scalar(value))
 
 
 @lru_cache(maxsize=4096)
@@ -111,7 +120,7 @@ def _reference(text: str) -> Mapping[str, Items] | None:
 
 
 def _by_field(value: Mapping[str, Any]) -> dict[str, Items]:
-    return {_spelling(name): frozenset(_items(inner)) for name, inner in value.items()}
+    return {_spelling(name): Counter(_items(inner)) for name, inner in value.items()}
 
 
 def _answer(text: str) -> Mapping[str, Items] | None:
@@ -124,7 +133,7 @@ def _answer(text: str) -> Mapping[str, Items] | None:
 
 
 def _counts(given: Items, wanted: Items) -> tuple[float, float, float]:
-    return float(len(given & wanted)), float(len(given)), float(len(wanted))
+    return float((given & wanted).total()), float(given.total()), float(wanted.total())
 
 
 def _row(state: RequestState, names: Sequence[str], stats: Sequence[str]) -> ScoreRow:

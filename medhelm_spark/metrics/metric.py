@@ -31,7 +31,7 @@ Shares = Sequence[tuple[int, int]]
 SharesFn = Callable[[Columns, Weights, Params], Sequence[Shares]]
 
 
-def _accept(params: Params) -> None:
+def accept(params: Params) -> None:
     """Accept any params."""
 
 
@@ -75,7 +75,7 @@ class Metric:
     extra: str | None = None
     renamed: Callable[[Params], tuple[MetricInfo, ...]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
-    preflight: Callable[[Params], None] = _accept
+    preflight: Callable[[Params], None] = accept
     takes_readings: bool = False
     loads: Callable[[Params], str | None] = _no_model
     about: About = About.WORDING
@@ -118,7 +118,7 @@ class RunMetric:
     shares: SharesFn | None = None
     more: Callable[[Params], tuple[MetricInfo, ...]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
-    preflight: Callable[[Params], None] = _accept
+    preflight: Callable[[Params], None] = accept
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""

@@ -13,7 +13,7 @@ in `numeric_unreadable`; a reference that is none gives no value.
 """
 
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
@@ -29,6 +29,8 @@ from medhelm_spark.metrics.metric import (
 from medhelm_spark.metrics.quantity import Quantity, quantity
 
 _ARGS = ("absolute", "relative")
+EXACT = Context(prec=2200)
+"""Wide enough for the difference of any two quantities: 80 digits and an exponent of three."""
 
 
 def _tolerance(params: Params, name: str) -> Decimal:
@@ -56,7 +58,8 @@ def _check(params: Params) -> None:
 def _is_within(given: Quantity, right: Quantity, absolute: Decimal, relative: Decimal) -> bool:
     if given.unit and right.unit and given.unit != right.unit:
         return False
-    return abs(given.number - right.number) <= max(absolute, relative * abs(right.number))
+    allowed = max(absolute, EXACT.multiply(relative, abs(right.number)))
+    return abs(EXACT.subtract(given.number, right.number)) <= allowed
 
 
 def _row(state: RequestState, absolute: Decimal, relative: Decimal) -> ScoreRow:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 _NUMBER = (
-    r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+    r"[-+]?(?:[1-9][0-9]{0,2}(?:,[0-9]{3}){1,12}(?:\.[0-9]{0,40})?|[0-9]{1,40}(?:\.[0-9]{0,40})?|"
+    r"\.[0-9]{1,40})"
     r"(?:e[-+]?[0-9]{1,3})?"
 )
-_UNIT = r"(?:\s?[a-zµμ°%][a-zµμ°%/.*·^²³-]{0,30}(?:[23]|/\s?1\.73(?:\s?m(?:\^?2|²)?)?)?)?"
+_AREA = r"(?:[23]|/\s?1\.73(?:\s?m(?:\^?2|²)?)?)?"
+_UNIT = rf"(?:\s?(?:mm\s?hg|[a-zµμ°%][a-zµμ°%/.*·^²³-]{{0,30}}{_AREA}))?"
 QUANTITY = re.compile(rf"({_NUMBER})({_UNIT})\.?", re.IGNORECASE)
 """A whole text that is a number, the first group, and perhaps a unit, the second."""
 
@@ -29,7 +31,7 @@ def quantity(text: str) -> Quantity | None:
     >>> quantity("1,250.5 mg."), quantity("25.2 mL/min/1.73 m²").unit, quantity("about 5")
     (Quantity(number=Decimal('1250.5'), unit='mg'), 'ml/min/173m2', None)
     """
-    match = QUANTITY.fullmatch(text.strip())
+    match = QUANTITY.fullmatch(text.strip().replace("\N{MINUS SIGN}", "-"))
     if not match:
         return None
     # Before the case goes: a capital Greek mu would be another letter.

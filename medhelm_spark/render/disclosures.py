@@ -22,10 +22,10 @@ HEADER = (
 NOTES = (
     "Counted from the results of requests, written by who asked. A text that a server did not "
     "answer counts: part of it may have arrived.",
-    "At most: requests to a deployment that is not local were begun and their results are not in "
-    "the lake; they are under way, or the job ended before it could commit.",
-    "Lowered from: the level of the data before somebody lowered it on record (medhelm-spark level "
-    "list); its text was sent at the lower level.",
+    "A cell that says at most: requests to a deployment that is not local were begun and their "
+    "results are not in the lake; they are under way, or the job ended before it could commit.",
+    "A cell that says lowered from: the level of the data before somebody lowered it on record "
+    "(medhelm-spark level list); its text was sent at the lower level.",
     "Answers from a file and requests that the policy held back were not sent and are not here.",
 )
 EMPTY = "No text of this lake was sent anywhere."

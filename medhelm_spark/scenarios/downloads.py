@@ -6,6 +6,7 @@ cache notes it by the address, and a lake pins it for good.
 
 import hashlib
 import os
+import re
 import tempfile
 import urllib.error
 import urllib.request
@@ -14,7 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Any, cast
+from urllib.request import Request
 
 from medhelm_spark.domain.scenario import SourceFile
 from medhelm_spark.errors import AbsentDataError, ConfigError
@@ -26,6 +28,7 @@ ATTEMPTS = 3
 PINNED = "pinned is"
 FIRST_FETCH = "this lake pinned at its first fetch"
 NOTES = "addresses"
+LENGTH = re.compile(r"[0-9]{1,18}")
 WEB_PAGES = (".html", ".htm")
 
 Received = Callable[[int], None]
@@ -93,7 +96,7 @@ def first_fetch(
     sha256 = _noted(url, cache)
     if sha256 and (target := _target(url, sha256, cache, name)).is_file():
         return sha256, target
-    with _downloaded(url, cache, received) as (part, sha256, kind):
+    with _downloaded(url, cache, received, is_first=True) as (part, sha256, kind):
         if kind == "text/html" and not (name or url).endswith(WEB_PAGES):
             raise AbsentDataError(
                 f"{url}: the server sent a web page in place of the file; give the data with "
@@ -145,27 +148,40 @@ def _part(cache: Path) -> Iterator[tuple[int, Path]]:
 
 
 @contextmanager
-def _downloaded(url: str, cache: Path, received: Received) -> Iterator[tuple[Path, str, str]]:
-    """A download with its SHA-256 and the kind of content that the server named."""
+def _downloaded(
+    url: str, cache: Path, received: Received, *, is_first: bool = False
+) -> Iterator[tuple[Path, str, str]]:
+    """A download with its SHA-256 and the kind of content that the server named.
+
+    The first one, which no hash proves whole, has to have a stated length.
+    """
     with _part(cache) as (handle, part):
         with os.fdopen(os.dup(handle), "wb") as out:
-            kind = _copy(url, out, received)
+            kind = _copy(url, out, received, is_first=is_first)
         with part.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         yield part, sha256, kind
 
 
-def _copy(url: str, out: IO[bytes], received: Received) -> str:
+def _copy(url: str, out: IO[bytes], received: Received, *, is_first: bool) -> str:
     """Write what `url` gives; one that breaks off is taken up again where it broke."""
     copied, whole, tag = 0, None, ""
     for _ in range(ATTEMPTS):
         with _answer(url, copied, tag) as answer:
-            if answer.status != 206:
+            if answer.status != 206 or not _begins_at(answer, copied):
                 copied = out.seek(0)
                 out.truncate()
+            if answer.status == 206 and copied == 0:
+                continue  # a part from elsewhere: the next one is asked for as a whole
             tag = answer.headers.get("ETag", "")
-            length = answer.headers.get("Content-Length", "")
-            whole = copied + int(length) if length.isdecimal() else None
+            length = _length(answer)
+            is_chunked = answer.headers.get("Transfer-Encoding", "").lower() == "chunked"
+            if is_first and length is None and not is_chunked:
+                raise AbsentDataError(
+                    f"{url}: the server does not say how long the file is, and no card has its "
+                    "hash: it might be cut off; give the data with --source."
+                )
+            whole = None if length is None else copied + length
             is_whole = _drain(answer, out, received)
             copied = out.tell()
         if is_whole and (whole is None or copied == whole):
@@ -176,15 +192,44 @@ def _copy(url: str, out: IO[bytes], received: Received) -> str:
     )
 
 
+def _begins_at(answer: HTTPResponse, copied: int) -> bool:
+    """Whether a part of a file goes on after these bytes, as far as the server says it."""
+    told = answer.headers.get("Content-Range", "")
+    return not told or told.startswith(f"bytes {copied}-")
+
+
+def _length(answer: HTTPResponse) -> int | None:
+    length = answer.headers.get("Content-Length", "")
+    return int(length) if LENGTH.fullmatch(length) else None
+
+
 def _drain(answer: HTTPResponse, out: IO[bytes], received: Received) -> bool:
     """Write the rest of an answer; whether it came to its end."""
-    try:
-        while block := answer.read(BLOCK):
-            out.write(block)
-            received(len(block))
-    except (HTTPException, ConnectionError, TimeoutError):
-        return False
-    return True
+    while True:
+        try:
+            block = answer.read(BLOCK)
+        except (HTTPException, OSError):  # of TLS and of the network; a full disk is below
+            return False
+        if not block:
+            return True
+        out.write(block)
+        received(len(block))
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Redirects that leave neither the web nor encryption."""
+
+    def redirect_request(
+        self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Request | None:
+        """The next request; AbsentDataError where its address is of another kind."""
+        is_encrypted = req.full_url.lower().startswith("https:")
+        if not is_web(newurl) or (is_encrypted and not newurl.lower().startswith("https:")):
+            raise AbsentDataError(
+                f"{req.full_url}: the server sends on to an address without https; give the data "
+                "with --source."
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _answer(url: str, copied: int, tag: str) -> HTTPResponse:
@@ -194,7 +239,7 @@ def _answer(url: str, copied: int, tag: str) -> HTTPResponse:
     request = urllib.request.Request(url, headers=rest)
     try:
         # Built anew: the opener that urllib keeps knows the proxies of when it was made.
-        opener = urllib.request.build_opener()
+        opener = urllib.request.build_opener(_Redirects)
         return cast(HTTPResponse, opener.open(request, timeout=TIMEOUT_SECONDS))
     except urllib.error.HTTPError as error:
         raise AbsentDataError(

@@ -204,9 +204,11 @@ def _zip_members(
     size = size_of(stream)
     for member in _matching(file, names):
         name = str(member.member)
-        allowance = allowance_of(member.label, zipped.getinfo(name), size)
         with ExitStack() as opened:
-            yield member, _counted(_zip_member(member, zipped, name), allowance, opened)
+            with nameless(member):
+                allowance = allowance_of(member.label, zipped.getinfo(name), size)
+                content = _counted(_zip_member(member, zipped, name), allowance, opened)
+            yield member, content
 
 
 def _tar_members(
@@ -216,9 +218,10 @@ def _tar_members(
     infos = {info.name: info for info in tarred.getmembers() if info.isfile()}
     for member in _matching(file, list(infos)):
         allowance = Allowance(path=member.label, compressed=size)
-        content = tarred.extractfile(infos[str(member.member)])
         with ExitStack() as opened:
-            yield member, _counted(cast(BinaryIO, content), allowance, opened)
+            with nameless(member):
+                content = cast(BinaryIO, tarred.extractfile(infos[str(member.member)]))
+            yield member, _counted(content, allowance, opened)
 
 
 def _matching(file: SourceFile, names: Sequence[str]) -> Iterator[SourceFile]:
@@ -316,7 +319,9 @@ def is_inside(name: str) -> bool:
     (True, False, False)
     """
     path = PurePosixPath(name.replace("\\", "/"))
-    return not path.is_absolute() and ".." not in path.parts and ":" not in path.parts[0]
+    if not path.parts or path.is_absolute():
+        return False
+    return ".." not in path.parts and ":" not in path.parts[0]
 
 
 def seekable(stream: IO[bytes]) -> BinaryIO:

@@ -154,5 +154,6 @@ def _identity(row: PolicyDecision) -> tuple[object, ...]:
         row.access_level,
         row.policy_version,
         row.allowed,
+        row.rule,  # it says what a person attested
         row.run_by,
     )

@@ -34,7 +34,7 @@ NOT_PLANNED = "named no instance that is evaluated"
 
 CHECK = """
 SELECT problem, count(*) AS rows,
-       count(*) - count(DISTINCT source_id, instance_id, trial) AS repeated,
+       count(*) - count(DISTINCT source_id, if(source_id = '', instance_id, ''), trial) AS repeated,
        CAST(bit_xor(xxhash64(row, source_id, instance_id, completion, trial, prompt_tokens,
                              completion_tokens, request_time)) AS STRING) AS fingerprint
 FROM {responses} GROUP BY problem
@@ -53,7 +53,9 @@ ON p.instance_id = CASE WHEN r.source_id != '' THEN k.instance_id ELSE r.instanc
 COUNTS = """
 SELECT count(DISTINCT row) AS rows,
        count(DISTINCT CASE WHEN request_id IS NOT NULL THEN row END) AS named,
-       count(DISTINCT CASE WHEN trial = trial_index THEN row END) AS planned
+       count(DISTINCT CASE WHEN trial = trial_index THEN row END) AS planned,
+       count(CASE WHEN trial = trial_index THEN row END)
+         - count(DISTINCT CASE WHEN trial = trial_index THEN request_id END) AS repeated
 FROM {placed}
 """
 
@@ -75,6 +77,7 @@ class Counts:
     rows: int
     named: int
     planned: int
+    repeated: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +156,11 @@ def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: Answers) -
     with plain_errors():
         count = matched.count()
     (counts,) = rows_of(ctx.lake.query(COUNTS, placed=placed), Counts)
+    if counts.repeated:
+        raise DataError(
+            f"{answers.place}: {counted(counts.repeated, answers.unit)} more than one names the "
+            "same instance, by its source_id and by its instance_id; name each by one of them."
+        )
     if not count and not _answered(ctx, specs):
         raise _unmatched(specs, answers, counts)
     if count:

@@ -29,6 +29,8 @@ FIELDS = (
 )
 JSON_LINES = "jsonl"
 ANSWER_FORMATS = (JSON_LINES, "csv", "tsv", "json", "parquet", "feather", "xlsx")
+MOST = 2**31
+"""Tokens of an answer and numbers of trials are below it."""
 LONGEST_SECONDS = 86_400
 """A `request_time` above a day is a moment, as inference tables and traces call one, and no time
 that an answer took."""
@@ -187,7 +189,17 @@ def _problem(values: Mapping[str, object]) -> str | None:
         return "completion is not text"
     if _text(values["trial"]) and _trial(values["trial"]) is None:
         return "trial is no whole number from 0 on"
+    if not _is_unicode(_text(completion)):
+        return "completion holds half a character (a lone surrogate)"
     return None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _text(value: object) -> str:
@@ -205,17 +217,18 @@ def _number(value: object) -> float | None:
 
 def _count(value: object) -> int | None:
     number = _number(value)
-    return None if number is None else int(number)
+    return None if number is None or not 0 <= number <= MOST else int(number)
 
 
 def _trial(value: object) -> int | None:
     number = _number(value)
-    return int(number) if number is not None and number >= 0 and number.is_integer() else None
+    is_whole = number is not None and 0 <= number <= MOST and number.is_integer()
+    return int(number) if number is not None and is_whole else None
 
 
 def _seconds(value: object) -> float | None:
     number = _number(value)
-    return None if number is None or number > LONGEST_SECONDS else number
+    return None if number is None or not 0 <= number <= LONGEST_SECONDS else number
 
 
 def parse_fields(text: str | None) -> dict[str, str]:
@@ -298,7 +311,9 @@ def check_file(answers: Answers) -> None:
         for read in reader([File(path=path)]):
             if read.problem:
                 raise DataError(f"{path}: {unit} {read.row}: {read.problem}.")
-            first = rows.setdefault((read.source_id, read.instance_id, read.trial), read.row)
+            # A source id is enough: what stands beside it may be an id of the record itself.
+            instance_id = "" if read.source_id else read.instance_id
+            first = rows.setdefault((read.source_id, instance_id, read.trial), read.row)
             if first != read.row:
                 trial = f" for trial {read.trial}" if read.trial else ""
                 raise DataError(

@@ -169,6 +169,7 @@ def _measured(
         weights,
         seed=seed,
         scales=[(stat.minimum, stat.maximum) for stat in stats],
+        trials=trials,
     )
     all_shares = metric.shares(columns, weights, params) if metric.shares else [()] * len(stats)
     intervals = [

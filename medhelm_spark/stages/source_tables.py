@@ -25,6 +25,7 @@ from medhelm_spark.domain.data_place import is_delta_path
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.rows import plain_errors
 from medhelm_spark.scenarios import Record, check_columns, loads, required_columns, table_level
 from medhelm_spark.stages.context import Context
 
@@ -100,11 +101,12 @@ def columns_of_table(
     texts = texts.select(*_columns(texts))
     values = texts.select(_quoted(column)).dropna().distinct().limit(most)
     first = rows.orderBy("row").limit(head)
-    return Columns(
-        rows=texts.count(),
-        values=tuple(str(value) for (value,) in values.collect()),
-        head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
-    )
+    with plain_errors():
+        return Columns(
+            rows=texts.count(),
+            values=tuple(str(value) for (value,) in values.collect()),
+            head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
+        )
 
 
 def record_of(table: str, row: RawRow) -> Record:

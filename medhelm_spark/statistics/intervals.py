@@ -169,6 +169,7 @@ def bootstrap_rows(
     *,
     seed: int,
     scales: Sequence[tuple[float | None, float | None]],
+    trials: int = 1,
 ) -> list[Interval | None]:
     """Intervals of numbers that `measure` computes from how often each distinct row occurs.
 
@@ -183,12 +184,14 @@ def bootstrap_rows(
         counts: how often each distinct row occurs.
         seed: of the resamples.
         scales: the least and greatest possible of each number, None for an open end.
+        trials: how many rows an instance has; all of them count as one answer.
     """
-    n = int(counts.sum())
+    rows = int(counts.sum())
+    n = max(1, rows // trials)
     if len(counts) > _MAX_ROWS:
         return [None] * len(scales)
     generator = np.random.default_rng(seed)
-    draws = [measure(generator.multinomial(n, counts / n)) for _ in range(DRAWS)]
+    draws = [measure(trials * generator.multinomial(n, counts / rows)) for _ in range(DRAWS)]
     columns = zip(measure(counts), zip(*draws, strict=True), scales, strict=True)
     return [_resampled_interval(value, drawn, n, *scale) for value, drawn, scale in columns]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from medhelm_spark.domain.left_out import AbsentRun, LeftOut
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.domain.stages import INGEST
-from medhelm_spark.errors import AbsentDataError
+from medhelm_spark.errors import AbsentDataError, DataError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.scenarios import Hub, Pins
@@ -39,7 +39,7 @@ class FetchHub:
         for part in parts:
             try:
                 hub.fetch(self.cards[part.scenario_name].source)
-            except AbsentDataError as error:
+            except DataError as error:  # none, or none that can be read
                 yield Unfetched(scenario_name=part.scenario_name, reason=str(error))
 
 

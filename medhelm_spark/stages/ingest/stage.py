@@ -408,7 +408,7 @@ def _refuse(card: ScenarioCard, summaries: Sequence[Summary], left_out: int) -> 
 
 def _named(card: ScenarioCard) -> str:
     """A card's source for a message; of a folder of files the first ones."""
-    paths = [file.path for file in card.source.files]
+    paths = [file.label or file.path for file in card.source.files]
     more = f" and {len(paths) - SHOWN_FILES} more" if len(paths) > SHOWN_FILES else ""
     return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)
 

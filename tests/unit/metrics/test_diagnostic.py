@@ -1,5 +1,7 @@
 """Diagnostic accuracy, worked out by hand: rates, costs, abstentions, and what has no value."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -136,6 +138,28 @@ def test_repeated_answers_to_an_instance_count_as_one():
     twice = [(right, answer, 2 * times) for right, answer, times in TEST]
     stat, interval = summarized(twice, YES_NO, trials=2)["sensitivity"], wilson(6, 10)
     assert (stat.mean, stat.ci_low, stat.ci_high) == (0.6, interval.low, interval.high)
+
+
+def test_so_they_do_where_rows_are_resampled():
+    costs = {**YES_NO, "costs": "yes>no=10"}
+    twice = [(right, answer, 2 * times) for right, answer, times in TEST]
+    once = summarized(TEST, costs)["cost_weighted_error"]
+    stat = summarized(twice, costs, trials=2)["cost_weighted_error"]
+    assert (stat.mean, stat.count) == (once.mean, 2 * once.count)
+    assert (stat.ci_low, stat.ci_high) == pytest.approx((once.ci_low, once.ci_high))
+
+
+@pytest.mark.parametrize("labels", ["<65|≥65", "1.5|2.5", "a+|b", "-1|2"])
+def test_labels_that_punctuation_tells_apart_are_refused(labels):
+    with pytest.raises(ConfigError, match="without punctuation"):
+        METRIC.preflight({"labels": labels})
+
+
+def test_an_unread_answer_abstains_whatever_the_reading_says_of_it():
+    (row,) = METRICS["class_given"].fn(
+        [replace(state(None, correct("yes")), unreadable=True)], YES_NO
+    )
+    assert [score.value for score in row] == [1.0, 0.0]
 
 
 def test_a_rate_may_be_named_as_the_metric():

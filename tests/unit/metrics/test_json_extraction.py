@@ -57,6 +57,10 @@ def test_what_models_write_instead_of_json():
     [
         (5, "5", True),
         (5.0, 5, True),
+        ("0.00005", 0.00005, True),
+        ("+5", 5, True),
+        ("1e3", 1000, True),
+        (-0.0, 0, True),
         ("1.5", "15", False),
         ("007", "7", False),
         ("12345678901234567", "12345678901234568", False),
@@ -121,3 +125,27 @@ def test_one_stat_brings_the_other():
 def test_wrong_fields(fields):
     with pytest.raises(ConfigError, match="fields is"):
         OF_RUN.preflight({"fields": fields})
+
+
+def test_members_count_as_often_as_they_stand():
+    row = scores('{"dose": [5, 5, 5, 10]}', {"dose": [5, 10, 10]}, {})
+    assert row["json_exact_match"] == 0.0
+    kinds = ("right", "given", "wanted")
+    assert [row[f"json_items_{kind}"] for kind in kinds] == [2.0, 4.0, 3.0]
+
+
+def test_an_answer_of_many_levels_costs_no_memory():
+    deep = '{"drug":' + '[{"a":' * 60 + "1" + "}]" * 60 + "}"
+    assert scores(deep, {"drug": "1"}, {})["json_exact_match"] == 0.0
+    assert scores(deep, deep, {})["json_exact_match"] == 1.0
+
+
+@pytest.mark.parametrize("value", ["...", "b'A'", "1j", "{1}", "0x" + "f" * 3900])
+def test_what_json_has_not_is_no_object(value):
+    assert scores("{'drug': " + value + "}", {"drug": "1"}, {})["json_unreadable"] == 1.0
+
+
+def test_fields_of_a_metric_are_those_of_what_it_is_computed_from():
+    specs = [MetricSpec(name="json_exact_match", args={"fields": "drug"})]
+    with pytest.raises(ConfigError, match="give both the same arguments"):
+        metrics_for([*specs, MetricSpec(name="json_f1")])

@@ -36,13 +36,19 @@ def value(answer, right, **params):
         ("5 µg", "5 μG.", {}, True),
         ("37.5 °C", "37.5", {}, True),
         ("3e2", "300", {}, True),
+        ("\N{MINUS SIGN}5", "-5", {}, True),  # a minus sign
+        ("120 mm Hg", "120 mmHg", {}, True),
+        ("1e999", "-1e-999", {}, False),
     ],
 )
 def test_within_the_tolerance(answer, right, params, is_right):
     assert value(answer, right, **params) == (float(is_right), 0.0)
 
 
-@pytest.mark.parametrize("answer", ["", "about 5", "5 or 6", "nan", "<5", "The dose is 5 mg"])
+@pytest.mark.parametrize(
+    "answer",
+    ["", "about 5", "5 or 6", "nan", "<5", "The dose is 5 mg", "0,125 mg", "9" * 1_000_001],
+)
 def test_an_answer_that_is_no_number_is_wrong_and_counted(answer):
     assert value(answer, "5", absolute="100") == (0.0, 1.0)
 

@@ -38,6 +38,7 @@ class Answers:
     breaks: int = 0
     tag: str = '"v1"'
     kind: str = "text/csv"
+    is_told_its_length: bool = True
     asked: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -69,7 +70,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Answers]]:
             start = int(span.removeprefix("bytes=").removesuffix("-")) if is_same else 0
             body = answers.content[start:]
             self.send_response(206 if is_same else 200)
-            self.send_header("Content-Length", str(len(body)))
+            if answers.is_told_its_length:
+                self.send_header("Content-Length", str(len(body)))
             self.send_header("Content-Type", answers.kind)
             if answers.tag:
                 self.send_header("ETag", answers.tag)
@@ -104,6 +106,17 @@ def test_a_download_that_breaks_off_goes_on_where_it_broke(
     half = len(CONTENT) // 2
     third = half + (len(CONTENT) - half) // 2
     assert [span for _, span in answers.asked] == ["", f"bytes={half}-", f"bytes={third}-"]
+
+
+def test_a_first_fetch_that_nothing_proves_whole_is_refused(
+    server: tuple[str, Answers], tmp_path: Path
+) -> None:
+    url, answers = server
+    answers.is_told_its_length = False
+    with pytest.raises(DataError, match="does not say how long the file is"):
+        first_fetch(f"{url}/a.csv", tmp_path)
+    assert kept(tmp_path) == []
+    assert fetch(f"{url}/a.csv", DIGEST, tmp_path).read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("tag", ["", 'W/"v1"'])

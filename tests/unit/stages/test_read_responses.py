@@ -114,6 +114,15 @@ SECOND = '{"source_id": "q0", "completion": "a", "trial": 1}\n'
         (GOOD + SECOND * 2, "line 3: its id stands in line 2 too for trial 1."),
         (SECOND.replace("1}", "-1}"), "line 1: trial is no whole number from 0 on."),
         (SECOND.replace("1}", '"first"}'), "line 1: trial is no whole number from 0 on."),
+        (SECOND.replace("1}", "1e30}"), "line 1: trial is no whole number from 0 on."),
+        (
+            '{"source_id": "q0", "completion": "\\ud800"}',
+            "line 1: completion holds half a character (a lone surrogate).",
+        ),
+        (
+            GOOD + GOOD.replace('"q0"', '"q0", "instance_id": "of the log"'),
+            "line 2: its id stands in line 1 too.",
+        ),
         (GOOD + "{", "line 2: broken_json."),
         ("", "has no line."),
     ],
