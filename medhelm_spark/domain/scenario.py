@@ -106,7 +106,8 @@ class ScenarioVersion:
     """Row of `scenarios`: one ingested data version of a scenario.
 
     `access_level` is the strictest of its instances. `level_stated_by` is the operating system's
-    user who said what it is, None where the card says so.
+    user who said what it is, None where the card says so. `source_hash` is of the files' bytes and
+    of how they are read, None where they are not files at hand.
     """
 
     scenario_name: str
@@ -123,6 +124,7 @@ class ScenarioVersion:
     num_quarantined: int
     source: str
     level_stated_by: str | None = None
+    source_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ from medhelm_spark.scenarios.records import (
     Record,
     renamed,
 )
-from medhelm_spark.scenarios.sources import open_source, sha256_of, stamp, verify
+from medhelm_spark.scenarios.sources import is_uri, open_source, sha256_of, stamp, verify
 
 __all__ = [
     "LAKE_COLUMN",
@@ -91,6 +91,7 @@ __all__ = [
     "first_fetch",
     "first_line",
     "hashes_of",
+    "is_uri",
     "loads",
     "localize",
     "most_records",

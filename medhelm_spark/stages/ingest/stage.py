@@ -1,8 +1,9 @@
 """ingest: raw records -> scenarios, instances, quarantine.
 
 Files are read where the tasks run, twice: once for keys only, to refuse bad input and to name the
-data version by its content, and once to write. The same content is never written twice. A source
-that changes meanwhile is refused: what was written of it never becomes current.
+data version by its content, and once to write. The same content is never written twice, and files
+whose bytes are those of a data version are not read again. A source that changes meanwhile is
+refused: what was written of it never becomes current.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.scenario import (
     Instance,
     Quarantined,
@@ -46,6 +48,7 @@ from medhelm_spark.stages.ingest.unchanged import (
     loose_tables,
     pinned,
     refuse_changed,
+    source_hash,
     stamps,
 )
 from medhelm_spark.stages.run_stage import Written, run_stage
@@ -236,7 +239,10 @@ def _ingest(
     expect_rows(ctx.lake.spark, sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
     given = {name: card for name, card in located_cards.items() if name not in published}
     located_cards |= raised_cards(ctx, given, lowered)
-    sizes = _first_pass(ctx, located_cards)
+    hashes = {name: source_hash(card, before[name]) for name, card in located_cards.items()}
+    sizes = _unchanged(ctx, located_cards, hashes)
+    read_anew = {name: card for name, card in located_cards.items() if name not in sizes}
+    sizes |= _first_pass(ctx, read_anew) if read_anew else {}
     for name, new in new_pins.items():
         keep_new(ctx, name, new)
     names = {size.data_version: name for name, size in sizes.items()}
@@ -248,14 +254,34 @@ def _ingest(
         _write(ctx, fresh, new, write_id)
         refuse_changed(fresh, before)
         _refuse_moved(ctx, fresh, new)
-        rows = [_version(card, new[name], stated_by.get(name)) for name, card in fresh.items()]
+        rows = [
+            _version(card, new[name], stated_by.get(name), hashes[name])
+            for name, card in fresh.items()
+        ]
         ctx.lake.append_rows("scenarios", rows, write_id)
         return Written(counts={size.data_version: size.counts for size in new.values()})
 
     run_stage(ctx, INGEST, {version: version for version in names}, write)
-    for name, size in sizes.items():
-        ctx.say(f"{INGEST.name}: {name} {size.account}")
+    for name in located_cards:
+        ctx.say(f"{INGEST.name}: {name} {sizes[name].account}")
     return sizes
+
+
+def _unchanged(
+    ctx: Context, cards: Mapping[str, ScenarioCard], hashes: Mapping[str, str | None]
+) -> dict[str, Ingested]:
+    """What the lake holds of cards whose files' bytes and rules are those of a data version."""
+    wanted = {(name, parse_hash(cards[name]), of) for name, of in hashes.items() if of}
+    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion) if wanted else []
+    held = {
+        row.data_version: row
+        for row in rows
+        if (row.scenario_name, row.card_hash, row.source_hash) in wanted
+    }
+    return {
+        held[version].scenario_name: _from_record(record, held[version].access_level)
+        for version, record in ctx.finished(INGEST, held).items()
+    }
 
 
 def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, Ingested]:
@@ -350,18 +376,31 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
     stated = {row.data_version for row in rows if row.level_stated_by}
     finished = sorted(ctx.finished(INGEST, known).values(), key=lambda record: record.finished_at)
     return {
-        known[record.unit_id]: Ingested(
-            data_version=record.unit_id,
-            splits={split: n for split, n in record.counts.items() if split in SPLITS},
-            read=record.counts.get(READ, 0),
-            left_out=record.counts.get(LEFT, 0),
-            identical=record.counts.get(IDENTICAL, 0),
-            not_drawn=record.counts.get(NOT_DRAWN, 0),
-            access_level=levels.get(record.unit_id, AccessLevel.PRIVATE),
+        known[record.unit_id]: replace(
+            _from_record(record, levels.get(record.unit_id, AccessLevel.PRIVATE)),
             is_stated=record.unit_id in stated,
         )
         for record in finished
     }
+
+
+def _from_record(record: RunRecord, level: AccessLevel) -> Ingested:
+    """A data version as its run record counts it: `Ingested.counts` the other way round."""
+    counts = record.counts
+    return Ingested(
+        data_version=record.unit_id,
+        splits={split: n for split, n in counts.items() if split in SPLITS},
+        bad={
+            name.removeprefix(QUARANTINED): n
+            for name, n in counts.items()
+            if name.startswith(QUARANTINED)
+        },
+        read=counts.get(READ, 0),
+        left_out=counts.get(LEFT, 0),
+        identical=counts.get(IDENTICAL, 0),
+        not_drawn=counts.get(NOT_DRAWN, 0),
+        access_level=level,
+    )
 
 
 def held_names(reader: Reader, cards: Iterable[ScenarioCard]) -> set[str]:
@@ -413,7 +452,9 @@ def _named(card: ScenarioCard) -> str:
     return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)
 
 
-def _version(card: ScenarioCard, held: Ingested, stated_by: str | None) -> ScenarioVersion:
+def _version(
+    card: ScenarioCard, held: Ingested, stated_by: str | None, hashed: str | None
+) -> ScenarioVersion:
     return ScenarioVersion(
         scenario_name=card.name,
         data_version=held.data_version,
@@ -429,4 +470,5 @@ def _version(card: ScenarioCard, held: Ingested, stated_by: str | None) -> Scena
         num_quarantined=sum(held.bad.values()),
         source=card.source.table or card.source.dataset or card.source.format,
         level_stated_by=stated_by,
+        source_hash=hashed,
     )

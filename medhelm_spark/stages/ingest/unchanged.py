@@ -1,19 +1,24 @@
-"""Whether a source is still what it was: ingest reads it more than once.
+"""Whether a source is still what it was: ingest reads it more than once, and runs follow runs.
 
-Files are known by size and time of change. A Delta table is read at one version throughout. What
-has no versions, a view or a table of another format, has to be read once more (`is_loose`).
+While it is read, files are known by size and time of change. A Delta table is read at one version
+throughout. What has no versions, a view or a table of another format, has to be read once more
+(`loose_tables`). From run to run files of this machine are known by their bytes (`source_hash`).
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios import beside, stamp
+from medhelm_spark.scenarios import beside, is_uri, sha256_of, stamp
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.source_tables import newest_version
 
 Stamps = Mapping[str, tuple[int, int] | None]
+
+HASHED_BYTES = 1 << 30
+"""How much the driver hashes, in a second or two; of more, tasks read the rows instead."""
 
 
 def pinned(ctx: Context, card: ScenarioCard) -> ScenarioCard:
@@ -44,6 +49,19 @@ def stamps(card: ScenarioCard) -> Stamps:
     """The stamp of every file that is read for the card."""
     paths = (*(file.path for file in card.source.files), *beside(card.source))
     return {path: stamp(path) for path in paths}
+
+
+def source_hash(card: ScenarioCard, before: Stamps) -> str | None:
+    """Of the bytes of a located card's files and of how they are read; None of other sources.
+
+    Two that are equal give the same records. `before` are the files' stamps.
+    """
+    source = card.source
+    sizes = [status[0] for path, status in before.items() if status and not is_uri(path)]
+    tables = source.table or source.dataset or (source.history and source.history.tables)
+    if tables or not sizes or len(sizes) < len(before) or sum(sizes) > HASHED_BYTES:
+        return None
+    return content_id(source, {path: sha256_of(path) for path in sorted(before)})
 
 
 def refuse_changed(cards: Mapping[str, ScenarioCard], before: Mapping[str, Stamps]) -> None:
