@@ -32,7 +32,6 @@ from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO,
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
 from medhelm_spark.governance.plugins import check_plugins
-from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.annotate import annotate
@@ -286,7 +285,7 @@ def prepare(
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
     record(ctx, decide(ctx, runs, registry.policy, unreviewed))
-    expect_rows(ctx.lake.spark, sum(sum(held.splits.values()) for held in data.values()))
+    ctx.lake.session.expect_rows(sum(sum(held.splits.values()) for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
     return Prepared(
         workspace=workspace,

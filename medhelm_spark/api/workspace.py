@@ -30,6 +30,7 @@ from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
+from medhelm_spark.lake.session import LOCAL_MASTER, Session, is_started
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.stages.context import Context
 
@@ -113,10 +114,14 @@ class Workspace:
 
     @cached_property
     def lake(self) -> Lake:
-        """The lake, through the platform's session or one started for it."""
+        """The lake, through the platform's session or one that is started when it is needed."""
+        is_ours = self.settings.platform is Platform.LOCAL and not self._spark and not is_started()
+        master = self.settings.spark.get("spark.master", LOCAL_MASTER) if is_ours else None
+        return Lake(Session(self._open_session, master), self.location)
+
+    def _open_session(self) -> SparkSession:
         is_encrypted = not self._is_public()
-        session = session_of(self.settings, self._spark, is_encrypted=is_encrypted)
-        return Lake(session, self.location)
+        return session_of(self.settings, self._spark, is_encrypted=is_encrypted)
 
     @cached_property
     def reader(self) -> Reader:

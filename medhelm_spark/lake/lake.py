@@ -24,6 +24,7 @@ from medhelm_spark.lake.files import FileTables, is_few
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.reader import decode
 from medhelm_spark.lake.rows import arrow_of, parsed, plain_errors, rows_of
+from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
 ABSENT = (
@@ -45,14 +46,19 @@ def new_write_id() -> str:
 
 
 class Lake:
-    """The tables of one lake through one SparkSession."""
+    """The tables of one lake through one SparkSession, which may be started only when needed."""
 
-    def __init__(self, spark: SparkSession, location: str) -> None:
-        self.spark = spark
+    def __init__(self, session: SparkSession | Session, location: str) -> None:
+        self.session = session if isinstance(session, Session) else Session(lambda: session)
         self.location = Location.of(location)
-        is_local = self.location.is_local(spark.conf.get("spark.master", "") or "")
+        is_local = self.location.is_local(self.session.master)
         self._files = FileTables(self.location.name) if is_local else None
         self._stage: Stage | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session, started now where it was not."""
+        return self.session.spark
 
     def within(self, stage: Stage) -> "Lake":
         """The same lake for one stage: tables that it does not declare are refused."""

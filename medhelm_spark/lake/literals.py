@@ -7,6 +7,7 @@ from medhelm_spark.errors import LakeError
 
 # Spark SQL and DataFusion read a backslash in a literal differently: nothing that needs escaping.
 _PLAIN = re.compile(r"[\w.-]{0,128}", re.ASCII)
+_UNESCAPED = re.compile(r"[\w.:/@+ -]*", re.ASCII)
 
 
 def literal(name: str) -> str:
@@ -24,6 +25,22 @@ def literal(name: str) -> str:
             "'.' are allowed, up to 128."
         )
     return f"'{name}'"
+
+
+def among(column: str, names: Iterable[str]) -> str:
+    """The condition that a column is one of some names; `true` where one would need escaping.
+
+    For a filter that saves reading and is no part of the answer.
+
+    >>> among("model_deployment", ["acme/m:8b"])
+    "model_deployment IN ('acme/m:8b')"
+    >>> among("model_deployment", ["it's"])
+    'true'
+    """
+    listed = sorted(set(names))
+    if not all(map(_UNESCAPED.fullmatch, listed)):
+        return "true"
+    return f"{column} IN ({', '.join(map(repr, listed)) or 'NULL'})"
 
 
 def literals(names: Iterable[str]) -> str:

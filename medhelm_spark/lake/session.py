@@ -11,9 +11,9 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ LOG = logging.getLogger(__name__)
 
 CODEGEN = "spark.sql.codegen.factoryMode"
 ROWS_WORTH_CODE = 30_000
+LOCAL_MASTER = "local[*,4]"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOCAL_DIR = "spark.local.dir"
 ENCRYPTION = "spark.io.encryption.enabled"
@@ -101,6 +102,51 @@ def open_session(
         _set(spark, key, value)
     _check_delta(spark)
     return spark
+
+
+class Session:
+    """A SparkSession that is started when something first needs it, and stays.
+
+    `start` gives it. `master` is where it will run, None where only the session itself knows, which
+    then is started at once.
+    """
+
+    def __init__(self, start: Callable[[], SparkSession], master: str | None = None) -> None:
+        self._start, self._rows = start, 0
+        self.master = master or self.spark.conf.get("spark.master", None) or ""
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session."""
+        spark = self._start()
+        _expect_rows(spark, self._rows)
+        return spark
+
+    @property
+    def version(self) -> str:
+        """Spark's version; one that is started later has PySpark's."""
+        return self.spark.version if "spark" in self.__dict__ else spark_version
+
+    def expect_rows(self, rows: int) -> None:
+        """Tell a session that is started for little data (`settings/local.yaml`) how much there is.
+
+        Generated code is compiled anew by every process: below some ten thousand rows that costs
+        more than it saves, at a hundred thousand it saves a third of the JVM's work.
+        """
+        self._rows = max(self._rows, rows)
+        if "spark" in self.__dict__:
+            _expect_rows(self.spark, rows)
+
+
+def _expect_rows(spark: SparkSession, rows: int) -> None:
+    if rows >= ROWS_WORTH_CODE and spark.conf.get(CODEGEN, None) == "NO_CODEGEN":
+        spark.conf.set(CODEGEN, "FALLBACK")
+        spark.conf.set("spark.sql.codegen.wholeStage", "true")
+
+
+def is_started() -> bool:
+    """Whether this process has a session, or the platform one for it."""
+    return _submitted() or SparkSession.getActiveSession() is not None
 
 
 @contextmanager
@@ -189,7 +235,7 @@ def _start(
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     cache_folder().mkdir(parents=True, exist_ok=True)
     defaults = {
-        "spark.master": "local[*,4]",
+        "spark.master": LOCAL_MASTER,
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
         **REQUIRED,
         **REQUIRED_STATIC,
@@ -254,17 +300,6 @@ def _keep_classes(spark: SparkSession) -> None:
         jvm: Any = spark._jvm
         for name in LOOKED_UP:
             setattr(jvm, name, getattr(jvm, name))
-
-
-def expect_rows(spark: SparkSession, rows: int) -> None:
-    """Tell a session that was started for little data (`settings/local.yaml`) how much there is.
-
-    Generated code is compiled anew by every process: below some ten thousand rows that costs more
-    than it saves, at a hundred thousand it saves a third of the JVM's work.
-    """
-    if spark.conf.get(CODEGEN, None) == "NO_CODEGEN" and rows >= ROWS_WORTH_CODE:
-        spark.conf.set(CODEGEN, "FALLBACK")
-        spark.conf.set("spark.sql.codegen.wholeStage", "true")
 
 
 def node_addresses(spark: SparkSession) -> tuple[str, ...]:

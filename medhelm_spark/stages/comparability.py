@@ -28,7 +28,7 @@ from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
 from medhelm_spark.metrics import medhelm_specs, metrics_behind, metrics_for, parts_of
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.states import Inputs
+from medhelm_spark.stages.states import Drawn, Inputs
 
 UNREADABLE = MetricSpec(name=UNREADABLE_STAT)
 
@@ -64,10 +64,10 @@ def _definition(ctx: Context, spec: RunSpec) -> dict[str, str]:
     }
 
 
-def noted(ctx: Context, spec: RunSpec, inputs: Inputs) -> dict[str, str]:
+def noted(ctx: Context, spec: RunSpec, inputs: Inputs, drawn: Drawn | None) -> dict[str, str]:
     """What the scores that are about to be written rest on, by part."""
     return _definition(ctx, spec) | {
-        DATA: data_part(spec, inputs.instances, inputs.drawn or ""),
+        DATA: data_part(spec, *((drawn.instances, drawn.drawn) if drawn else (0, ""))),
         PROMPT: prompt_part(spec),
         ORIGIN: origin_part(inputs.answered, inputs.imported),
     }

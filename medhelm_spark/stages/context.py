@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import TextIO
 
 from pyspark.sql import DataFrame
@@ -15,6 +14,7 @@ from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
+from medhelm_spark.lake.literals import literal, literals
 from medhelm_spark.lake.progress import Watch, metered
 from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID, refuse_newer
 from medhelm_spark.lake.user import this_user
@@ -69,14 +69,18 @@ class Context:
         The same rows as `views.output_of`, as a filter that Delta answers from its file statistics:
         the ledger is at hand, so nothing is joined.
         """
+        return self.lake.read(table).where(self.is_current(stage, units, unit))
+
+    def is_current(self, stage: Stage, units: Iterable[str], unit: str = "run_spec_id") -> str:
+        """The condition of `current` as SQL, alike in Spark SQL and DataFusion."""
         written: dict[str, list[str]] = {}
-        for name, record in self.finished(stage, sorted(units)).items():
+        for name, record in self.finished(stage, units).items():
             written.setdefault(record.write_id, []).append(name)
-        kept = [
-            (F.col(WRITE_ID) == write_id) & F.col(unit).isin(names)
-            for write_id, names in written.items()
-        ]
-        return self.lake.read(table).where(reduce(or_, kept, F.lit(False)))
+        conditions = (
+            f"({WRITE_ID} = {literal(write_id)} AND {unit} IN ({literals(names)}))"
+            for write_id, names in sorted(written.items())
+        )
+        return " OR ".join(conditions) or "false"
 
     def prompts(self, renders: Iterable[str]) -> DataFrame:
         """All prompts of these renderings."""
@@ -120,7 +124,7 @@ class Context:
                 finished_at=now,
                 counts=(counts or {}).get(unit, {}),
                 code_version=VERSION,
-                spark_version=self.lake.spark.version,
+                spark_version=self.lake.session.version,
                 schema_version=SCHEMA_VERSION,
                 comparability=(comparability or {}).get(unit),
                 run_by=self.user,

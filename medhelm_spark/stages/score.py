@@ -17,6 +17,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import adapters_of
 from medhelm_spark.stages.run_stage import Written, run_stage
 from medhelm_spark.stages.states import (
+    drawn_of,
     inputs_of,
     read_state,
     reading_needs,
@@ -93,10 +94,13 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> Written:
         total = sum(inputs[unit].requests for unit in units)
+        drawn = drawn_of(ctx, units)
         _write(ctx, {unit: unique[unit] for unit in units}, write_id, total)
         return Written(
             counts={unit: inputs[unit].counts for unit in units},
-            comparability={unit: noted(ctx, unique[unit], inputs[unit]) for unit in units},
+            comparability={
+                unit: noted(ctx, unique[unit], inputs[unit], drawn.get(unit)) for unit in units
+            },
         )
 
     return run_stage(ctx, SCORE, fingerprints, write)

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.adaptation.render import output_mapping
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     EVALUATION_KEY,
     Completion,
@@ -28,6 +29,7 @@ from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, Stage
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.columnar import fields_of
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
 
@@ -37,43 +39,53 @@ FROM_PROMPT = ("num_train_instances", "prompt_truncated")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
 
 # One row of every instance, however often and in whatever wording it is asked.
-AS_IT_IS = "q.perturbation = '' AND q.train_trial_index = 0 AND q.trial_index = 0"
+AS_IT_IS = "perturbation = '' AND train_trial_index = 0 AND trial_index = 0"
 
+# Alike in Spark SQL and DataFusion. Results are only ever added: as long as the requests are those
+# of one write, another result is seen in the number of tries.
 INPUTS = f"""
-SELECT q.run_spec_id, count(*) AS requests,
-       count_if(r.request_id IS NOT NULL AND r.failure IS NULL) AS answered,
-       count_if(r.failure IS NOT NULL) AS failed,
-       CAST(bit_xor(xxhash64(q.instance_id, q.perturbation, q.train_trial_index, q.trial_index,
-            q.annotator, q.judge, q.request_id, r.completed_at, r.write_id)) AS STRING)
-       AS fingerprint,
-       count_if(r.engine_fingerprint = '{IMPORTED}') AS imported,
-       count_if({AS_IT_IS}) AS instances,
-       CAST(bit_xor(CASE WHEN {AS_IT_IS} THEN xxhash64(q.instance_id) END) AS STRING) AS drawn
-FROM {{planned}} q LEFT JOIN {{results}} r ON r.request_id = q.request_id
-GROUP BY q.run_spec_id
+SELECT q.run_spec_id, q.write_id AS planned_by, count(*) AS requests,
+       sum(CASE WHEN r.answered THEN 1 ELSE 0 END) AS answered,
+       sum(CASE WHEN NOT r.answered THEN 1 ELSE 0 END) AS failed,
+       sum(coalesce(r.tries, 0)) AS tries,
+       sum(CASE WHEN r.imported THEN 1 ELSE 0 END) AS imported
+FROM (@planned) q LEFT JOIN (
+    SELECT request_id, count(*) AS tries, bool_or(failure IS NULL) AS answered,
+           bool_or(engine_fingerprint = '{IMPORTED}') AS imported
+    FROM {{request_results}} WHERE @asked GROUP BY request_id) r ON r.request_id = q.request_id
+GROUP BY q.run_spec_id, q.write_id
+"""
+
+DRAWN = f"""
+SELECT run_spec_id, count(*) AS instances, CAST(bit_xor(xxhash64(instance_id)) AS STRING) AS drawn
+FROM {{planned}} WHERE {AS_IT_IS} GROUP BY run_spec_id
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What a RunSpec's requests have come to: counts, and a digest of which result serves which.
+    """What a RunSpec's requests have come to.
 
-    `imported` counts the results that came by import; `instances` and `drawn` are number and digest
-    of the instances asked about.
+    `tries` counts all results, those that no longer stand among them; `imported` the requests that
+    got one by import. `planned_by` is the write of the requests.
     """
 
     run_spec_id: str
+    planned_by: str
     requests: int
     answered: int
     failed: int
-    fingerprint: str
+    tries: int
     imported: int
-    instances: int
-    drawn: str | None
 
     @property
     def missing(self) -> int:
         return self.requests - self.answered - self.failed
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when there are other requests, or another result of one."""
+        return content_id(self.planned_by, self.tries)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -83,6 +95,15 @@ class Inputs:
             "failed": self.failed,
             "missing": self.missing,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """Number and digest of the instances that a RunSpec's requests ask about."""
+
+    run_spec_id: str
+    instances: int
+    drawn: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +122,12 @@ def requests_of(
     return planned.where(F.col("purpose") == purpose.value)
 
 
+def planned_sql(ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose) -> str:
+    """The same as SQL, alike in Spark SQL and DataFusion."""
+    current = ctx.is_current(stage, run_spec_ids)
+    return f"SELECT * FROM {{requests}} WHERE purpose = '{purpose.value}' AND ({current})"
+
+
 def inputs_of(
     ctx: Context,
     run_spec_ids: Sequence[str],
@@ -108,7 +135,7 @@ def inputs_of(
     purpose: Purpose,
     deployments: Iterable[str],
 ) -> dict[str, Inputs]:
-    """Counts and input digest of these RunSpecs, in one job whatever their number.
+    """What the requests of these RunSpecs have come to, by one query whatever their number.
 
     Args:
         ctx: the lake and suite.
@@ -117,9 +144,16 @@ def inputs_of(
         purpose: which requests count.
         deployments: who was asked.
     """
-    planned = requests_of(ctx, run_spec_ids, stage, purpose)
-    inputs = ctx.lake.query(INPUTS, planned=planned, results=ctx.results(deployments))
-    return {row.run_spec_id: row for row in rows_of(inputs, Inputs)}
+    sql = INPUTS.replace("@planned", planned_sql(ctx, run_spec_ids, stage, purpose)).replace(
+        "@asked", among("model_deployment", deployments)
+    )
+    return {row.run_spec_id: row for row in ctx.lake.rows(sql, Inputs)}
+
+
+def drawn_of(ctx: Context, run_spec_ids: Iterable[str]) -> dict[str, Drawn]:
+    """The instances that these RunSpecs ask about, by run_spec_id."""
+    planned = requests_of(ctx, run_spec_ids, PLAN, Purpose.EVALUATE)
+    return {row.run_spec_id: row for row in rows_of(ctx.lake.query(DRAWN, planned=planned), Drawn)}
 
 
 def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> DataFrame:

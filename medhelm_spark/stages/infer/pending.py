@@ -19,9 +19,9 @@ from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER, PLAN, Stage
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.governance.levels import level_sql, strictness_sql
-from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.literals import among
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.states import requests_of
+from medhelm_spark.stages.states import planned_sql, requests_of
 
 # A set of kinds as a number: SQL has no cheap aggregate that gathers a set of texts.
 BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
@@ -31,7 +31,7 @@ _BIT = f"CASE failure {_CASES} ELSE 0 END"
 # What has been tried per request, by anyone and by this invocation (`own`). No text is read.
 TRIED = f"""
 SELECT request_id, count(*) AS tries, bool_or(failure IS NULL) AS answered,
-       bit_or({_BIT}) AS failures, max_by(failure, completed_at) AS last_failure,
+       bit_or({_BIT}) AS failures,
        bit_or(CASE WHEN {{own}} THEN {_BIT} ELSE 0 END) AS own_failures,
        max(CASE WHEN {{own}} THEN attempts ELSE 0 END) AS own_attempts
 FROM {{request_results}} GROUP BY request_id
@@ -54,13 +54,19 @@ WHERE t.request_id IS NULL OR (NOT t.answered
 GROUP BY ALL
 """
 
+# Alike in Spark SQL and DataFusion.
 STANDING = f"""
 SELECT r.model_deployment, coalesce(t.answered, false) AS answered,
        coalesce(t.failures, 0) AS failures, t.last_failure, count(*) AS requests
-FROM (SELECT DISTINCT request_id, model_deployment FROM {{planned}}) r
-JOIN {{askable}} d ON d.name = r.model_deployment
-LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
-GROUP BY ALL
+FROM (SELECT DISTINCT request_id, model_deployment FROM (@planned) p) r
+LEFT JOIN (
+    SELECT request_id, bool_or(failure IS NULL) AS answered, bit_or({_BIT}) AS failures,
+           max(CASE WHEN age = 1 THEN failure END) AS last_failure
+    FROM (SELECT request_id, failure, row_number() OVER (
+              PARTITION BY request_id ORDER BY completed_at DESC, write_id) AS age
+          FROM {{request_results}} WHERE @asked)
+    GROUP BY request_id) t ON t.request_id = r.request_id
+GROUP BY r.model_deployment, coalesce(t.answered, false), coalesce(t.failures, 0), t.last_failure
 """
 
 
@@ -133,6 +139,10 @@ class Tally:
         """The share that has an answer, 0 to 1; 1 where there are no requests."""
         return self.answered / self.requests if self.requests else 1.0
 
+    def is_open(self, *, retry_failed: bool) -> bool:
+        """Whether some of them may be asked by the next run."""
+        return bool(self.not_asked or self.failed or (retry_failed and self.settled))
+
     @property
     def is_silent(self) -> bool:
         """Whether all that was asked failed for infrastructure: no reply ever came."""
@@ -151,19 +161,39 @@ def pending_of(
 
     `writes` are the write ids of this invocation's waves so far: their tries count.
     """
+    rows = [
+        Askable(
+            name=deployment.name,
+            max_attempts=deployment.max_attempts,
+            given_up=sum(BITS[kind] for kind in deployment.given_up),
+            tokens_per_second=deployment.tokens_per_second or math.inf,
+        )
+        for deployment in askable
+    ]
+    own = ", ".join(f"'{write_id}'" for write_id in writes)
+    tried = ctx.lake.read("request_results").where(
+        F.col("model_deployment").isin([row.name for row in rows])
+    )
     sql = PENDING.replace("{retry}", "true" if recipients.retry_failed else "false")
-    return _query(ctx, sql, run_spec_ids, recipients, (askable, writes))
+    return ctx.lake.query(
+        sql.replace("{own}", f"write_id IN ({own})" if own else "false"),
+        planned=requests_of(ctx, run_spec_ids, recipients.stage, recipients.purpose),
+        request_results=tried,
+        askable=F.broadcast(ctx.lake.frame(rows, Askable)),
+    )
 
 
 def tallies_of(
     ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients
 ) -> dict[str, Tally]:
     """What the requests of these RunSpecs have come to, by deployment that can be asked."""
-    askable = recipients.askable
-    if not askable or not run_spec_ids:
+    given_up = {deployment.name: deployment.given_up for deployment in recipients.askable}
+    if not given_up or not run_spec_ids:
         return {}
-    rows = rows_of(_query(ctx, STANDING, run_spec_ids, recipients, (askable, ())), Standing)
-    return tallies(rows, {deployment.name: deployment.given_up for deployment in askable})
+    planned = planned_sql(ctx, run_spec_ids, recipients.stage, recipients.purpose)
+    asked = among("model_deployment", given_up)
+    rows = ctx.lake.rows(STANDING.replace("@planned", planned).replace("@asked", asked), Standing)
+    return tallies((row for row in rows if row.model_deployment in given_up), given_up)
 
 
 def tallies(
@@ -193,33 +223,4 @@ def _tally(rows: Iterable[Standing], given_up: frozenset[FailureKind]) -> Tally:
         not_asked=counts["not_asked"],
         settled=dict(settled),
         failed=dict(failed),
-    )
-
-
-def _query(
-    ctx: Context,
-    sql: str,
-    run_spec_ids: Sequence[str],
-    recipients: Recipients,
-    who: tuple[Sequence[Deployment], Sequence[str]],
-) -> DataFrame:
-    askable, writes = who
-    rows = [
-        Askable(
-            name=deployment.name,
-            max_attempts=deployment.max_attempts,
-            given_up=sum(BITS[kind] for kind in deployment.given_up),
-            tokens_per_second=deployment.tokens_per_second or math.inf,
-        )
-        for deployment in askable
-    ]
-    own = ", ".join(f"'{write_id}'" for write_id in writes)
-    tried = ctx.lake.read("request_results").where(
-        F.col("model_deployment").isin([row.name for row in rows])
-    )
-    return ctx.lake.query(
-        sql.replace("{own}", f"write_id IN ({own})" if own else "false"),
-        planned=requests_of(ctx, run_spec_ids, recipients.stage, recipients.purpose),
-        request_results=tried,
-        askable=F.broadcast(ctx.lake.frame(rows, Askable)),
     )

@@ -143,7 +143,11 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> 
     askable, ctx = recipients.askable, ctx.within(INFER)
     if not askable or not run_spec_ids:
         return 0
-    work = _work(ctx, pending_of(ctx, run_spec_ids, recipients, askable))
+    standing = tallies_of(ctx, run_spec_ids, recipients)
+    is_open = any(
+        tally.is_open(retry_failed=recipients.retry_failed) for tally in standing.values()
+    )
+    work = _work(ctx, pending_of(ctx, run_spec_ids, recipients, askable)) if is_open else []
     total = sum(part.requests for part in work)
     down: set[str] = set()
     if total:
@@ -153,7 +157,8 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> 
             ctx.metered(recipients.label, total) as watch,
         ):
             down = _Waves(ctx, run_spec_ids, recipients, watch).ask(work)
-    _tell(ctx, recipients, total, down, tallies_of(ctx, run_spec_ids, recipients))
+        standing = tallies_of(ctx, run_spec_ids, recipients)
+    _tell(ctx, recipients, total, down, standing)
     return total
 
 

@@ -28,7 +28,6 @@ from medhelm_spark.errors import DataError
 from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.lake.session import expect_rows
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.scenarios import (
     LEFT_OUT,
@@ -236,7 +235,7 @@ def _ingest(
     new_pins = {card.name: Pins(known=pins.known) for card in cards}
     located_cards = {card.name: pinned(ctx, located(card, new_pins[card.name])) for card in cards}
     before = {name: stamps(card) for name, card in located_cards.items()}
-    expect_rows(ctx.lake.spark, sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
+    ctx.lake.session.expect_rows(sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
     given = {name: card for name, card in located_cards.items() if name not in published}
     located_cards |= raised_cards(ctx, given, lowered)
     hashes = {name: source_hash(card, before[name]) for name, card in located_cards.items()}
