@@ -2,7 +2,8 @@
 
 Every way is a process of its own, from nothing to scores; the server answers at once, so that what
 is measured is each program's own time. Ours is measured three times: on a fresh lake, again where
-nothing is left to do, and as a second run of other questions in one session.
+nothing is left to do, and as a second run of other questions in one session. Under it lies what
+any program on Spark pays: the floor, part by part.
 
     python -m benchmarks.small --inspect VENV --medhelm VENV [--sizes 10 2000 10000]
 """
@@ -45,6 +46,34 @@ from inspect_ai.solver import generate
 def questions():
     return Task(dataset=json_dataset("samples.jsonl"), solver=generate(), scorer=exact())
 """
+FLOOR = """
+import time
+parts = [time.perf_counter()]
+import medhelm_spark.cli
+parts.append(time.perf_counter())
+from medhelm_spark.config.settings import load_settings
+from medhelm_spark.lake.session import open_session
+spark = open_session(load_settings(None).spark)
+parts.append(time.perf_counter())
+spark.range(10).selectExpr("id AS key", "id % 3 AS rest").createOrReplaceTempView("numbers")
+spark.sql("SELECT rest, count(*) FROM numbers GROUP BY rest").toArrow()
+parts.append(time.perf_counter())
+spark.range(10).mapInArrow(lambda batches: batches, "id long").toArrow()
+parts.append(time.perf_counter())
+spark.range(10).write.format("delta").save("floor")
+parts.append(time.perf_counter())
+spark.read.format("delta").load("floor").toArrow()
+parts.append(time.perf_counter())
+print(*(after - before for before, after in zip(parts, parts[1:])))
+"""
+FLOOR_PARTS = (
+    "Python and its imports",
+    "JVM and session",
+    "first query",
+    "first Python worker",
+    "first Delta commit by Spark",
+    "first read of it",
+)
 SECOND_RUN = """
 import sys, time
 from medhelm_spark import Evaluation
@@ -187,6 +216,14 @@ def second_run(folder: Path) -> float:
     return float(done.stdout.split()[-1])
 
 
+def floor() -> dict[str, float]:
+    """Seconds of what Spark itself needs before ten rows are computed and written, by part."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", FLOOR]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return dict(zip(FLOOR_PARTS, map(float, done.stdout.split()), strict=True))
+
+
 def measure(count: int, data: Path, venvs: Mapping[str, Path]) -> dict[str, float]:
     """Seconds of every way at one size, ours before and after the others."""
     taken: dict[str, float] = {}
@@ -202,8 +239,8 @@ def measure(count: int, data: Path, venvs: Mapping[str, Path]) -> dict[str, floa
     return taken
 
 
-def report(taken: Mapping[int, Mapping[str, float]]) -> str:
-    """The seconds of every way at every size as markdown."""
+def report(taken: Mapping[int, Mapping[str, float]], parts: Mapping[str, float]) -> str:
+    """The seconds of every way at every size, and of the floor's parts, as markdown."""
     sizes = list(taken)
     lines = [
         "# Small runs beside inspect_ai and MedHELM",
@@ -219,6 +256,16 @@ def report(taken: Mapping[int, Mapping[str, float]]) -> str:
     for way in taken[sizes[0]]:
         cells = " | ".join(f"{taken[size][way]:.1f}" for size in sizes)
         lines.append(f"| {way} | {cells} |")
+    lines += [
+        "",
+        "What Spark itself needs, in seconds, by a script that computes ten rows and commits them "
+        "with the settings of ours. A run with nothing left to do starts no JVM.",
+        "",
+        "| part | seconds |",
+        "|---|---|",
+        *(f"| {part} | {seconds:.1f} |" for part, seconds in parts.items()),
+        f"| together | {sum(parts.values()):.1f} |",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -236,8 +283,9 @@ def main() -> None:
     for size in args.sizes:
         taken[size] = measure(size, args.data, venvs)
         sys.stderr.write(f"{size}: {taken[size]}\n")
-    args.output.write_text(report(taken), encoding="utf-8")
-    sys.stdout.write(report(taken))
+    page = report(taken, floor())
+    args.output.write_text(page, encoding="utf-8")
+    sys.stdout.write(page)
 
 
 if __name__ == "__main__":

@@ -46,11 +46,14 @@ def _uv(*command: str | Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def checked(*command: str | Path, folder: Path) -> str:
-    """Run a command, show what it printed when it fails; returns both streams."""
+def checked(*command: str | Path, folder: Path, **variables: str) -> str:
+    """Run a command, with environment variables; show what it printed when it fails.
+
+    Returns both streams.
+    """
     # A session of this process names its own Python for Spark's workers.
     ours = ("PYTHONPATH", "PYSPARK_PYTHON")
-    environment = {key: value for key, value in os.environ.items() if key not in ours}
+    environment = {key: value for key, value in os.environ.items() if key not in ours} | variables
     done = subprocess.run(
         [str(part) for part in command],
         cwd=folder,

@@ -58,7 +58,8 @@ def test_a_real_model_answered(demo: str, command: Path, folder: Path) -> None:
 
 
 def test_the_demo_again_calls_no_model(demo: str, command: Path, folder: Path) -> None:
-    assert "\n0 model calls" in checked(command, "demo", "-o", "lake", folder=folder)
+    again = checked(command, "demo", "-o", "lake", folder=folder, JAVA_HOME="absent")
+    assert "\n0 model calls" in again, "and it starts no JVM"
 
 
 def test_the_dashboard_serves(demo: str, command: Path, folder: Path) -> None:
