@@ -1,9 +1,9 @@
 """JSON extraction: the fields of an object that a model was asked for, against the reference's.
 
-The reference is a JSON object; of the answer its last JSON object counts, prose and code fences
-around it do not matter. Compared are the fields that params["fields"] names, as `drug|dose`, else
-the reference's; all others of the answer are ignored. Names of fields are compared without case,
-spaces, `_` and `-`.
+The reference is a JSON object; of the answer its last outermost JSON object counts, prose and code
+fences around it do not matter. What stands in an object that is broken or cut off does not count.
+Compared are the fields that params["fields"] names, as `drug|dose`, else the reference's; all
+others of the answer are ignored. Names of fields are compared without case, spaces, `_` and `-`.
 
 A field holds items: the members of a list, the fields of an object, or its one value. Null, an
 empty text and an absent field hold none. Texts are compared without case and runs of white space,
@@ -203,7 +203,7 @@ JSON_FIELDS = Metric(
     fn=_score,
     needs=frozenset({"references", "completions"}),
     emits=(_MATCH, _UNREADABLE, *_CODES),
-    version="1",
+    version="2",
     renamed=_per_instance,
     preflight=_check,
 )
