@@ -7,9 +7,10 @@ from itertools import islice
 from medhelm_spark.adaptation.extraction import WORDS
 from medhelm_spark.adaptation.options import options_among
 from medhelm_spark.api.results import Answer, Answers
+from medhelm_spark.config.extraction import extraction_named, with_options
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.request import Prompt, RequestState
-from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, RunSpec
+from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.domain.thinking import without_thinking
@@ -24,7 +25,7 @@ from medhelm_spark.leaderboard import (
     instance_details,
     instances_of,
 )
-from medhelm_spark.metrics import Metric, Params, metrics_for
+from medhelm_spark.metrics import Metric, Params, declared_labels, metrics_for
 from medhelm_spark.stages.states import read_state
 
 MOST_READ_AGAIN = 500
@@ -137,7 +138,7 @@ def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePa
     details = [detail for _, detail in _details(reader, spec, missed)]
     matches = {
         method.value: _matches(spec, method, details, reading, run.info)
-        for method in _methods(details)
+        for method in _methods(spec, details)
         if method.value != spec.reading
     }
     best = max(matches, key=matches.__getitem__, default="")  # of equals the first
@@ -149,13 +150,13 @@ def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePa
     )
 
 
-def _methods(details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
+def _methods(spec: RunSpec, details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
     """The methods that take no field or pattern, the one made for these references first.
 
     Where an instance has one option alone, whatever names it would be right by choice.
     """
     instances = [detail.instance for detail in details if detail.instance]
-    if any(_options(instance) < 2 for instance in instances):
+    if any(_options(spec, instance) < 2 for instance in instances):
         return (ExtractionMethod.YES_NO,)
     correct = [ref.text for instance in instances for ref in instance.references if ref.is_correct]
     if all(text.strip().lower() in WORDS for text in correct):
@@ -163,9 +164,16 @@ def _methods(details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
     return (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
 
 
-def _options(instance: Instance) -> int:
-    options = options_among(reference.text for reference in instance.references)
+def _options(spec: RunSpec, instance: Instance) -> int:
+    declared = _otherwise(spec, ExtractionMethod.CHOICE).options
+    options = options_among((reference.text for reference in instance.references), declared)
     return len(options.labels) + len(options.texts)
+
+
+def _otherwise(spec: RunSpec, method: ExtractionMethod) -> AnswerExtraction:
+    """The extraction of a run entry that names another method."""
+    own = spec.answer_extraction or STRICT
+    return with_options(extraction_named(method, own, ""), declared_labels(spec.metrics))
 
 
 def _metric_of(spec: RunSpec) -> tuple[Metric, Params] | None:
@@ -186,7 +194,7 @@ def _matches(
 ) -> int:
     """How many of these answers have the best score once `method` reads them."""
     metric, params = reading
-    otherwise = replace(spec, answer_extraction=AnswerExtraction(method=method))
+    otherwise = replace(spec, answer_extraction=_otherwise(spec, method))
     states = [read_state(_state(spec, detail), otherwise) for detail in details]
     best = info.minimum if info.lower_is_better else info.maximum
     return sum(

@@ -13,7 +13,7 @@ from medhelm_spark.metrics.billing_code import (
 )
 from medhelm_spark.metrics.bleu import BLEU
 from medhelm_spark.metrics.calibration import CALIBRATION
-from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
+from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION, labels_of
 from medhelm_spark.metrics.diagnostic import CLASS_GIVEN, DIAGNOSTIC_ACCURACY
 from medhelm_spark.metrics.ehr_sql import EHR_SQL
 from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
@@ -204,6 +204,21 @@ def _take_the_same(run_metric: RunMetric, spec: MetricSpec) -> bool:
     """Whether a run-level metric and one that it reads have their arguments in common."""
     preflight = metric_for(spec.name)[1].preflight
     return preflight is run_metric.preflight and preflight is not accept
+
+
+def declared_labels(specs: Sequence[MetricSpec]) -> tuple[str, ...]:
+    """All answers that there are, as the metrics of clinical classification declare them.
+
+    None where none does, or an answer may hold several.
+    """
+    labelled = [
+        params
+        for metric, params in metrics_for([spec for spec in specs if "labels" in spec.args])
+        if metric in (CLASSES, CLASS_GIVEN)
+    ]
+    if any(params.get("delimiter") for params in labelled):
+        return ()
+    return tuple(dict.fromkeys(label for params in labelled for label in labels_of(params)))
 
 
 def medhelm_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
