@@ -16,6 +16,7 @@ from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
+    RIGHT,
     BoardRun,
     InstanceDetail,
     InstancePage,
@@ -24,6 +25,7 @@ from medhelm_spark.leaderboard import (
     Viewer,
     instance_details,
     instances_of,
+    run_metric_of,
 )
 from medhelm_spark.metrics import Metric, Params, declared_labels, metrics_for
 from medhelm_spark.stages.states import read_state
@@ -41,7 +43,7 @@ def answers_of(
     for run in runs:
         left = limit - len(shown)
         page = instances_of(reader, run.run_spec, limit=max(left, 1), only=only)
-        shown += islice(_texts(reader, run.run_spec, page.scores), left)
+        shown += islice(_texts(reader, run.run_spec, page), left)
         notes.append(_note(reader, run, only))
     return Answers(answers=tuple(shown), notes=tuple(notes))
 
@@ -55,8 +57,8 @@ def _details(
     return ((score, details[score.key]) for score in scores if score.key in details)
 
 
-def _texts(reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]) -> Iterator[Answer]:
-    for score, detail in _details(reader, spec, scores):
+def _texts(reader: Reader, spec: RunSpec, page: InstancePage) -> Iterator[Answer]:
+    for score, detail in _details(reader, spec, page.scores):
         read = read_state(_state(spec, detail), spec)
         is_read = spec.answer_extraction is not None and read.unreadable is False
         references = detail.instance.references if detail.instance else ()
@@ -69,7 +71,7 @@ def _texts(reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]) -> It
             answer=_answered(detail),
             read=read.completions[0].text if read.completions and is_read else None,
             references=tuple(ref.text for ref in references if ref.is_correct),
-            metric=spec.main_metric,
+            metric=page.value_of,
             value=score.value,
             status=_status(score, detail),
             levels=detail.levels | {spec.access_level},
@@ -119,10 +121,20 @@ def _note(reader: Reader, run: BoardRun, only: Only | None) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in wrong.counts.items())
     parts = [
         f"{spec.scenario_name} of {spec.model_deployment}: {counted(total, 'answer')}, {kinds}",
+        _of_run(spec, wrong),
         _STRICT if only is Only.UNREAD and spec.reading == ExtractionMethod.STRICT else "",
         _hint(reader, run, wrong, unread),
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _of_run(spec: RunSpec, page: InstancePage) -> str:
+    """What the values of answers are where the main metric is of the whole run."""
+    if run_metric_of(spec) is None:
+        return ""
+    if page.value_of == RIGHT:
+        return f"{spec.main_metric} is of the whole run, {RIGHT} 1 or 0 of each answer"
+    return f"{spec.main_metric} is of the whole run, and no answer is right or wrong by it"
 
 
 _STRICT = "they are compared as they stand (strict), so that none counts as unread"

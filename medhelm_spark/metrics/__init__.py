@@ -237,12 +237,20 @@ def stats_of(specs: Sequence[MetricSpec]) -> tuple[MetricInfo, ...]:
     return (*of_instances, *of_run)
 
 
-def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
-    """The per-instance metrics that a stat is computed from; none where no spec gives it."""
-    needed = {stat_name}
+def run_metric_behind(
+    stat_name: str, specs: Sequence[MetricSpec]
+) -> tuple[RunMetric, Params] | None:
+    """The run-level metric that gives a stat, with its params; None where none does."""
     for run_metric, params in run_metrics_for(specs):
         if stat_name in {stat.name for stat in run_metric.emitted(params)}:
-            needed.update(run_metric.reads(params))
+            return run_metric, params
+    return None
+
+
+def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
+    """The per-instance metrics that a stat is computed from; none where no spec gives it."""
+    of_run = run_metric_behind(stat_name, specs)
+    needed = {stat_name, *(of_run[0].reads(of_run[1]) if of_run else ())}
     return [
         metric
         for metric, params in metrics_for(specs)
@@ -269,6 +277,7 @@ __all__ = [
     "Metric",
     "Params",
     "RunMetric",
+    "declared_labels",
     "info",
     "known_stats",
     "medhelm_specs",
@@ -276,6 +285,7 @@ __all__ = [
     "metrics_behind",
     "metrics_for",
     "parts_of",
+    "run_metric_behind",
     "run_metric_for",
     "run_metrics_for",
     "stats_of",

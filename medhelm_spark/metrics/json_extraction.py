@@ -31,6 +31,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from medhelm_spark.domain.ids import digest
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
@@ -214,6 +217,13 @@ def _reads(params: Params) -> tuple[str, ...]:
     return (*(info.name for info in _CODES), *names)
 
 
+def _is_right(columns: Columns) -> NDArray[np.bool_]:
+    """Whether all items that were given are right, and all that were wanted are given."""
+    right, others = columns[:, :1], columns[:, 1 : len(_CODES)]
+    is_all: NDArray[np.bool_] = (others == right).all(axis=1)
+    return is_all
+
+
 def _ratio(part: float, of: float) -> float | None:
     return part / of if of else None
 
@@ -250,6 +260,7 @@ JSON_EXTRACTION = RunMetric(
     reads=_reads,
     emits=_SCORES,
     version="1",
+    is_right=_is_right,
     more=lambda params: tuple(_of(info, field) for field in _fields(params) for info in _SCORES),
     preflight=_check,
 )
