@@ -53,7 +53,7 @@ def read_answer(
     if (bare := text.strip()) in output_mapping:
         return bare
     is_yes_no = how.method is ExtractionMethod.YES_NO
-    options = _options(output_mapping, references, how.options, question, is_yes_no=is_yes_no)
+    options = _options(output_mapping, references, how.options or (), question, is_yes_no=is_yes_no)
     return read_choice(text, options, question=question, is_cut=is_cut)
 
 

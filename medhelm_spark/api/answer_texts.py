@@ -177,7 +177,7 @@ def _methods(spec: RunSpec, details: Iterable[InstanceDetail]) -> tuple[Extracti
 
 
 def _options(spec: RunSpec, instance: Instance) -> int:
-    declared = _otherwise(spec, ExtractionMethod.CHOICE).options
+    declared = _otherwise(spec, ExtractionMethod.CHOICE).options or ()
     options = options_among((reference.text for reference in instance.references), declared)
     return len(options.labels) + len(options.texts)
 

@@ -61,7 +61,7 @@ def check_extraction(how: AnswerExtraction, metrics: Iterable[MetricSpec], where
 
 
 def _check_options(how: AnswerExtraction, where: str) -> None:
-    if not how.options:
+    if how.options is None:
         return
     if how.method not in READ_OPTIONS:
         raise ConfigError(
@@ -134,7 +134,7 @@ def extraction_named(value: object, own: AnswerExtraction, where: str) -> Answer
     method = ExtractionMethod(str(value))
     if method is own.method:
         return own
-    options = own.options if method in READ_OPTIONS else ()
+    options = own.options if method in READ_OPTIONS else None
     return replace(own, method=method, field="", pattern="", options=options)
 
 

@@ -101,14 +101,14 @@ class AnswerExtraction:
     `field` names the key that `json_field` reads (`a.b` goes into an object), `pattern` is the
     regular expression of `regex`. `strict` reads nothing out of the text: it is MedHELM's rule.
     `options` are all answers that the benchmark has, for `choice` and `yes_no` where an instance
-    does not have them among its references; none where nobody declared them.
+    does not have them among its references; None where nobody declared them.
     """
 
     method: ExtractionMethod = ExtractionMethod.STRICT
     field: str = ""
     pattern: str = ""
     unreadable: Unreadable = Unreadable.WRONG
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] | None = None
 
     @property
     def identity(self) -> Mapping[str, object]:

@@ -84,16 +84,16 @@ def declaring(labels: str, more: str = "") -> str:
     [
         (declaring("Y|N"), ExtractionMethod.CHOICE, ("Y", "N")),
         (declaring("urgent|emergency"), ExtractionMethod.CHOICE, ("urgent", "emergency")),
-        (declaring("yes|no"), ExtractionMethod.YES_NO, ()),
+        (declaring("yes|no"), ExtractionMethod.YES_NO, None),
         (declaring("yes|no|unclear"), ExtractionMethod.CHOICE, ("yes", "no", "unclear")),
-        (declaring("A|AB"), ExtractionMethod.STRICT, ()),
-        ("classification\n    args: {labels: a.b|c}", ExtractionMethod.STRICT, ()),
+        (declaring("A|AB"), ExtractionMethod.STRICT, None),
+        ("classification\n    args: {labels: a.b|c}", ExtractionMethod.STRICT, None),
         (
             "classification\n    args: {labels: fever|cough, delimiter: ','}",
             ExtractionMethod.STRICT,
-            (),
+            None,
         ),
-        (declaring("Y|N") + "\n  - name: rouge_l", ExtractionMethod.STRICT, ()),
+        (declaring("Y|N") + "\n  - name: rouge_l", ExtractionMethod.STRICT, None),
     ],
 )
 def test_labels_of_a_metric_are_the_options_of_all_instances(
@@ -102,7 +102,7 @@ def test_labels_of_a_metric_are_the_options_of_all_instances(
     registry: Registry,
     metric: str,
     method: ExtractionMethod,
-    options: tuple[str, ...],
+    options: tuple[str, ...] | None,
 ) -> None:
     write("bench/data.csv", HEADER + "1,a,urgent,\n2,b,Y,\n")
     own = benchmark.read_text()
@@ -125,7 +125,7 @@ def test_an_entrys_method_has_the_options_that_are_declared(
     run = expand_one(registry, f"{entry},answer_extraction=choice")
     assert run.card.answer_extraction.options == ("Y", "N")
     benchmark.write_text(own + "answer_extraction: {method: choice, options: [mild, severe]}\n")
-    for method, options in (("yes_no", ("mild", "severe")), ("strict", ())):
+    for method, options in (("yes_no", ("mild", "severe")), ("strict", None)):
         run = expand_one(registry, f"{entry},answer_extraction={method}")
         how = run.card.answer_extraction
         assert (how.method, how.options) == (method, options)
@@ -177,6 +177,7 @@ def test_the_default_is_told_apart_from_what_is_stated(benchmark: Path, registry
         ("{method: choice, field: a}", "answer_extraction.field belongs to json_field, not to cho"),
         ("{method: json_field, field: a, pattern: b}", "pattern belongs to regex, not to json_fi"),
         ("{method: json_field, field: a, options: [a, b]}", "options belongs to choice and yes_no"),
+        ("{method: choice, options: []}", "options is []; allowed: all answers that the benchmark"),
         ("{method: choice, options: [a]}", "options is ['a']; allowed: all answers that the bench"),
         ("{method: choice, options: [a, A]}", "options is ['a', 'A']; allowed: all answers"),
         ("{method: choice, options: [a, ' ']}", "options is ['a', ' ']; allowed: all answers"),
