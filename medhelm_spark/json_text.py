@@ -1,47 +1,76 @@
 """The JSON objects in a text that a model wrote: prose and code fences around them do not matter.
 
-The number of parsing attempts is bounded.
+One pass over the text finds where objects begin and end, and the number of parsing attempts is
+bounded.
 """
 
 import ast
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 MAX_ATTEMPTS = 64
 MAX_BITS = 1024
 """An integer of more is no value; Python would refuse to write one of 4,300 digits."""
 DECODER = json.JSONDecoder(strict=False)
-_OBJECT = re.compile(r"\{\s{0,80}[\"'}]")
 _NO_JSON = object()
-_FLAT = re.compile(r"\{'[^{}]{1,4000}\}")
+_LONGEST_OF_PYTHON = 16_000
+_BEGIN = re.compile(r"\{\s{0,80}([\"'}])")
+_DOUBLE_QUOTED = r'"(?:[^"\\]|\\.)*+"'
+_SINGLE_QUOTED = r"'(?:[^'\\]|\\.|'(?!\s{0,20}[,:}\]]))*+'"
+_SIGN = re.compile(rf'{_DOUBLE_QUOTED}|[{{}}"]', re.DOTALL)
+_SIGN_OF_PYTHON = re.compile(rf"{_DOUBLE_QUOTED}|{_SINGLE_QUOTED}|[{{}}\"']", re.DOTALL)
 
 
 def objects(text: str) -> list[tuple[int, int, Any]]:
-    """Begin, end and value of the outermost JSON objects of a text, in order."""
-    decoded, end = [], 0
-    for match in list(_OBJECT.finditer(text))[-MAX_ATTEMPTS:] if "{" in text else ():
-        if match.start() < end:
-            continue
-        try:
-            value, end = DECODER.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        decoded.append((match.start(), end, value))
-    return decoded or _single_quoted(text)
+    """Begin, end and value of the outermost objects of a text, in order: of many the last.
+
+    An object is JSON, or in single quotes, as Python prints it. What is no object as a whole, or
+    does not end, gives none: what stands in it is a part of something else.
+    """
+    spans = list(_spans(text))[-MAX_ATTEMPTS:]
+    parsed = ((begin, end, _parsed(text[begin:end])) for begin, end in spans)
+    return [(begin, end, value) for begin, end, value in parsed if value is not _NO_JSON]
 
 
-def _single_quoted(text: str) -> list[tuple[int, int, Any]]:
-    """Objects without objects in them, in single quotes, as Python prints them."""
-    decoded = []
-    for match in list(_FLAT.finditer(text))[-MAX_ATTEMPTS:] if "{'" in text else ():
-        try:
-            value = ast.literal_eval(match[0])
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if (taken := _as_json(value)) is not _NO_JSON:
-            decoded.append((match.start(), match.end(), taken))
-    return decoded
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the outermost objects begin and end; quotes have a meaning in objects alone."""
+    at = 0
+    while begin := _BEGIN.search(text, at):
+        at = _end(text, begin.start(), _SIGN_OF_PYTHON if begin[1] == "'" else _SIGN)
+        if not at:
+            return
+        yield begin.start(), at
+
+
+def _end(text: str, begin: int, sign: re.Pattern[str]) -> int:
+    """Where the object ends that begins there; 0 for one that does not."""
+    depth = 0
+    for match in sign.finditer(text, begin):
+        if match[0] == "{":
+            depth += 1
+        elif match[0] == "}":
+            depth -= 1
+            if not depth:
+                return match.end()
+        elif len(match[0]) == 1:  # a text that does not end
+            return 0
+    return 0
+
+
+def _parsed(text: str) -> Any:
+    """The value of an object's text; `_NO_JSON` where it has none."""
+    try:
+        return DECODER.decode(text)
+    except (ValueError, RecursionError):
+        pass
+    if not text[1:].lstrip().startswith("'") or len(text) > _LONGEST_OF_PYTHON:
+        return _NO_JSON
+    try:
+        return _as_json(ast.literal_eval(text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return _NO_JSON
 
 
 def _as_json(value: Any) -> Any:

@@ -14,7 +14,7 @@ from medhelm_spark.adaptation.options import Options, options_among, options_of,
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
 from medhelm_spark.patterns import SlowPatternError, last_match
 
-EXTRACTION_VERSION = "3"
+EXTRACTION_VERSION = "4"
 """Part of every fingerprint of scores and judgements, so that stored answers are read again.
 
 Raised whenever an answer is read in another way: by a method here, or by `domain.thinking`.
@@ -53,17 +53,22 @@ def read_answer(
     if (bare := text.strip()) in output_mapping:
         return bare
     is_yes_no = how.method is ExtractionMethod.YES_NO
-    options = _options(output_mapping, references, question, is_yes_no=is_yes_no)
+    options = _options(output_mapping, references, how.options or (), question, is_yes_no=is_yes_no)
     return read_choice(text, options, question=question, is_cut=is_cut)
 
 
 def _options(
-    output_mapping: Mapping[str, str], references: Sequence[str], question: str, *, is_yes_no: bool
+    output_mapping: Mapping[str, str],
+    references: Sequence[str],
+    declared: Sequence[str],
+    question: str,
+    *,
+    is_yes_no: bool,
 ) -> Options:
     if output_mapping:
         options = options_of(output_mapping)
     else:
-        options = options_among(references)
+        options = options_among(references, declared)
         shown = shown_in(question, tuple(options.labels)) if options.labels and question else {}
         if shown:
             options = options_of(shown, {label: options.labels[label] for label in shown})

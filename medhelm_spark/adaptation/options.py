@@ -106,17 +106,21 @@ def _options_of(
     return Options(labels, texts, text_of)
 
 
-def options_among(references: Iterable[str]) -> Options:
-    """The options of an instance whose prompt shows none: its references.
+def options_among(references: Iterable[str], declared: Iterable[str] = ()) -> Options:
+    """The options of an instance whose prompt shows none: those of the benchmark, its references.
 
-    References that are single letters or digits are labels. The data may leave out the wrong ones:
-    letters then go up to J at least, and 0 or 1 alone stands for both.
+    The result is spelled as the instance's reference spells it. Options that are single letters or
+    digits are labels. Where none are declared the data may leave out the wrong ones: letters then
+    go up to J at least, and 0 or 1 alone stands for both.
     """
-    texts = [text.strip() for text in references if text.strip()]
+    of_all = [text.strip() for text in declared if text.strip()]
+    texts = [*of_all, *(text.strip() for text in references if text.strip())]
     if not texts or any(len(text) != 1 or not text.isalnum() for text in texts):
         return Options({}, {option_text(text): text for text in texts})
     labels = {text.upper(): text for text in texts}
-    if all(text.isalpha() for text in texts):
+    if of_all:
+        labels = dict(sorted(labels.items()))
+    elif all(text.isalpha() for text in texts):
         in_case = str.lower if texts[0].islower() else str.upper
         labels = {letter: in_case(letter) for letter in LETTERS} | labels
     elif labels.keys() <= FLAGS.keys():

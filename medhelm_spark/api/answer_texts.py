@@ -7,14 +7,16 @@ from itertools import islice
 from medhelm_spark.adaptation.extraction import WORDS
 from medhelm_spark.adaptation.options import options_among
 from medhelm_spark.api.results import Answer, Answers
+from medhelm_spark.config.extraction import extraction_named, with_options
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.request import Prompt, RequestState
-from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, RunSpec
+from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
+    RIGHT,
     BoardRun,
     InstanceDetail,
     InstancePage,
@@ -23,8 +25,9 @@ from medhelm_spark.leaderboard import (
     Viewer,
     instance_details,
     instances_of,
+    run_metric_of,
 )
-from medhelm_spark.metrics import Metric, Params, metrics_for
+from medhelm_spark.metrics import Metric, Params, declared_labels, metrics_for
 from medhelm_spark.stages.states import read_state
 
 MOST_READ_AGAIN = 500
@@ -40,7 +43,7 @@ def answers_of(
     for run in runs:
         left = limit - len(shown)
         page = instances_of(reader, run.run_spec, limit=max(left, 1), only=only)
-        shown += islice(_texts(reader, run.run_spec, page.scores), left)
+        shown += islice(_texts(reader, run.run_spec, page), left)
         notes.append(_note(reader, run, only))
     return Answers(answers=tuple(shown), notes=tuple(notes))
 
@@ -54,8 +57,8 @@ def _details(
     return ((score, details[score.key]) for score in scores if score.key in details)
 
 
-def _texts(reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]) -> Iterator[Answer]:
-    for score, detail in _details(reader, spec, scores):
+def _texts(reader: Reader, spec: RunSpec, page: InstancePage) -> Iterator[Answer]:
+    for score, detail in _details(reader, spec, page.scores):
         read = read_state(_state(spec, detail), spec)
         is_read = spec.answer_extraction is not None and read.unreadable is False
         references = detail.instance.references if detail.instance else ()
@@ -68,7 +71,7 @@ def _texts(reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]) -> It
             answer=_answered(detail),
             read=read.completions[0].text if read.completions and is_read else None,
             references=tuple(ref.text for ref in references if ref.is_correct),
-            metric=spec.main_metric,
+            metric=page.value_of,
             value=score.value,
             status=_status(score, detail),
             levels=detail.levels | {spec.access_level},
@@ -118,10 +121,20 @@ def _note(reader: Reader, run: BoardRun, only: Only | None) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in wrong.counts.items())
     parts = [
         f"{spec.scenario_name} of {spec.model_deployment}: {counted(total, 'answer')}, {kinds}",
+        _of_run(spec, wrong),
         _STRICT if only is Only.UNREAD and spec.reading == ExtractionMethod.STRICT else "",
         _hint(reader, run, wrong, unread),
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _of_run(spec: RunSpec, page: InstancePage) -> str:
+    """What the values of answers are where the main metric is of the whole run."""
+    if run_metric_of(spec) is None:
+        return ""
+    if page.value_of == RIGHT:
+        return f"{spec.main_metric} is of the whole run, {RIGHT} 1 or 0 of each answer"
+    return f"{spec.main_metric} is of the whole run, and no answer is right or wrong by it"
 
 
 _STRICT = "they are compared as they stand (strict), so that none counts as unread"
@@ -137,7 +150,7 @@ def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePa
     details = [detail for _, detail in _details(reader, spec, missed)]
     matches = {
         method.value: _matches(spec, method, details, reading, run.info)
-        for method in _methods(details)
+        for method in _methods(spec, details)
         if method.value != spec.reading
     }
     best = max(matches, key=matches.__getitem__, default="")  # of equals the first
@@ -149,13 +162,13 @@ def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePa
     )
 
 
-def _methods(details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
+def _methods(spec: RunSpec, details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
     """The methods that take no field or pattern, the one made for these references first.
 
     Where an instance has one option alone, whatever names it would be right by choice.
     """
     instances = [detail.instance for detail in details if detail.instance]
-    if any(_options(instance) < 2 for instance in instances):
+    if any(_options(spec, instance) < 2 for instance in instances):
         return (ExtractionMethod.YES_NO,)
     correct = [ref.text for instance in instances for ref in instance.references if ref.is_correct]
     if all(text.strip().lower() in WORDS for text in correct):
@@ -163,9 +176,16 @@ def _methods(details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
     return (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
 
 
-def _options(instance: Instance) -> int:
-    options = options_among(reference.text for reference in instance.references)
+def _options(spec: RunSpec, instance: Instance) -> int:
+    declared = _otherwise(spec, ExtractionMethod.CHOICE).options or ()
+    options = options_among((reference.text for reference in instance.references), declared)
     return len(options.labels) + len(options.texts)
+
+
+def _otherwise(spec: RunSpec, method: ExtractionMethod) -> AnswerExtraction:
+    """The extraction of a run entry that names another method."""
+    own = spec.answer_extraction or STRICT
+    return with_options(extraction_named(method, own, ""), declared_labels(spec.metrics))
 
 
 def _metric_of(spec: RunSpec) -> tuple[Metric, Params] | None:
@@ -186,7 +206,7 @@ def _matches(
 ) -> int:
     """How many of these answers have the best score once `method` reads them."""
     metric, params = reading
-    otherwise = replace(spec, answer_extraction=AnswerExtraction(method=method))
+    otherwise = replace(spec, answer_extraction=_otherwise(spec, method))
     states = [read_state(_state(spec, detail), otherwise) for detail in details]
     best = info.minimum if info.lower_is_better else info.maximum
     return sum(

@@ -1,7 +1,6 @@
 """`init`: a benchmark folder on one's own table or file, checked by what a run checks."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -9,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from medhelm_spark.api.own_columns import check_own_columns
 from medhelm_spark.api.results import InitializedBenchmark
 from medhelm_spark.api.workspace import Workspace
-from medhelm_spark.config.new_benchmark import NewBenchmark
+from medhelm_spark.config.new_benchmark import NewBenchmark, Words
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
@@ -63,7 +62,7 @@ def init_benchmark(
     try:
         card = _written(folder, new, workspace)
         columns = _columns(workspace, card, label)
-        new = replace(new, labels=_few(columns), is_short=_are_short(columns.values))
+        new = replace(new, labels=_few(columns), words=_words(columns))
         card = _written(folder, new, workspace)
         prompt = _filled(card, columns.head)
     except BaseException:
@@ -132,28 +131,33 @@ def _columns(workspace: Workspace, card: ScenarioCard, label: str) -> Columns:
         )
     values: dict[str, None] = {}
     head: list[Record] = []
-    rows = 0
+    rows = filled = worded = 0
     for rows, record in enumerate(read_records(card.source.files[0], card.source), 1):
         head += [record] if rows <= TRIED_ROWS else []
-        if len(values) <= MOST_LABELS and (value := _plain(record.fields.get(label))):
+        value = _plain(record.fields.get(label))
+        filled += bool(value)
+        worded += len(value.split()) > 1
+        if value and len(values) <= MOST_LABELS:
             values[value] = None
-    return Columns(rows=rows, values=tuple(values), head=tuple(head))
+    return Columns(rows=rows, filled=filled, worded=worded, values=tuple(values), head=tuple(head))
 
 
 def _plain(value: object) -> str:
-    return str(value) if isinstance(value, str | int | float) and str(value).strip() else ""
+    return str(value).strip() if isinstance(value, str | int | float) else ""
 
 
 def _few(columns: Columns) -> tuple[str, ...]:
     """The right answers, sorted, where they are few and repeat; else they may be of one patient."""
-    values = [value for value in columns.values if value.strip()]
-    are_few = 1 < len(values) <= MOST_LABELS and len(values) < columns.rows
+    values = columns.values
+    are_few = 1 < len(values) <= MOST_LABELS and len(values) < columns.filled
     are_plain = all(len(value) <= MOST_CHARACTERS and value.isprintable() for value in values)
     return tuple(sorted(values)) if are_few and are_plain else ()
 
 
-def _are_short(values: Iterable[str]) -> bool:
-    return all(len(value.split()) <= 1 for value in values)
+def _words(columns: Columns) -> Words:
+    if not columns.worded:
+        return Words.ALL
+    return Words.FEW if 2 * columns.worded > columns.filled else Words.MOST
 
 
 def _filled(card: ScenarioCard, head: tuple[Record, ...]) -> str:

@@ -313,7 +313,8 @@ class Answer:
     `prompt` is what was asked, of a conversation its last turn. `answer` is without thinking, and
     None where there is none: `status` says why. `read` is what the run's extraction found in it,
     None where that is nothing or the answer is compared as it stands. `references` are the correct
-    ones, `value` is the main score, `levels` who may see the texts.
+    ones, `value` is the main score, `levels` who may see the texts. Where the main metric is of the
+    whole run, `metric` is `right` and `value` 1 or 0, if that metric says which answers are right.
     """
 
     scenario_name: str

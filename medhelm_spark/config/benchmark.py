@@ -22,7 +22,7 @@ from medhelm_spark.config.dataset import (
     require_columns,
     template_columns,
 )
-from medhelm_spark.config.extraction import check_extraction, method_for
+from medhelm_spark.config.extraction import check_extraction, method_for, method_for_all
 from medhelm_spark.config.juries import DEFAULT_JURY, JURY_SCORE, build_jury
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
@@ -122,12 +122,14 @@ class MetricUse:
 
     `main_metric` is the stat that the first one is read by. `comparing` names the first that needs
     a right answer, None where none does. `takes_options`: an option that is read out of an answer
-    is as good to them as the answer, for none is about its wording.
+    is as good to them as the answer, for none is about its wording. `labels` are all answers that
+    the benchmark has, where one of them declares that.
     """
 
     main_metric: str
     comparing: str | None
     takes_options: bool
+    labels: tuple[str, ...] = ()
 
 
 UseOf = Callable[[Sequence[MetricSpec], str], MetricUse]
@@ -165,12 +167,16 @@ def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
 
 
 def _default_reading(source: DataSource, use: MetricUse) -> AnswerExtraction:
-    """How answers are read where the file does not say: by its references, strictly if in doubt.
+    """How answers are read where the file does not say: by its metrics' labels, or references.
 
-    Only a csv or tsv of this machine is looked into before Spark starts.
+    Strictly if in doubt. Only a csv or tsv of this machine is looked into before Spark starts.
     """
+    if use.comparing is None or not use.takes_options:
+        return STRICT
+    if use.labels:
+        return AnswerExtraction(method=method_for_all(use.labels))
     delimiter = DELIMITERS.get(source.format) if source.files else None
-    if use.comparing is None or not use.takes_options or delimiter is None:
+    if delimiter is None:
         return STRICT
     path = source.files[0].path
     if "://" in path or path.lower().endswith(".gz"):

@@ -1,11 +1,18 @@
 """`answer_extraction` of a card, benchmark file or run entry: its short form and its mistakes."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from medhelm_spark import patterns
-from medhelm_spark.domain.run import LETTERS, AnswerExtraction, ExtractionMethod, MetricSpec
+from medhelm_spark.domain.run import (
+    LETTERS,
+    READ_OPTIONS,
+    AnswerExtraction,
+    ExtractionMethod,
+    MetricSpec,
+)
 from medhelm_spark.domain.stats import UNREADABLE_STAT
 from medhelm_spark.errors import ConfigError
 
@@ -13,6 +20,9 @@ KEY = "answer_extraction"
 YES_NO_WORDS = ("yes", "no", "maybe")
 _ARGUMENT = {ExtractionMethod.JSON_FIELD: "field", ExtractionMethod.REGEX: "pattern"}
 _PLAIN = tuple(method.value for method in ExtractionMethod if method not in _ARGUMENT)
+MAX_OPTIONS = 100
+_WORDS = re.compile(r"\w+(?:[ -]\w+)*")
+"""Options that a text can name in a sentence: punctuation with a meaning, as in `<65`, is lost."""
 
 
 def expand_short_forms(data: Any) -> Any:
@@ -26,9 +36,10 @@ def check_extraction(how: AnswerExtraction, metrics: Iterable[MetricSpec], where
     """Refuse an extraction that cannot work.
 
     Raises:
-        ConfigError: Its field or pattern is missing, of no use or broken, or a metric would read
-            the answer a second time.
+        ConfigError: Its field or pattern is missing, of no use or broken, its options are none to
+            choose from, or a metric would read the answer a second time.
     """
+    _check_options(how, where)
     needed = _ARGUMENT.get(how.method)
     for name, value in (("field", how.field), ("pattern", how.pattern)):
         if name == needed and not value:
@@ -47,6 +58,54 @@ def check_extraction(how: AnswerExtraction, metrics: Iterable[MetricSpec], where
                     f"{where}: metric {metric.name!r} has an output_mapping_pattern, which reads "
                     f"the answer a second time after {KEY}; give one of them."
                 )
+
+
+def _check_options(how: AnswerExtraction, where: str) -> None:
+    if how.options is None:
+        return
+    if how.method not in READ_OPTIONS:
+        raise ConfigError(
+            f"{where}: {KEY}.options belongs to {' and '.join(READ_OPTIONS)}, not to {how.method}."
+        )
+    spelled = {text.strip().casefold() for text in how.options}
+    if not 2 <= len(how.options) <= MAX_OPTIONS or "" in spelled or len(spelled) < 2:
+        raise ConfigError(
+            f"{where}: {KEY}.options is {list(how.options)!r}; allowed: all answers that the "
+            f"benchmark has, 2 to {MAX_OPTIONS}, none of them empty."
+        )
+
+
+def with_options(how: AnswerExtraction, labels: Sequence[str]) -> AnswerExtraction:
+    """The extraction with the labels that a run's metrics declare, where its own options are none.
+
+    Yes, no and maybe are options of `yes_no` anyway.
+    """
+    is_known = how.method is ExtractionMethod.YES_NO and _are_words(labels)
+    if how.options or not labels or how.method not in READ_OPTIONS or is_known:
+        return how
+    return replace(how, options=tuple(labels))
+
+
+def _are_words(texts: Iterable[str]) -> bool:
+    return all(text.lower() in YES_NO_WORDS for text in texts)
+
+
+def method_for_all(labels: Sequence[str]) -> ExtractionMethod:
+    """How answers are read where all that there are are known: their labels.
+
+    Single letters among words (`A`, `AB`) would be read in every sentence.
+
+    >>> labels = (["yes", "No"], ["M", "F"], ["urgent", "non-urgent"], ["<65", "65"], ["A", "AB"])
+    >>> [str(method_for_all(each)) for each in labels]
+    ['yes_no', 'choice', 'choice', 'strict', 'strict']
+    """
+    if labels and _are_words(labels):
+        return ExtractionMethod.YES_NO
+    are_single = {len(label) == 1 for label in labels}
+    has_letter = any(len(label) == 1 and label.isalpha() for label in labels)
+    are_named = all(map(_WORDS.fullmatch, labels)) and not (has_letter and False in are_single)
+    are_several = len({label.casefold() for label in labels}) > 1
+    return ExtractionMethod.CHOICE if are_several and are_named else ExtractionMethod.STRICT
 
 
 def method_for(references: Iterable[str]) -> ExtractionMethod:
@@ -73,7 +132,10 @@ def extraction_named(value: object, own: AnswerExtraction, where: str) -> Answer
     if value not in _PLAIN:
         raise ConfigError(f"{where}: {KEY} is {value!r}; allowed: {', '.join(_PLAIN)}.")
     method = ExtractionMethod(str(value))
-    return own if method is own.method else replace(own, method=method, field="", pattern="")
+    if method is own.method:
+        return own
+    options = own.options if method in READ_OPTIONS else None
+    return replace(own, method=method, field="", pattern="", options=options)
 
 
 def with_unreadable(

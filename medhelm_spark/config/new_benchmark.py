@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import yaml
 
 from medhelm_spark.config.benchmark import ID_COLUMN
 from medhelm_spark.config.dataset import ANSWER_COLUMN
-from medhelm_spark.config.extraction import method_for
+from medhelm_spark.config.extraction import KEY, method_for_all
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import ExtractionMethod
 
@@ -16,7 +17,15 @@ TEXT_FIELD = "text"
 NOT_IN_A_FIELD = re.compile(r"[{}!:]")
 """What a template cannot name a column by."""
 
-FEW_TOKENS, MANY_TOKENS = 16, 256
+FEW_TOKENS, SPARE_TOKENS, MANY_TOKENS = 16, 8, 256
+
+
+class Words(StrEnum):
+    """How many of the right answers are single words or numbers; `few` are less than half."""
+
+    ALL = "all"
+    MOST = "most"
+    FEW = "few"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +33,7 @@ class NewBenchmark:
     """What a benchmark is made of: its data's place and the columns that count in it.
 
     `labels` are the right answers that there are, where they are few and each a word or two.
-    `is_short` says whether the other answers are single words or numbers.
+    `words` says whether the other answers are single words or numbers.
     """
 
     name: str
@@ -33,7 +42,7 @@ class NewBenchmark:
     label: str
     id: str | None = None
     labels: tuple[str, ...] = ()
-    is_short: bool = True
+    words: Words = Words.ALL
 
     @property
     def prompt(self) -> str:
@@ -48,7 +57,6 @@ class NewBenchmark:
         """The YAML; its data is private."""
         names = {ID_COLUMN: self.id, ANSWER_COLUMN: self.label, self._field: self.text}
         columns = {ours: own for ours, own in names.items() if own and ours != own}
-        reading = method_for(self.labels)
         document: dict[str, Any] = {
             "name": self.name,
             "description": f"The column {self.label} of {self.place}.",
@@ -56,8 +64,8 @@ class NewBenchmark:
             "prompt_file": "prompt.txt",
             "dataset_file": self.place,
             **({"columns": columns} if columns else {}),
-            **({} if reading is ExtractionMethod.STRICT else {"answer_extraction": reading.value}),
-            "max_tokens": FEW_TOKENS if self.labels else MANY_TOKENS,
+            **self._reading,
+            "max_tokens": self._max_tokens,
             "metrics": [{"name": name} for name in self._metrics],
         }
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
@@ -68,5 +76,24 @@ class NewBenchmark:
         return TEXT_FIELD if NOT_IN_A_FIELD.search(self.text) else self.text
 
     @property
+    def _reading(self) -> dict[str, Any]:
+        """How answers are read; the labels are all options, of which an instance holds its own."""
+        method = method_for_all(self.labels)
+        if method is ExtractionMethod.STRICT:
+            return {}
+        if method is ExtractionMethod.YES_NO:
+            return {KEY: method.value}
+        return {KEY: {"method": method.value, "options": list(self.labels)}}
+
+    @property
+    def _max_tokens(self) -> int:
+        """Room for the longest label: a token has a byte at least."""
+        longest = max((len(label.encode()) for label in self.labels), default=0)
+        return max(FEW_TOKENS, longest + SPARE_TOKENS) if self.labels else MANY_TOKENS
+
+    @property
     def _metrics(self) -> tuple[str, ...]:
-        return ("exact_match",) if self.labels or self.is_short else ("rouge_l", "exact_match")
+        if self.labels or self.words is Words.ALL:
+            return ("exact_match",)
+        is_text = self.words is Words.FEW
+        return ("rouge_l", "exact_match") if is_text else ("exact_match", "rouge_l")

@@ -86,7 +86,8 @@ def extraction_part(how: AnswerExtraction, version: str) -> str:
     if how.method is ExtractionMethod.STRICT:
         return f"{how.method.value} v{version}"
     pattern = _short(how.pattern) if how.pattern else ""
-    named = " ".join(filter(None, (how.method.value, how.field, pattern)))
+    options = f"of {_short(how.options)}" if how.options else ""
+    named = " ".join(filter(None, (how.method.value, how.field, pattern, options)))
     return f"{named}, unreadable {how.unreadable.value}, v{version}"
 
 

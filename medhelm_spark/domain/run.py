@@ -100,13 +100,26 @@ class AnswerExtraction:
 
     `field` names the key that `json_field` reads (`a.b` goes into an object), `pattern` is the
     regular expression of `regex`. `strict` reads nothing out of the text: it is MedHELM's rule.
+    `options` are all answers that the benchmark has, for `choice` and `yes_no` where an instance
+    does not have them among its references; None where nobody declared them.
     """
 
     method: ExtractionMethod = ExtractionMethod.STRICT
     field: str = ""
     pattern: str = ""
     unreadable: Unreadable = Unreadable.WRONG
+    options: tuple[str, ...] | None = None
 
+    @property
+    def identity(self) -> Mapping[str, object]:
+        """What ids are made of: options that it does not have stay out, as in older lakes."""
+        own = {"method": self.method, "field": self.field, "pattern": self.pattern}
+        own |= {"unreadable": self.unreadable}
+        return own | ({"options": self.options} if self.options else {})
+
+
+READ_OPTIONS = (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
+"""The methods that read one of several options out of a text."""
 
 STRICT = AnswerExtraction()
 

@@ -196,7 +196,7 @@ def _expand_entry(
             is_listed=selection.is_listed(entry.where),
             part_of=whole_of(scenario.card, entry),
             is_reading_default=scenario.is_reading_default
-            and how.answer_extraction == scenario.card.answer_extraction
+            and how.answer_extraction.method is scenario.card.answer_extraction.method
             and KEY not in entry.args,
             medhelm=how.medhelm,
         )

@@ -13,6 +13,7 @@ from medhelm_spark.metrics import (
     RUN_METRICS,
     About,
     Metric,
+    declared_labels,
     metric_for,
     metrics_for,
     run_metric_for,
@@ -49,6 +50,7 @@ def metric_use(specs: Sequence[MetricSpec], where: str) -> MetricUse:
         main_metric=main[0],
         comparing=next(comparing, None),
         takes_options=all(map(_takes_options, specs)),
+        labels=declared_labels(specs),
     )
 
 

@@ -8,22 +8,21 @@ tokens as a sentence takes. Its beginning, cut at MedHELM's own limit, is scored
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from medhelm_spark.config.extraction import KEY
+from medhelm_spark.config.extraction import KEY, with_options
 from medhelm_spark.domain.run import (
+    READ_OPTIONS,
     STRICT,
     AdapterSpec,
     AnswerExtraction,
-    ExtractionMethod,
     MedhelmReading,
 )
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.helm.expanders import TOKEN_KEYS, Value
+from medhelm_spark.metrics import declared_labels
 
 LEAST_TOKENS = 64
 """The least an answer may have where an option is read out of it: a sentence or two, or an option
 named and justified, but no reasoning."""
-
-_OPTIONS = (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +46,12 @@ def reading_of(
         compat: Whether to ask and read as MedHELM does.
     """
     how = card.answer_extraction
+    if not spec.method.shows_options:
+        how = with_options(how, declared_labels(card.metrics))
     if compat and KEY not in args:
         medhelm = _medhelm(spec) if how != STRICT else None
         return Reading(adapter_spec=spec, answer_extraction=STRICT, medhelm=medhelm)
-    if compat or how.method not in _OPTIONS:
+    if compat or how.method not in READ_OPTIONS:
         return Reading(adapter_spec=spec, answer_extraction=how)
     asked = spec
     if spec.max_tokens < LEAST_TOKENS and not TOKEN_KEYS & args.keys():

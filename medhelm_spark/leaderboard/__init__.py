@@ -5,6 +5,7 @@ Reads through `lake.reader.Reader` only, so it needs neither Spark nor a JVM.
 
 from medhelm_spark.leaderboard.boards import board_of, load_board, robustness_of
 from medhelm_spark.leaderboard.instances import (
+    RIGHT,
     InstanceDetail,
     InstanceKey,
     InstancePage,
@@ -14,6 +15,7 @@ from medhelm_spark.leaderboard.instances import (
     instance_detail,
     instance_details,
     instances_of,
+    run_metric_of,
 )
 from medhelm_spark.leaderboard.left_out import left_out_of
 from medhelm_spark.leaderboard.pairs import paired
@@ -29,6 +31,7 @@ from medhelm_spark.leaderboard.sources import (
 from medhelm_spark.leaderboard.viewers import Viewer, is_loopback, viewer_of
 
 __all__ = [
+    "RIGHT",
     "BoardRun",
     "BoardSource",
     "InstanceDetail",
@@ -52,6 +55,7 @@ __all__ = [
     "load_runs",
     "paired",
     "robustness_of",
+    "run_metric_of",
     "text_levels",
     "viewer_of",
 ]

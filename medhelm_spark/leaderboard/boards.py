@@ -41,26 +41,32 @@ def load_board(
 
 
 _DEFAULT_READINGS = {
-    ExtractionMethod.YES_NO: "yes, no or maybe",
-    ExtractionMethod.CHOICE: "letters",
+    "all references are yes, no or maybe": ExtractionMethod.YES_NO,
+    "all references are letters": ExtractionMethod.CHOICE,
+    "its metrics declare all labels": ExtractionMethod.CHOICE,
 }
-"""What the references are that make a method the default."""
+"""Which methods are the default, and why."""
 
 
-def _is_default(run: BoardRun, reading: ExtractionMethod) -> bool:
-    return run.is_reading_default and run.run_spec.reading == reading
+def _why(run: BoardRun) -> str:
+    """The reason of a run's default reading."""
+    words, letters, labels = _DEFAULT_READINGS
+    if run.run_spec.reading == ExtractionMethod.YES_NO:
+        return words
+    how = run.run_spec.answer_extraction
+    return labels if how and how.options else letters
 
 
 def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
     """Notes about runs that their cells do not show."""
     if any(run.changes for run in runs):
         yield "Copies, other prompts or repeats were asked too: see the table of robustness."
-    for reading, why in _DEFAULT_READINGS.items():
-        names = {run.run_spec.scenario_name for run in runs if _is_default(run, reading)}
-        if names:
+    by_default = [run for run in runs if run.is_reading_default]
+    for why, reading in _DEFAULT_READINGS.items():
+        if names := {run.run_spec.scenario_name for run in by_default if _why(run) == why}:
             yield (
-                f"Answers are read by {reading}, for all references are {why} and "
-                f"answer_extraction is not stated: {first_of(sorted(names))}."
+                f"Answers are read by {reading}, for {why} and answer_extraction is not stated: "
+                f"{first_of(sorted(names))}."
             )
     if superseded := sum(run.is_superseded for run in runs):
         yield f"Planned anew in its suite since: {counted(superseded, 'run')} of this release."

@@ -153,6 +153,8 @@ def _extraction(spec: RunSpec) -> str:
     details = [extraction.field] if extraction.field else []
     if extraction.pattern:
         details.append(content_id(extraction.pattern)[:6])
+    if extraction.options:
+        details.append(f"of {content_id(extraction.options)[:6]}")
     if extraction.unreadable is not STRICT.unreadable:
         details.append(f"unreadable {extraction.unreadable.value}")
     return " ".join([spec.reading, *details])

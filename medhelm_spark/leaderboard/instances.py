@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,12 +22,14 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, PerInstanceStats, ScoreStatus
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import literal, literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.leaderboard.cells import scale_of
 from medhelm_spark.leaderboard.queries import stat_column
 from medhelm_spark.leaderboard.viewers import Viewer, refuse
+from medhelm_spark.metrics import Params, RunMetric, run_metric_behind
 
 Keyed = TypeVar("Keyed", bound=EvaluationKey)
 
@@ -43,6 +46,10 @@ _INSTANCES = output_of("instances", INGEST, "data_version")
 _WHERE = "SELECT * FROM ({source}) o WHERE {condition}"
 
 
+RIGHT = "right"
+"""What the values of a page are where the main metric is of the whole run."""
+
+
 class Order(StrEnum):
     """How the instances of a run are listed."""
 
@@ -54,7 +61,8 @@ class Order(StrEnum):
 class Only(StrEnum):
     """Which answers of a run are listed, where not all are.
 
-    WRONG: their main score is the worst of its scale. UNREAD: the run's extraction found no answer
+    WRONG: their main score is the worst of its scale; where the main metric is of the whole run, it
+    says so of them. UNREAD: the run's extraction found no answer
     in them; a run that compares answers as they stand has none. FAILED: there is no answer.
     """
 
@@ -75,7 +83,7 @@ class InstanceKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceScore:
-    """An answer of a run and its main score; `number` is its place in the data, from 1."""
+    """An answer of a run and its value on the page; `number` is its place in the data, from 1."""
 
     key: InstanceKey
     number: int
@@ -87,12 +95,16 @@ class InstanceScore:
 class InstancePage:
     """The answers from `offset` on, of `total` behind a number.
 
-    `total` counts the listed ones; `counts` says of how many of all answers each of `Only` is true.
+    `total` counts the listed ones; `counts` says of how many of all answers each of `Only` is true,
+    without WRONG where nothing tells which are. `value_of` names what the values are: the main
+    metric, or RIGHT (1 for a right answer, else 0) where that is of the whole run and compares
+    answers. A metric of the whole run that does not gives answers no value.
     """
 
     total: int
     offset: int
     scores: tuple[InstanceScore, ...]
+    value_of: str = ""
     counts: Mapping[Only, int] = field(default_factory=dict)
 
 
@@ -138,8 +150,9 @@ def instances_of(
         split=literal(spec.main_split),
     )
     scored = _numbered(reader.query(sql))
-    rows = stat_column(scored, spec.main_metric)
-    listed = {which: _listed(which, spec, scored, rows) for which in Only}
+    value_of, rows = _valued(spec, scored)
+    worst = _worst(spec, value_of)
+    listed = {which: _listed(which, worst, scored, rows) for which in Only}
     if only:
         rows = rows.filter(pc.is_in(rows["number"], value_set=listed[only]))
     rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
@@ -147,18 +160,61 @@ def instances_of(
         offset = index - index % limit
     page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
     counts = {which: len(numbers) for which, numbers in listed.items()}
-    return InstancePage(total=rows.num_rows, offset=offset, scores=page, counts=counts)
+    if worst is None:
+        del counts[Only.WRONG]
+    return InstancePage(
+        total=rows.num_rows, offset=offset, scores=page, value_of=value_of, counts=counts
+    )
 
 
-def _listed(which: Only, spec: RunSpec, scored: pa.Table, rows: pa.Table) -> pa.Array:
-    """The numbers of the answers of which `which` is true; `rows` hold their main score."""
+def _valued(spec: RunSpec, scored: pa.Table) -> tuple[str, pa.Table]:
+    """What the values of answers are, and all answers with theirs, as `stat_column` gives them."""
+    of_run = run_metric_of(spec)
+    if of_run is None:
+        return spec.main_metric, stat_column(scored, spec.main_metric)
+    metric, params = of_run
+    names = metric.reads(params)
+    read = np.full((scored.num_rows, len(names)), np.nan)
+    status = np.full(scored.num_rows, ScoreStatus.NOT_APPLICABLE.value, dtype=object)
+    for column, name in enumerate(names):
+        rows = stat_column(scored, name)
+        at = rows["number"].to_numpy() - 1
+        read[at, column] = rows["value"].to_numpy()
+        status[at] = rows["status"].to_numpy()
+    is_known = ~np.isnan(read).any(axis=1)
+    values = np.full(scored.num_rows, np.nan)
+    if metric.is_right:
+        values[is_known] = metric.is_right(read[is_known])
+    status[is_known] = (ScoreStatus.OK if metric.is_right else ScoreStatus.NOT_APPLICABLE).value
+    rows = scored.drop_columns(["stats"])
+    rows = rows.append_column("value", pa.array(values, pa.float64(), from_pandas=True))
+    rows = rows.append_column("status", pa.array(status, pa.string()))
+    return RIGHT if metric.is_right else spec.main_metric, rows
+
+
+def run_metric_of(spec: RunSpec) -> tuple[RunMetric, Params] | None:
+    """The main metric where it is of the whole run; None too for one that is not installed here."""
+    try:
+        return run_metric_behind(spec.main_metric, spec.metrics)
+    except ConfigError:
+        return None
+
+
+def _worst(spec: RunSpec, value_of: str) -> float | None:
+    """The value of a wrong answer; None where no value says that an answer is wrong."""
+    if value_of == RIGHT:
+        return 0.0
+    scale = None if run_metric_of(spec) else scale_of(spec)
+    return (scale.maximum if scale.lower_is_better else scale.minimum) if scale else None
+
+
+def _listed(which: Only, worst: float | None, scored: pa.Table, rows: pa.Table) -> pa.Array:
+    """The numbers of the answers of which `which` is true; `rows` hold their values."""
     if which is Only.UNREAD:
         unread = stat_column(scored, UNREADABLE_STAT)
         return _numbers(unread, pc.equal(unread["value"], 1.0))
     if which is Only.FAILED:
         return _numbers(rows, pc.is_in(rows["status"], value_set=pa.array(_FAILED)))
-    scale = scale_of(spec)
-    worst = (scale.maximum if scale.lower_is_better else scale.minimum) if scale else None
     return _numbers(rows, pc.equal(rows["value"], worst))
 
 

@@ -13,7 +13,7 @@ from medhelm_spark.metrics.billing_code import (
 )
 from medhelm_spark.metrics.bleu import BLEU
 from medhelm_spark.metrics.calibration import CALIBRATION
-from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION
+from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION, labels_of
 from medhelm_spark.metrics.diagnostic import CLASS_GIVEN, DIAGNOSTIC_ACCURACY
 from medhelm_spark.metrics.ehr_sql import EHR_SQL
 from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
@@ -206,6 +206,21 @@ def _take_the_same(run_metric: RunMetric, spec: MetricSpec) -> bool:
     return preflight is run_metric.preflight and preflight is not accept
 
 
+def declared_labels(specs: Sequence[MetricSpec]) -> tuple[str, ...]:
+    """All answers that there are, as the metrics of clinical classification declare them.
+
+    None where none does, or an answer may hold several.
+    """
+    labelled = [
+        params
+        for metric, params in metrics_for([spec for spec in specs if "labels" in spec.args])
+        if metric in (CLASSES, CLASS_GIVEN)
+    ]
+    if any(params.get("delimiter") for params in labelled):
+        return ()
+    return tuple(dict.fromkeys(label for params in labelled for label in labels_of(params)))
+
+
 def medhelm_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
     """The specs that compute MedHELM's values of the same stats, for the metrics that can."""
     return tuple(
@@ -222,12 +237,20 @@ def stats_of(specs: Sequence[MetricSpec]) -> tuple[MetricInfo, ...]:
     return (*of_instances, *of_run)
 
 
-def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
-    """The per-instance metrics that a stat is computed from; none where no spec gives it."""
-    needed = {stat_name}
+def run_metric_behind(
+    stat_name: str, specs: Sequence[MetricSpec]
+) -> tuple[RunMetric, Params] | None:
+    """The run-level metric that gives a stat, with its params; None where none does."""
     for run_metric, params in run_metrics_for(specs):
         if stat_name in {stat.name for stat in run_metric.emitted(params)}:
-            needed.update(run_metric.reads(params))
+            return run_metric, params
+    return None
+
+
+def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
+    """The per-instance metrics that a stat is computed from; none where no spec gives it."""
+    of_run = run_metric_behind(stat_name, specs)
+    needed = {stat_name, *(of_run[0].reads(of_run[1]) if of_run else ())}
     return [
         metric
         for metric, params in metrics_for(specs)
@@ -254,6 +277,7 @@ __all__ = [
     "Metric",
     "Params",
     "RunMetric",
+    "declared_labels",
     "info",
     "known_stats",
     "medhelm_specs",
@@ -261,6 +285,7 @@ __all__ = [
     "metrics_behind",
     "metrics_for",
     "parts_of",
+    "run_metric_behind",
     "run_metric_for",
     "run_metrics_for",
     "stats_of",

@@ -189,6 +189,7 @@ CLASSIFICATION = RunMetric(
     ),
     version="2",
     more=_per_class,
+    is_right=lambda columns: columns[:, 0] == columns[:, 1],
     aliases=(F1,),
     preflight=_check,
 )

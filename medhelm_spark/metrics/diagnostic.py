@@ -312,6 +312,7 @@ DIAGNOSTIC_ACCURACY = RunMetric(
     version="1",
     shares=_shares,
     more=_more,
+    is_right=lambda columns: columns[:, 0] == columns[:, 1],
     aliases=(
         *(
             MetricInfo(name=name, display_name=title, description=what)

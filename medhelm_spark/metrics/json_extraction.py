@@ -1,9 +1,9 @@
 """JSON extraction: the fields of an object that a model was asked for, against the reference's.
 
-The reference is a JSON object; of the answer its last JSON object counts, prose and code fences
-around it do not matter. Compared are the fields that params["fields"] names, as `drug|dose`, else
-the reference's; all others of the answer are ignored. Names of fields are compared without case,
-spaces, `_` and `-`.
+The reference is a JSON object; of the answer its last outermost JSON object counts, prose and code
+fences around it do not matter. What stands in an object that is broken or cut off does not count.
+Compared are the fields that params["fields"] names, as `drug|dose`, else the reference's; all
+others of the answer are ignored. Names of fields are compared without case, spaces, `_` and `-`.
 
 A field holds items: the members of a list, the fields of an object, or its one value. Null, an
 empty text and an absent field hold none. Texts are compared without case and runs of white space,
@@ -30,6 +30,9 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from medhelm_spark.domain.ids import digest
 from medhelm_spark.domain.request import RequestState
@@ -203,7 +206,7 @@ JSON_FIELDS = Metric(
     fn=_score,
     needs=frozenset({"references", "completions"}),
     emits=(_MATCH, _UNREADABLE, *_CODES),
-    version="1",
+    version="2",
     renamed=_per_instance,
     preflight=_check,
 )
@@ -212,6 +215,13 @@ JSON_FIELDS = Metric(
 def _reads(params: Params) -> tuple[str, ...]:
     names = [_of(info, field).name for field in _fields(params) for info in _CODES]
     return (*(info.name for info in _CODES), *names)
+
+
+def _is_right(columns: Columns) -> NDArray[np.bool_]:
+    """Whether all items that were given are right, and all that were wanted are given."""
+    right, others = columns[:, :1], columns[:, 1 : len(_CODES)]
+    is_all: NDArray[np.bool_] = (others == right).all(axis=1)
+    return is_all
 
 
 def _ratio(part: float, of: float) -> float | None:
@@ -250,6 +260,7 @@ JSON_EXTRACTION = RunMetric(
     reads=_reads,
     emits=_SCORES,
     version="1",
+    is_right=_is_right,
     more=lambda params: tuple(_of(info, field) for field in _fields(params) for info in _SCORES),
     preflight=_check,
 )

@@ -106,8 +106,9 @@ class RunMetric:
     With a changed `version` runs are summarised again, from stored scores. `shares` gives, for each
     stat, the shares of instances whose mean it is, and nothing for a stat that is no such mean: its
     interval follows from how many instances each rests on, all other stats are resampled. A stat in
-    `biased` gets no interval, because resampling shifts its mean. `aliases` and `preflight` are as
-    in Metric.
+    `biased` gets no interval, because resampling shifts its mean. `is_right` tells of each row, in
+    the shape of `fn`'s, whether such an answer is right; None where answers are neither. `aliases`
+    and `preflight` are as in Metric.
     """
 
     fn: RunFn
@@ -117,6 +118,7 @@ class RunMetric:
     biased: frozenset[str] = frozenset()
     shares: SharesFn | None = None
     more: Callable[[Params], tuple[MetricInfo, ...]] | None = None
+    is_right: Callable[[Columns], NDArray[np.bool_]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
     preflight: Callable[[Params], None] = accept
 

@@ -155,7 +155,7 @@ class Judging:
 
 def _render_id(annotator: ResolvedAnnotator, spec: RunSpec) -> str:
     how = spec.answer_extraction
-    reading = (how, option_fields(spec.adapter_spec)) if how else None
+    reading = (how.identity, option_fields(spec.adapter_spec)) if how else None
     return content_id(
         "judge", PLAN_JUDGES.version, EXTRACTION_VERSION, version_of(annotator.rubric), reading
     )

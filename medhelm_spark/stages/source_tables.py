@@ -31,6 +31,8 @@ from medhelm_spark.stages.context import Context
 
 ROW_NUMBERS = (1 << 62) - 1
 JSON_OPTIONS = {"ignoreNullFields": "false"}
+_SPACE = r"(?U)\s"
+_OUTER_SPACE = r"(?U)^\s+|\s+$"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +45,15 @@ class RawRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """How many rows a source has, the different values of one of its columns, its first rows."""
+    """How many rows a source has, the different values of one of its columns, its first rows.
+
+    A value has no outer space and is not blank; `filled` rows have one, `worded` of them a value of
+    several words.
+    """
 
     rows: int
+    filled: int
+    worded: int
     values: tuple[str, ...]
     head: tuple[Record, ...]
 
@@ -98,12 +106,18 @@ def columns_of_table(
     table = card.source.table or ""
     rows = raw_rows(ctx, table, card.source.revision, required_columns(card))
     texts = _open(ctx, table, card.source.revision)
-    texts = texts.select(*_columns(texts))
-    values = texts.select(_quoted(column)).dropna().distinct().limit(most)
+    own = texts.select(*_columns(texts)).select(F.col(_quoted(column)).cast("string"))
+    value = F.regexp_replace("value", _OUTER_SPACE, "").alias("value")
+    filled = own.toDF("value").select(value).where("value <> ''")
+    values = filled.distinct().limit(most)
+    counts = filled.select(F.count("*"), F.count_if(F.col("value").rlike(_SPACE)))
     first = rows.orderBy("row").limit(head)
     with plain_errors():
+        ((num_filled, num_worded),) = counts.collect()
         return Columns(
             rows=texts.count(),
+            filled=num_filled,
+            worded=num_worded,
             values=tuple(str(value) for (value,) in values.collect()),
             head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
         )

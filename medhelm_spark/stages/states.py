@@ -18,6 +18,7 @@ from medhelm_spark.domain.request import (
     RequestState,
 )
 from medhelm_spark.domain.run import (
+    READ_OPTIONS,
     STRICT,
     AdapterSpec,
     ExtractionMethod,
@@ -281,7 +282,7 @@ def reading_needs(spec: RunSpec) -> frozenset[str]:
     how = (spec.answer_extraction or STRICT).method
     if spec.adapter_spec.method.shows_options:
         return frozenset({"references"})
-    if how in (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO):
+    if how in READ_OPTIONS:
         return frozenset({"references", "input"})
     return frozenset()
 

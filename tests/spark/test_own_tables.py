@@ -179,7 +179,8 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
 ) -> None:
     site.spark.sql(
         "CREATE TABLE answered.letters USING delta AS SELECT id AS letter_id, "
-        "concat('Jane Roe, note ', id) AS note, id % 2 = 0 AS urgent FROM range(6)"
+        "concat('Jane Roe, note ', id) AS note, "
+        "CASE WHEN id < 6 THEN concat(id % 2 = 0, ' ') ELSE ' ' END AS urgent FROM range(7)"
     )
     flags = ["--text", "note", "--label", "urgent", "--id", "letter_id"]
     places = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
@@ -188,8 +189,9 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
     assert "Jane Roe, note " in shown.out
     assert "Reply with one of these alone: false, true." in shown.out
     assert "Roe" not in shown.err
-    assert "init: wrote letters, on 6 rows; right answers: false, true" in shown.err
+    assert "init: wrote letters, on 7 rows; right answers: false, true" in shown.err
     assert not [path for path in Path("letters").iterdir() if "Roe" in path.read_text()]
+    assert "options:\n  - 'false'\n  - 'true'\n" in Path("letters/benchmark.yaml").read_text()
     assert not site.lake_path.exists()
     model = site.deploy("acme/yes", text="true")
     entry = f"medhelm_configurable_benchmark:config_path=letters/benchmark.yaml,model={model}"

@@ -62,12 +62,12 @@ def run_spec_of(
         "medhelm": run.medhelm,
     }
     facts |= {name: value for name, value in more.items() if value}
-    perturbed = (
-        {"perturbations": [perturbation.identity for perturbation in perturbations]}
-        if perturbations
-        else {}
-    )
-    return RunSpec(run_spec_id=content_id(facts | perturbed), **facts)
+    identities: dict[str, Any] = {
+        "perturbations": [perturbation.identity for perturbation in perturbations],
+        "answer_extraction": how.identity if how != STRICT else None,
+    }
+    known = {name: value for name, value in identities.items() if value}
+    return RunSpec(run_spec_id=content_id(facts | known), **facts)
 
 
 def adapters_of(spec: RunSpec) -> dict[str, AdapterSpec]:

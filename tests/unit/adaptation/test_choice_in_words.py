@@ -287,3 +287,32 @@ def test_letters_whose_texts_nobody_knows() -> None:
     assert read_choice("The answer is I.", options) == "I"
     assert read_choice("I think so", options) is None
     assert read_choice("B cells", options) is None
+
+
+@pytest.mark.parametrize("right", ["urgent", "Emergency"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I choose urgent over emergency.", "urgent"),
+        ("I choose emergency over urgent.", "emergency"),
+        ("**Routine**", "routine"),
+        ("urgent or routine", None),
+        ("I cannot tell.", None),
+    ],
+)
+def test_the_benchmarks_options_are_known_whichever_is_right(
+    text: str, expected: str | None, right: str
+) -> None:
+    options = options_among([right], ("urgent", "emergency", "routine"))
+    spelled = right if expected == right.lower() else expected
+    assert read_choice(text, options) == spelled, "as the instance's reference spells it"
+
+
+@pytest.mark.parametrize("right", ["Y", "N"])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("Y", "Y"), ("The answer is (n).", "N"), ("A", None)]
+)
+def test_declared_letters_are_all_that_there_are(
+    text: str, expected: str | None, right: str
+) -> None:
+    assert read_choice(text, options_among([right], ("Y", "N"))) == expected

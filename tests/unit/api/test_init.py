@@ -7,10 +7,15 @@ import pytest
 import yaml
 
 from medhelm_spark import Evaluation
+from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.api import InitializedBenchmark
 from medhelm_spark.errors import ConfigError, DataError
 
 MARK = "Jane Roe"
+CHOICE = "choice"
+TWENTY = [str(number) for number in range(20)]
+WORDS = [f"word{number}" for number in range(25)]
+SENTENCES = [f"sentence number {number}" for number in range(40)]
 
 
 @pytest.fixture(autouse=True)
@@ -74,10 +79,21 @@ def test_the_next_command_is_one_that_runs() -> None:
 @pytest.mark.parametrize(
     ("labels", "listed", "reading", "metrics"),
     [
-        (["A", "B", "C", "A"], ("A", "B", "C"), "choice", ["exact_match"]),
-        (["low", "high", "low"], ("high", "low"), None, ["exact_match"]),
+        (["A", "B", "C", "A"], ("A", "B", "C"), CHOICE, ["exact_match"]),
+        (["low", "high", "low"], ("high", "low"), CHOICE, ["exact_match"]),
+        (["Y", "N ", " Y"], ("N", "Y"), CHOICE, ["exact_match"]),
+        (["yes", "no", "unclear", "no"], ("no", "unclear", "yes"), CHOICE, ["exact_match"]),
+        (["Yes", "no", "no"], ("Yes", "no"), "yes_no", ["exact_match"]),
+        (["<65", "65 or more", "<65"], ("65 or more", "<65"), None, ["exact_match"]),
+        (["A", "AB", "A"], ("A", "AB"), None, ["exact_match"]),
+        (["low", "Low", "low"], ("Low", "low"), None, ["exact_match"]),
+        (["low", "high", "", " "], (), None, ["exact_match"]),
+        (["", " ", *TWENTY, "0"], tuple(sorted(TWENTY)), CHOICE, ["exact_match"]),
+        ([*TWENTY, "20", "0"], (), None, ["exact_match"]),
         ([str(number) for number in range(30)], (), None, ["exact_match"]),
         (["see a doctor", "wait a week"], (), None, ["rouge_l", "exact_match"]),
+        ([*WORDS, *SENTENCES], (), None, ["rouge_l", "exact_match"]),
+        ([*WORDS, *SENTENCES[:10]], (), None, ["exact_match", "rouge_l"]),
         (["x" * 41, "y", "y"], (), None, ["exact_match"]),
     ],
 )
@@ -86,8 +102,34 @@ def test_few_answers_are_listed_and_read_as_what_they_are(
 ) -> None:
     made = init(letters(labels))
     assert made.labels == listed
-    assert configuration().get("answer_extraction") == reading
+    options = {"method": CHOICE, "options": list(listed)}
+    said = options if reading == CHOICE else reading
+    assert configuration().get("answer_extraction") == said
     assert configuration()["metrics"] == [{"name": name} for name in metrics]
+
+
+@pytest.mark.parametrize(
+    ("labels", "max_tokens"),
+    [(["low", "high"], 16), (["x" * 40, "y"], 48), (["\u5b89" * 40, "y"], 128)],
+)
+def test_the_longest_label_has_room(labels: list[str], max_tokens: int) -> None:
+    init(letters([*labels, *labels]))
+    assert configuration()["max_tokens"] == max_tokens
+
+
+def test_an_answer_that_names_another_label_is_read() -> None:
+    init(letters(["urgent", "emergency", "urgent"]))
+    place = "medhelm_configurable_benchmark:config_path=letters/benchmark.yaml"
+    (run,) = (
+        Evaluation("lake", site=None, tracking=False)
+        .dry_run(f"{place},model=huggingface/smollm2-135m-instruct", suite="s")
+        .runs
+    )
+    how = run.card.answer_extraction
+    for right in ("urgent", "emergency"):
+        for named, other in (("urgent", "emergency"), ("emergency", "urgent")):
+            said = f"I choose {named} over {other}."
+            assert read_answer(said, how, output_mapping={}, references=[right]) == named
 
 
 def test_columns_of_any_name_can_be_the_text() -> None:

@@ -28,6 +28,10 @@ def read(benchmark: Path, text: str) -> AnswerExtraction:
         ("yes_no", AnswerExtraction(method=ExtractionMethod.YES_NO)),
         ("{method: choice}", AnswerExtraction(method=ExtractionMethod.CHOICE)),
         (
+            "{method: choice, options: [urgent, routine]}",
+            AnswerExtraction(method=ExtractionMethod.CHOICE, options=("urgent", "routine")),
+        ),
+        (
             "{method: yes_no, unreadable: unscored}",
             AnswerExtraction(method=ExtractionMethod.YES_NO, unreadable=Unreadable.UNSCORED),
         ),
@@ -67,6 +71,64 @@ def test_references_say_how_answers_are_read_where_nothing_else_does(
     benchmark.write_text(benchmark.read_text() + "answer_extraction: strict\n")
     stated = load_benchmark(benchmark)
     assert (stated.card.answer_extraction, stated.is_reading_default) == (STRICT, False)
+
+
+def declaring(labels: str, more: str = "") -> str:
+    return (
+        f"sensitivity\n    args: {{labels: '{labels}', positive: '{labels.split('|')[0]}'{more}}}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "method", "options"),
+    [
+        (declaring("Y|N"), ExtractionMethod.CHOICE, ("Y", "N")),
+        (declaring("urgent|emergency"), ExtractionMethod.CHOICE, ("urgent", "emergency")),
+        (declaring("yes|no"), ExtractionMethod.YES_NO, None),
+        (declaring("yes|no|unclear"), ExtractionMethod.CHOICE, ("yes", "no", "unclear")),
+        (declaring("A|AB"), ExtractionMethod.STRICT, None),
+        ("classification\n    args: {labels: a.b|c}", ExtractionMethod.STRICT, None),
+        (
+            "classification\n    args: {labels: fever|cough, delimiter: ','}",
+            ExtractionMethod.STRICT,
+            None,
+        ),
+        (declaring("Y|N") + "\n  - name: rouge_l", ExtractionMethod.STRICT, None),
+    ],
+)
+def test_labels_of_a_metric_are_the_options_of_all_instances(
+    benchmark: Path,
+    write: Write,
+    registry: Registry,
+    metric: str,
+    method: ExtractionMethod,
+    options: tuple[str, ...] | None,
+) -> None:
+    write("bench/data.csv", HEADER + "1,a,urgent,\n2,b,Y,\n")
+    own = benchmark.read_text()
+    entry = f"medhelm_configurable_benchmark:config_path={benchmark},{SMALL}"
+    for dataset in ("data.csv", "s3://bucket/data.csv"):
+        text = own.replace("exact_match", metric).replace("data.csv", dataset)
+        benchmark.write_text(text)
+        run = expand_one(registry, entry)
+        how = run.card.answer_extraction
+        assert (how.method, how.options) == (method, options)
+        assert run.is_reading_default == (method is not ExtractionMethod.STRICT)
+
+
+def test_an_entrys_method_has_the_options_that_are_declared(
+    benchmark: Path, registry: Registry
+) -> None:
+    own = benchmark.read_text()
+    entry = f"medhelm_configurable_benchmark:config_path={benchmark},{SMALL}"
+    benchmark.write_text(own.replace("exact_match", declaring("Y|N") + "\n  - name: rouge_l"))
+    run = expand_one(registry, f"{entry},answer_extraction=choice")
+    assert run.card.answer_extraction.options == ("Y", "N")
+    benchmark.write_text(own + "answer_extraction: {method: choice, options: [mild, severe]}\n")
+    for method, options in (("yes_no", ("mild", "severe")), ("strict", None)):
+        run = expand_one(registry, f"{entry},answer_extraction={method}")
+        how = run.card.answer_extraction
+        assert (how.method, how.options) == (method, options)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +176,12 @@ def test_the_default_is_told_apart_from_what_is_stated(benchmark: Path, registry
         ("regex", "answer_extraction.pattern is missing; regex needs it"),
         ("{method: choice, field: a}", "answer_extraction.field belongs to json_field, not to cho"),
         ("{method: json_field, field: a, pattern: b}", "pattern belongs to regex, not to json_fi"),
+        ("{method: json_field, field: a, options: [a, b]}", "options belongs to choice and yes_no"),
+        ("{method: choice, options: []}", "options is []; allowed: all answers that the benchmark"),
+        ("{method: choice, options: [a]}", "options is ['a']; allowed: all answers that the bench"),
+        ("{method: choice, options: [a, A]}", "options is ['a', 'A']; allowed: all answers"),
+        ("{method: choice, options: [a, ' ']}", "options is ['a', ' ']; allowed: all answers"),
+        ("{method: choice, options: [0, 1]}", "options[0] is 0; allowed: text (put it in quotes)"),
         ("{method: regex, pattern: '('}", "is '(', which is no regular expression: missing )"),
     ],
 )

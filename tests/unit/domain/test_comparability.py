@@ -25,6 +25,7 @@ from medhelm_spark.domain.run import (
 from medhelm_spark.metrics import parts_of
 
 CHOICE = AnswerExtraction(method=ExtractionMethod.CHOICE)
+AMONG = replace(CHOICE, options=("Y", "N"))
 SPEC = RunSpec(
     run_spec_id="r",
     name="bench:model=a",
@@ -85,6 +86,9 @@ def test_stats_over_changed_copies_count_how_they_were_changed() -> None:
 def test_reading_is_told_in_words() -> None:
     assert extraction_part(STRICT, "3") == "strict v3"
     assert extraction_part(CHOICE, "2") == "choice, unreadable wrong, v2"
+    among = extraction_part(AMONG, "2")
+    assert among.startswith("choice of ")
+    assert among != extraction_part(replace(AMONG, options=("Y", "N", "-")), "2")
     unscored = replace(CHOICE, unreadable=Unreadable.UNSCORED)
     assert extraction_part(unscored, "2") == "choice, unreadable unscored, v2"
     patterns = [

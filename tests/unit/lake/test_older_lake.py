@@ -8,7 +8,13 @@ from typing import Any
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from medhelm_spark.domain.run import PerturbationSpec, RunRecord, SuiteRun
+from medhelm_spark.domain.run import (
+    AnswerExtraction,
+    ExtractionMethod,
+    PerturbationSpec,
+    RunRecord,
+    SuiteRun,
+)
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader
@@ -17,7 +23,8 @@ from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS
 from medhelm_spark.leaderboard import choose, load_runs
 from tests.unit.leaderboard.planted import ALPHA, BETA, planned, run_spec
 
-LATER = {"is_primary", "margin", "version", "comparability"}
+CHOICE = AnswerExtraction(method=ExtractionMethod.CHOICE)
+LATER = {"is_primary", "margin", "version", "comparability", "options"}
 
 
 def older(kind: Any) -> Any:
@@ -38,6 +45,7 @@ def test_run_specs_of_before_are_read_and_new_ones_stand_beside_them(tmp_path: P
     spec = replace(
         run_spec("r1", ALPHA, "triage_choice"),
         perturbations=(PerturbationSpec(name="lowercase"),),
+        answer_extraction=CHOICE,
     )
     new = table_of(planned(spec))
     old = pa.Table.from_pylist(new.to_pylist(), schema=older(new.schema))
@@ -49,7 +57,10 @@ def test_run_specs_of_before_are_read_and_new_ones_stand_beside_them(tmp_path: P
     assert (read.is_primary, read.margin) == (None, None)
 
     versioned = PerturbationSpec(name="capitals", version="1+abc")
-    other = replace(run_spec("r2", BETA, "triage_choice"), perturbations=(versioned,))
+    among = replace(CHOICE, options=("Y", "N"))
+    other = replace(
+        run_spec("r2", BETA, "triage_choice"), perturbations=(versioned,), answer_extraction=among
+    )
     row = replace(planned(other), is_primary=True, margin=0.02)
     assert FileTables(str(tmp_path)).append("run_specs", table_of(row))
     reader = open_reader(str(tmp_path))

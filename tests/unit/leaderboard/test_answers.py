@@ -1,15 +1,30 @@
 """Answers in a terminal: what is printed of the planted lake, and to whom."""
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from medhelm_spark import Evaluation
 from medhelm_spark.cli import main
+from medhelm_spark.domain.run import MetricSpec, RunSpec
+from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.metrics import run_metric_for
+from medhelm_spark.metrics.metric import scored, unscored
 from medhelm_spark.render.answers import end_of, printable
-from tests.unit.leaderboard.planted import ALPHA, HOSTILE
+from tests.unit.leaderboard.planted import (
+    ALPHA,
+    HOSTILE,
+    append,
+    finish,
+    planned,
+    plant,
+    run_spec,
+    unit,
+)
 
 
 def told(lake: Path, *flags: str) -> list[str]:
@@ -105,3 +120,68 @@ def test_of_a_long_prompt_the_end_is_shown() -> None:
     assert shown.startswith("... x")
     assert shown.endswith(" Answer:")
     assert len(shown) == 404
+
+
+def planted_as(lake: Path, spec: RunSpec, stats: Sequence[tuple[Score, ...]]) -> None:
+    """The run of ALPHA planned and scored anew, by these metrics."""
+    append(lake, "run_specs", [planned(spec, minutes=5)], "p-again")
+    rows = [
+        PerInstanceStats(
+            run_spec_id=spec.run_spec_id,
+            instance_id=f"triage_choice-i{number}",
+            perturbation="",
+            train_trial_index=0,
+            trial_index=0,
+            split="test",
+            stats=scores,
+        )
+        for number, scores in enumerate(stats)
+    ]
+    append(lake, "per_instance_stats", rows, "w-again")
+    finish(lake, "score", spec.run_spec_id, "w-again", minutes=6)
+
+
+def test_answers_behind_a_metric_of_the_run_are_right_or_wrong(tmp_path: Path) -> None:
+    lake = plant(tmp_path)
+    args = {"labels": "Y|N", "positive": "Y"}
+    spec = replace(
+        run_spec(unit(ALPHA, "triage_choice"), ALPHA, "triage_choice"),
+        metrics=(MetricSpec(name="sensitivity", args=args),),
+        main_metric="sensitivity",
+    )
+    names = ("right_class", "given_class")
+    codes = [scored(names, pair) for pair in ((1, 1), (2, 1), (1, 0))]
+    planted_as(lake, spec, [*codes, unscored(names, ScoreStatus.NO_ANSWER)])
+    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1")
+    assert [(each.metric, each.value, each.status) for each in shown.answers] == [
+        ("right", 1.0, "ok"),
+        ("right", 0.0, "ok"),
+        ("right", 0.0, "ok"),
+        ("right", None, "no_answer"),
+    ]
+    assert shown.notes == (
+        f"triage_choice of {ALPHA}: 4 answers, 2 wrong, 0 unread, 1 failed; "
+        "sensitivity is of the whole run, right 1 or 0 of each answer",
+    )
+    for only, numbers in (("wrong", [2, 3]), ("failed", [4]), ("unread", [])):
+        listed = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only=only)
+        assert [answer.number for answer in listed.answers] == numbers
+
+
+def test_a_metric_of_the_run_that_compares_no_answers_says_so(tmp_path: Path) -> None:
+    lake = plant(tmp_path)
+    spec = replace(
+        run_spec(unit(ALPHA, "triage_choice"), ALPHA, "triage_choice"),
+        metrics=(MetricSpec(name="perplexity"),),
+        main_metric="perplexity",
+    )
+    names = run_metric_for("perplexity").reads({})
+    planted_as(lake, spec, [scored(names, [1.0] * len(names))] * 4)
+    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=2)
+    assert [(each.value, each.status) for each in shown.answers] == [(None, "not_applicable")] * 2
+    assert shown.notes == (
+        f"triage_choice of {ALPHA}: 4 answers, 0 unread, 0 failed; "
+        "perplexity is of the whole run, and no answer is right or wrong by it",
+    )
+    wrong = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only="wrong")
+    assert wrong.answers == ()

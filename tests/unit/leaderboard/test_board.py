@@ -292,6 +292,27 @@ def test_a_further_run_of_a_model_is_a_row_named_by_what_differs(tmp_path: Path)
     }
 
 
+def test_a_board_says_why_answers_are_read_where_nobody_stated_it(tmp_path: Path) -> None:
+    kinds = {
+        "words": AnswerExtraction(method=ExtractionMethod.YES_NO),
+        "letters": AnswerExtraction(method=ExtractionMethod.CHOICE),
+        "labels": AnswerExtraction(method=ExtractionMethod.CHOICE, options=("Y", "N")),
+    }
+    for kind, how in kinds.items():
+        spec = run_spec(kind, ALPHA, "triage_choice")
+        spec = replace(spec, name=kind, scenario_name=kind, answer_extraction=how)
+        row = replace(planned(spec), is_reading_default=True)
+        append(tmp_path, "run_specs", [row], f"p-{kind}")
+    notes = load_board(open_reader(str(tmp_path)), "s1").notes
+    for kind, why in {
+        "words": "yes_no, for all references are yes, no or maybe",
+        "letters": "choice, for all references are letters",
+        "labels": "choice, for its metrics declare all labels",
+    }.items():
+        said = f"Answers are read by {why} and answer_extraction is not stated: {kind}."
+        assert said in notes
+
+
 def test_the_parts_of_a_scenario_are_one_column(tmp_path: Path) -> None:
     for part, values in {"x": (1, 1, 1, 0), "y": (0, 0, 1, 0)}.items():
         spec = run_spec(f"alpha-{part}", ALPHA, "triage_choice")

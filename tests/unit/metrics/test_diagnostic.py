@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.adaptation.extraction import read_answer
+from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import IntervalMethod, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -197,3 +198,15 @@ def test_wrong_arguments(params, message):
 def test_an_argument_that_does_not_exist():
     with pytest.raises(UnknownNameError, match=r"'positiv'\. Did you mean 'positive'"):
         METRIC.preflight({"labels": "yes|no", "positiv": "yes"})
+
+
+def test_an_answer_that_names_another_class_counts_against_its_ppv():
+    params = {"labels": "Y|N", "positive": "Y"}
+    how = AnswerExtraction(method=ExtractionMethod.CHOICE, options=("Y", "N"))
+    said = [("Y", "The answer is Y.", 2), ("N", "The answer is Y.", 1), ("N", "(N)", 3)]
+    answers = [
+        (right, read_answer(text, how, output_mapping={}, references=[right]), times)
+        for right, text, times in said
+    ]
+    stats = measured(answers, params)
+    assert (stats["ppv"], stats["abstention"]) == (pytest.approx(2 / 3), 0.0)

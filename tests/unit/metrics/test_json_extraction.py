@@ -149,3 +149,12 @@ def test_fields_of_a_metric_are_those_of_what_it_is_computed_from():
     specs = [MetricSpec(name="json_exact_match", args={"fields": "drug"})]
     with pytest.raises(ConfigError, match="give both the same arguments"):
         metrics_for([*specs, MetricSpec(name="json_f1")])
+
+
+def test_an_answer_is_right_where_all_its_items_are():
+    reference = {"drug": "aspirin", "dose": [5, 10]}
+    given = [reference, {"drug": "aspirin"}, {**reference, "dose": [5, 10, 10]}, "none"]
+    rows = [scores(json.dumps(answer), reference) for answer in given]
+    columns = np.array([[row[name] for name in OF_RUN.reads(FIELDS)] for row in rows])
+    assert list(OF_RUN.is_right(columns)) == [row["json_exact_match"] == 1.0 for row in rows]
+    assert list(OF_RUN.is_right(columns)) == [True, False, False, False]

@@ -10,7 +10,13 @@ from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.run import AdapterMethod, PromptVariant
+from medhelm_spark.domain.run import (
+    AdapterMethod,
+    AnswerExtraction,
+    ExtractionMethod,
+    PromptVariant,
+    RunSpec,
+)
 from medhelm_spark.domain.scenario import Instance, Reference, Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.expand import expand
@@ -138,6 +144,16 @@ def test_a_set_leaves_out_what_cannot_be_shown(registry: Registry) -> None:
     assert "negation" not in [spec.name for spec, _ in changes_of(free)]
 
 
+def written_before(spec: RunSpec) -> dict[str, object]:
+    """What the id of a RunSpec was made of before its types had all their fields."""
+    facts = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    del facts["run_spec_id"]
+    known = {name: value for name, value in facts.items() if value is not None}
+    how = spec.answer_extraction
+    own = ("method", "field", "pattern", "unreadable")
+    return known | {"answer_extraction": {name: getattr(how, name) for name in own}}
+
+
 def test_a_perturbations_version_enters_ids_and_absent_ones_leave_them(registry: Registry) -> None:
     run = resolved(registry, "lower")
     (spec,) = perturbations_of(run)
@@ -146,11 +162,20 @@ def test_a_perturbations_version_enters_ids_and_absent_ones_leave_them(registry:
     plain, other = (run_spec_of(run, "v", [one]) for one in (spec, versioned))
     assert plain.run_spec_id != other.run_spec_id
     assert other.perturbations == (versioned,)
-    facts = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    del facts["run_spec_id"]
-    as_before = {name: value for name, value in facts.items() if value is not None}
+    as_before = written_before(plain)
     as_before["perturbations"] = [{"name": "lowercase", "args": {}, "word_lists": {}}]
     assert plain.run_spec_id == content_id(as_before), "older lakes know this id"
+
+
+def test_options_that_nobody_declared_stay_out_of_the_id(registry: Registry) -> None:
+    run = resolved(registry, "")
+    how = AnswerExtraction(method=ExtractionMethod.CHOICE)
+    plain = run_spec_of(replace(run, card=replace(run.card, answer_extraction=how)), "v")
+    as_before = written_before(plain)
+    assert plain.run_spec_id == content_id(as_before), "older lakes know this id"
+    among = replace(how, options=("Y", "N"))
+    other = run_spec_of(replace(run, card=replace(run.card, answer_extraction=among)), "v")
+    assert other.run_spec_id != plain.run_spec_id
 
 
 def test_a_plug_ins_perturbation_makes_copies_and_its_hash_is_in_the_spec(
