@@ -49,6 +49,7 @@ from medhelm_spark.api.schema import load_board, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
+from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.level_change import LevelChange
@@ -84,7 +85,6 @@ from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import experiment_page, preload, without_login
 
 DEFAULT_LAKE = "benchmark_output"
-DEFAULT_SITE = "prod_env"
 
 M = TypeVar("M", bound=Callable[..., Any])
 
@@ -105,7 +105,7 @@ class Evaluation:
 
     Args:
         lake: a folder, an object-store URI or `catalog.schema`; made when something is written.
-        site: the folder of the site's own configuration; one that is absent is empty.
+        site: the folder of the site's own configuration; it has to be there, but for `prod_env`.
         spark: the session to use; without one the platform's, else one that is started. One that
             was there keeps its settings: its time zone is UTC while a method works, and then as it
             was.
@@ -116,7 +116,8 @@ class Evaluation:
         say: is told each finished step in a line; standard error by default.
 
     Raises:
-        ConfigError: the configuration is wrong, or a plug-in cannot be imported.
+        ConfigError: the configuration is wrong, the site's folder is not there, or a plug-in cannot
+            be imported.
     """
 
     def __init__(
@@ -130,6 +131,8 @@ class Evaluation:
         deployments: Iterable[Deployment] = (),
         say: Callable[[str], None] = say,
     ) -> None:
+        if site:
+            site_folder(site)
         self._plugins = (*load_settings(Path(site) if site else None).plugins, *listed(plugins))
         if self._plugins:  # none named leaves those that are active
             activate(self._plugins)

@@ -11,7 +11,7 @@ from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
 from medhelm_spark.api.own_data import parse_columns
 from medhelm_spark.api.session import policy_tables
-from medhelm_spark.api.workspace import say
+from medhelm_spark.api.workspace import say, tell_unread
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.incomplete import exit_code
@@ -279,6 +279,7 @@ def explain_config(args: Namespace) -> int:
     """`explain-config`: which file gave each named thing, and what it won over."""
     settings = load_settings(args.local_path)
     site = load_site(args.local_path, tables=policy_tables(settings))
+    tell_unread(args.local_path, say)
     for origin in explain(site, settings):
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
