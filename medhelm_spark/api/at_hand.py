@@ -28,7 +28,8 @@ HOW: dict[Presence, str] = {
 class Needed:
     """A scenario's data or a model that runs need.
 
-    `is_missing` says whether a run would end for want of it. `told` is why; or, of what is not
+    `is_missing` says whether a run would do without it: it leaves the scenarios out whose data is
+    missing, and ends where a model or all data is. `told` is why; or, of what is not
     missing, what there is to say: that it will be fetched, or was not checked.
     """
 
@@ -49,6 +50,9 @@ def needed_by(resolved: Resolved) -> tuple[Needed, ...]:
 
 
 def _data(resolved: Resolved) -> Iterator[Needed]:
+    why = {run.scenario_name: run.reason for run in resolved.absent}
+    for name, reason in why.items():
+        yield Needed(kind=DATA, name=name, is_missing=True, told=reason)
     named = dict.fromkeys(run.card.name for run in resolved.runs)
     cards = [resolved.given.cards[name] for name in named]
     cards = [card for card in cards if not card.source.data_version]  # the others are in the lake

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from medhelm_spark.api.evaluate import Prepared
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
 from medhelm_spark.render.table import aligned, html_table
@@ -53,9 +54,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What is left to ask, by deployment; nothing was asked."""
+    """What is left to ask, by deployment; nothing was asked. `left_out` has no data to count."""
 
     rows: tuple[Estimate, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     def check(self, *, max_cost: float | None = None, max_gpu_hours: float | None = None) -> None:
         """Refuse what is above a budget, and what cannot be told to be below it.
@@ -101,7 +103,8 @@ def estimates_of(prepared: Prepared) -> Estimates:
         tuple(
             estimated(deployments[name], cost, measured)
             for name, cost in costs(ctx, prepared.specs, recipients, judging).items()
-        )
+        ),
+        prepared.left_out,
     )
 
 

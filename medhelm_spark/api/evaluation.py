@@ -217,15 +217,22 @@ class Evaluation:
         source: Sources = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
+        strict: bool = False,
         **options: Any,
     ) -> Runs:
         """What would run, what the policy says of it, and what is missing; writes nothing.
 
         Nobody is asked: of a server it says that it was not. Starts Spark for a policy in a
-        catalog's table alone.
+        catalog's table alone. Arguments are those of `run`.
+
+        Raises:
+            AbsentDataError: no scenario that is imported, or has what its metrics score by, is
+                left; or one lacks it and it is `strict`.
         """
         check_name("suite", suite)
-        resolved = self._resolve(entries, options, source, columns, access_level=access_level)
+        resolved = self._resolve(
+            entries, options, source, columns, access_level=access_level, strict=strict
+        )
         policy = self._workspace.registry.policy
         needed = needed_by(resolved)
         return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)
@@ -241,10 +248,16 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Estimates:
-        """Plan, and count what asking would cost: tokens, hours, GPU hours, money."""
+        """Plan, and count what asking would cost: tokens, hours, GPU hours, money.
+
+        Runs whose data cannot be had are left out, as `run` does; the result's `left_out` says
+        which.
+        """
         check_name("suite", suite)
-        resolved = self._resolve(entries, options, source, columns, access_level=access_level)
-        return estimates_of(prepare(resolved, suite, is_asked=False))
+        resolved = self._resolve(
+            entries, options, source, columns, access_level=access_level, strict=False
+        )
+        return estimates_of(prepare(resolved, suite, is_asked=False, strict=False))
 
     @at_work
     def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:

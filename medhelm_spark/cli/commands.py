@@ -14,7 +14,7 @@ from medhelm_spark.api.session import policy_tables
 from medhelm_spark.api.workspace import say, tell_unread
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED
-from medhelm_spark.cli.incomplete import exit_code
+from medhelm_spark.cli.incomplete import exit_code, left_out_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import Platform, load_settings
@@ -74,8 +74,9 @@ def run(args: Namespace) -> int:
             source=args.source,
             columns=parse_columns(args.columns),
             access_level=level_of(args),
+            strict=args.strict,
         )
-        return print_dry_run(runs)
+        return print_dry_run(runs, strict=args.strict)
     done = evaluation(args).run(
         entries,
         suite=args.suite,
@@ -117,7 +118,11 @@ def init(args: Namespace) -> int:
 
 
 def estimate(args: Namespace) -> int:
-    """`estimate`: plan, count and print; BudgetError where it is above a limit."""
+    """`estimate`: plan, count and print; LEFT_OUT where some data cannot be had.
+
+    Raises:
+        BudgetError: it is above a limit.
+    """
     estimates = evaluation(args).estimate(
         entries_of(args),
         suite=args.suite,
@@ -128,7 +133,7 @@ def estimate(args: Namespace) -> int:
     write_out(str(estimates))
     estimates.check(max_cost=args.max_cost, max_gpu_hours=args.max_gpu_hours)
     say("nothing was asked")
-    return 0
+    return left_out_code(estimates.left_out)
 
 
 def ingest(args: Namespace) -> int:

@@ -235,6 +235,42 @@ def test_what_a_run_would_end_for_want_of_is_told(
     assert said.endswith("1 run; nothing was written or sent\n")
 
 
+def test_a_run_that_would_leave_scenarios_out_is_told_so_with_its_exit_code(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEDHELM_SPARK_EHR_SQL_DATABASE", raising=False)
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
+    names = ("pubmed_qa", "ehr_sql", "mimiciv_billing_code", "medec@medhelm-0.8")
+    entries = ["-r", *names, "--models-to-run", "acme/a", "acme/b"]
+    code, lines, said = typed(*entries)
+    assert code == 6
+    assert {line[0].partition(":")[0] for line in lines} == {"pubmed_qa", "mimiciv_billing_code"}
+    missing = [told for told in said.splitlines() if told.startswith("missing: ")]
+    assert [told.split(":")[1] for told in missing] == [
+        f" data {name}" for name in ("medec@medhelm-0.8", "ehr_sql", "mimiciv_billing_code")
+    ]
+    assert "give a SQLite file as db_path" in missing[1]
+    assert "medhelm-spark scenarios" in said.splitlines()[-1]
+
+    code, lines, said = typed(*entries, "--strict")
+    assert (code, lines) == (1, [])
+    assert "'medec@medhelm-0.8': unknown scenario imported" in said
+    assert typed("-r", *names[:1], *names[2:3], *entries[-3:], "--strict")[0] == 1
+
+
+def test_the_shipped_suite_of_public_scenarios_can_be_tried(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEDHELM_SPARK_EHR_SQL_DATABASE", raising=False)
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "prod_env" / "policy.yaml").write_text("allowed: {public: [local, external]}\n")
+    code, lines, said = typed("--suite-file", "public", "--models-to-run", "acme/a")
+    assert len(lines) > 10
+    assert "missing: data ehr_sql: " in said
+    assert "missing: model huggingface/smollm2-135m-instruct: " in said  # a judge ends a run
+    assert code == 1
+
+
 def test_what_can_be_fetched_or_asked_is_not_missing(typed: Typed) -> None:
     code, _, said = typed("-r", "pubmed_qa:model=ollama/llama3.1:8b")
     assert code == 0
