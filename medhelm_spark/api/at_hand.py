@@ -50,8 +50,8 @@ def needed_by(resolved: Resolved) -> tuple[Needed, ...]:
 
 
 def _data(resolved: Resolved) -> Iterator[Needed]:
-    why = {run.scenario_name: run.reason for run in resolved.absent}
-    for name, reason in why.items():
+    reasons = {run.scenario_name: run.reason for run in resolved.absent}
+    for name, reason in reasons.items():
         yield Needed(kind=DATA, name=name, is_missing=True, told=reason)
     named = dict.fromkeys(run.card.name for run in resolved.runs)
     cards = [resolved.given.cards[name] for name in named]

@@ -29,6 +29,7 @@ from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
+from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.api.results import (
     Answers,
@@ -222,17 +223,21 @@ class Evaluation:
     ) -> Runs:
         """What would run, what the policy says of it, and what is missing; writes nothing.
 
-        Nobody is asked: of a server it says that it was not. Starts Spark for a policy in a
-        catalog's table alone. Arguments are those of `run`.
+        Of one's own files it first tells the rows that would be left out, by their numbers. Nobody
+        is asked: of a server it says that it was not. Starts Spark for a policy in a catalog's
+        table alone. Arguments are those of `run`.
 
         Raises:
             AbsentDataError: no scenario that is imported, or has what its metrics score by, is
                 left; or one lacks it and it is `strict`.
+            DataError: one's own data lacks a column, or an id stands in more than one row.
         """
         check_name("suite", suite)
         resolved = self._resolve(
             entries, options, source, columns, access_level=access_level, strict=strict
         )
+        for card in resolved.own_cards:
+            check_own_rows(card, self._workspace.say)
         policy = self._workspace.registry.policy
         needed = needed_by(resolved)
         return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)

@@ -1,16 +1,18 @@
 """`init`: a benchmark folder on one's own table or file, checked by what a run checks."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from medhelm_spark.api.own_columns import check_own_columns
+from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.results import InitializedBenchmark
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.new_benchmark import NewBenchmark
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError
@@ -48,7 +50,7 @@ def init_benchmark(
 
     Raises:
         ConfigError: the folder is there already, or its name has a comma; a column is empty.
-        DataError: the data cannot be read, lacks a column, or has no usable row.
+        DataError: the data cannot be read, lacks a column, repeats an id, or has no usable row.
     """
     folder = Path(folder) if folder else Path(_name_of(place))
     _check(folder, {"text": text, "label": label, "id": id_column})
@@ -62,6 +64,7 @@ def init_benchmark(
     folder.mkdir(parents=True)
     try:
         card = _written(folder, new, workspace)
+        check_own_rows(card, workspace.say)
         columns = _columns(workspace, card, label)
         new = replace(new, labels=_few(columns), is_short=_are_short(columns.values))
         card = _written(folder, new, workspace)
@@ -127,9 +130,11 @@ def _columns(workspace: Workspace, card: ScenarioCard, label: str) -> Columns:
     """The right answers and the first rows, from a file here or from a table through Spark."""
     if card.source.table:
         workspace.expect([AccessLevel.PRIVATE])
-        return columns_of_table(
+        columns = columns_of_table(
             workspace.context(""), card, label, most=MOST_LABELS + 1, head=TRIED_ROWS
         )
+        _check_table(columns, f"table {card.source.table}", label, workspace.say)
+        return columns
     values: dict[str, None] = {}
     head: list[Record] = []
     rows = 0
@@ -138,6 +143,20 @@ def _columns(workspace: Workspace, card: ScenarioCard, label: str) -> Columns:
         if len(values) <= MOST_LABELS and (value := _plain(record.fields.get(label))):
             values[value] = None
     return Columns(rows=rows, values=tuple(values), head=tuple(head))
+
+
+def _check_table(columns: Columns, name: str, label: str, tell: Callable[[str], None]) -> None:
+    """As `check_own_rows`; the rows of a table have no numbers."""
+    if columns.empty:
+        tell(
+            f"{name}: {columns.empty:,} of {counted(columns.rows, 'row')} have no {label} and "
+            "would be left out"
+        )
+    if columns.repeated:
+        raise DataError(
+            f"{name}: {counted(columns.repeated, 'id')} in more than one of {columns.rows:,} rows; "
+            "each row needs an id of its own: mend them, or name another column of ids."
+        )
 
 
 def _plain(value: object) -> str:

@@ -43,11 +43,17 @@ class RawRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """How many rows a source has, the different values of one of its columns, its first rows."""
+    """How many rows a source has, the different values of one of its columns, its first rows.
+
+    Of a table `empty` is how many rows have none of those values, `repeated` how many ids stand in
+    more than one row; of files both are 0, and told otherwise.
+    """
 
     rows: int
     values: tuple[str, ...]
     head: tuple[Record, ...]
+    empty: int = 0
+    repeated: int = 0
 
 
 def raw_rows(
@@ -101,12 +107,21 @@ def columns_of_table(
     texts = texts.select(*_columns(texts))
     values = texts.select(_quoted(column)).dropna().distinct().limit(most)
     first = rows.orderBy("row").limit(head)
+    blank = F.trim(F.coalesce(F.col(_quoted(column)), F.lit(""))) == ""
+    ids = card.source.columns.get("id", "id")
     with plain_errors():
         return Columns(
             rows=texts.count(),
             values=tuple(str(value) for (value,) in values.collect()),
             head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
+            empty=texts.where(blank).count(),
+            repeated=_repeated(texts, ids) if ids in texts.columns else 0,
         )
+
+
+def _repeated(texts: DataFrame, column: str) -> int:
+    """How many values of a column stand in more than one row."""
+    return texts.groupBy(_quoted(column)).count().where("count > 1").count()
 
 
 def record_of(table: str, row: RawRow) -> Record:

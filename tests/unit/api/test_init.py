@@ -124,6 +124,36 @@ def test_what_cannot_be_a_benchmark_leaves_no_folder(given: dict[str, str], said
     assert [path.name for path in Path().iterdir()] == ["letters.csv"]
 
 
+def test_rows_without_an_answer_are_counted_and_numbered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = init(letters(["yes", "", "no", " ", "yes"]))
+    told = capsys.readouterr().err
+    assert told == (
+        f"{Path('letters.csv').absolute()}: 2 of 5 rows cannot be used and would be left out: "
+        "empty_answer in 2 (data rows 2, 4)\n"
+    )
+    assert MARK not in told
+    evaluation = Evaluation("lake", site=None, tracking=False)
+    evaluation.dry_run(f"{made.entry},model=huggingface/smollm2-135m-instruct", suite="s")
+    assert capsys.readouterr().err == told
+
+
+def test_ids_that_repeat_are_counted_and_numbered_before_anything_is_written() -> None:
+    place = letters(["yes", "no", "no", "yes"])
+    lines = Path(place).read_text().splitlines()
+    made = init(place, "kept")
+    Path(place).write_text("\n".join([*lines, lines[2], lines[4], lines[4]]) + "\n")
+    said = r"2 ids in more than one of 7 rows: 5 \(data rows 2, 5, 4, 6, 7\); each row needs"
+    with pytest.raises(DataError, match=said):
+        init(place)
+    assert not Path("letters").exists()
+    with pytest.raises(DataError, match=said):
+        Evaluation("lake", site=None, tracking=False).dry_run(
+            f"{made.entry},model=huggingface/smollm2-135m-instruct", suite="s"
+        )
+
+
 def test_rows_that_cannot_be_used_are_refused_with_their_reason() -> None:
     with pytest.raises(DataError, match=r"none of the first 2 rows can be used \(empty_answer\)"):
         init(letters(["", ""]))
