@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from medhelm_spark.api.given_columns import check_given_columns
 from medhelm_spark.api.own_columns import check_own_columns
 from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.results import InitializedBenchmark
@@ -15,7 +16,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
-from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.errors import ConfigError, DataError, MissingColumnError
 from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.scenario_args import CONFIG_PATH, CONFIGURABLE
 from medhelm_spark.scenarios import Record, check_card, parse_records, read_records
@@ -53,7 +54,9 @@ def init_benchmark(
         DataError: the data cannot be read, lacks a column, repeats an id, or has no usable row.
     """
     folder = Path(folder) if folder else Path(_name_of(place))
-    _check(folder, {"text": text, "label": label, "id": id_column})
+    given = {"text": text, "label": label, "id": id_column}
+    _check(folder, given)
+    check_given_columns(place, given)
     new = NewBenchmark(
         name=re.sub(r"[^\w. -]", "-", folder.name).upper(),
         place=_from(folder, place),
@@ -69,10 +72,13 @@ def init_benchmark(
         new = replace(new, labels=_few(columns), is_short=_are_short(columns.values))
         card = _written(folder, new, workspace)
         prompt = _filled(card, columns.head)
-    except BaseException:
+    except BaseException as error:
         for name in (CONFIGURATION, PROMPT):
             (folder / name).unlink(missing_ok=True)
         folder.rmdir()
+        if isinstance(error, MissingColumnError):
+            flags = ", ".join(f"--{flag} {name!r}" for flag, name in given.items() if name)
+            raise MissingColumnError(f"{error} Given: {flags}.") from None
         raise
     return InitializedBenchmark(
         folder=folder,
