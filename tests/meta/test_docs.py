@@ -15,6 +15,7 @@ from medhelm_spark.domain.stages import STAGES
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.describe import tables_markdown
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.stages.decide import ALLOWING
 from tests.meta.tree import PACKAGE, ROOT, checkout_files, shown
 
 PAGES = [path for path in checkout_files() if path.suffix == ".md"]
@@ -185,3 +186,11 @@ def test_every_addition_is_shown_by_a_test() -> None:
     assert not [
         row for row in rows[2:] if len(row) != 3 or not re.search(r"\]\(tests/\S+\.py\)", row[2])
     ]
+
+
+def test_the_pages_that_a_refusal_names_exist() -> None:
+    for place in ALLOWING.split(", "):
+        page, _, anchor = place.partition("#")
+        heads = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(), re.MULTILINE)
+        anchors = [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads]
+        assert anchor in anchors, place

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
 from medhelm_spark.helm.site import load_site
+from medhelm_spark.stages.decide import ALLOWING
 from medhelm_spark.stages.ingest.stage import parse_hash
 from tests.unit.leaderboard.planted import ingested
 
@@ -179,7 +180,8 @@ def test_who_may_not_see_the_text_is_refused_as_a_run_refuses(
     (sentence,) = said.splitlines()
     refusal = f"{line[0]}: the {who} ({place}) may not see {level} text: "
     assert sentence.startswith(f"medhelm-spark: {refusal}")
-    assert sentence.endswith(f"policy.yaml: {level} allows local, not {place}.")
+    assert f"policy.yaml: {level} allows local, not {place}. To allow {place}, " in sentence
+    assert sentence.endswith(f"a binding policy: {ALLOWING}.")
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -191,7 +193,7 @@ def test_further_refusals_are_counted_and_public_text_may_go_anywhere(
     code, lines, said = typed("-r", hidden, public, "--models-to-run", "vendor/c", "acme/a")
     assert code == 1
     assert [line[1].split()[-1] for line in lines] == ["refused", "allowed", "allowed", "allowed"]
-    assert said.endswith("not external (4 more above).\n")
+    assert "not external (4 more above). To allow external, " in said
 
 
 def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Path) -> None:
