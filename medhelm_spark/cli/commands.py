@@ -33,6 +33,7 @@ from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import text_levels
 from medhelm_spark.render.answers import printable
 from medhelm_spark.stages.read_responses import parse_fields
+from medhelm_spark.tracking import without_login
 
 RUN = "run"
 
@@ -281,10 +282,12 @@ def serve(args: Namespace) -> int:
 
 
 def explain_config(args: Namespace) -> int:
-    """`explain-config`: which file gave each named thing, and what it won over."""
+    """`explain-config`: which file or variable gave each setting and each named thing."""
     settings = load_settings(args.local_path)
     site = load_site(args.local_path, tables=policy_tables(settings))
     tell_unread(args.local_path, say)
+    for name, value, place in settings.rows:
+        sys.stdout.write(f"setting  {name} = {without_login(value)}  {place}\n")
     for origin in explain(site, settings):
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")
