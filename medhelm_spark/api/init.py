@@ -18,14 +18,14 @@ from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError
 from medhelm_spark.helm.own_benchmark import load_benchmark
-from medhelm_spark.helm.scenario_args import CONFIG_PATH, CONFIGURABLE
+from medhelm_spark.helm.scenario_args import BENCHMARK_FILE, CONFIG_PATH, CONFIGURABLE
 from medhelm_spark.scenarios import Record, check_card, parse_records, read_records
 from medhelm_spark.stages.source_tables import Columns, columns_of_table
 
 MOST_LABELS = 20
 MOST_CHARACTERS = 40
 TRIED_ROWS = 100
-CONFIGURATION, PROMPT = "benchmark.yaml", "prompt.txt"
+CONFIGURATION, PROMPT = BENCHMARK_FILE, "prompt.txt"
 
 
 def init_benchmark(

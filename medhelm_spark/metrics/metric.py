@@ -1,7 +1,7 @@
 """Metrics: pure functions from RequestStates to Scores, and from columns of Scores to run stats."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -107,7 +107,8 @@ class RunMetric:
     stat, the shares of instances whose mean it is, and nothing for a stat that is no such mean: its
     interval follows from how many instances each rests on, all other stats are resampled. A stat in
     `biased` gets no interval, because resampling shifts its mean. `aliases` and `preflight` are as
-    in Metric.
+    in Metric. `needed` are the arguments that it cannot do without, `example` a set
+    of arguments with which it works.
     """
 
     fn: RunFn
@@ -119,6 +120,8 @@ class RunMetric:
     more: Callable[[Params], tuple[MetricInfo, ...]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
     preflight: Callable[[Params], None] = accept
+    needed: tuple[str, ...] = ()
+    example: Params = field(default_factory=dict)
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""

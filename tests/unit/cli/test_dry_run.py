@@ -285,6 +285,18 @@ def test_what_can_be_fetched_or_asked_is_not_missing(typed: Typed) -> None:
     ]
 
 
+def test_a_place_that_is_stated_and_not_proved_is_told(typed: Typed, tmp_path: Path) -> None:
+    closed = _benchmark(tmp_path / "closed", "closed", "private")
+    open_ = _benchmark(tmp_path / "open", "open", "public")
+    proof = "Gated and private text is sent only if its address is "
+    stated = ("--attest-locality", "local")
+    code, _, said = typed("-r", f"{closed},model=vllm/m@http://gpu1:8000/v1", *stated)
+    assert code == 0
+    assert f"asks it. {proof}this machine's or that of a node of this job." in said
+    assert proof not in typed("-r", f"{open_},model=vllm/m@http://gpu1:8000/v1", *stated)[2]
+    assert proof not in typed("-r", f"{closed},model=ollama/m", *stated)[2]
+
+
 def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
     card = load_site().cards["medec"]
     ingested(Path("lake"), "medec", parse_hash(card))
@@ -308,6 +320,17 @@ def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
         ),
         (["-r", "pubmed_qa:model=acme/a,model=acme/a"], "gives 'model' twice"),
         (["-r", "pubmed_qa:"], "nothing after it"),
+        (
+            ["-r", "first:model=acme/a"],
+            "a benchmark of your own is written 'medhelm_configurable_benchmark:config_path="
+            "first/benchmark.yaml,model=acme/a'",
+        ),
+        (["-r", "first/benchmark.yaml"], "config_path=first/benchmark.yaml'"),
+        (
+            ["-r", "med_dialog,subset=icliniq:model=acme/a"],
+            "after the name stands a colon; write 'med_dialog:subset=icliniq,model=acme/a'",
+        ),
+        (["-r", "pubmed_qa model=acme/a"], "write 'pubmed_qa:model=acme/a'"),
         (["-c", "site.conf", "--models-to-run", "acme/a", "-m", "0"], "max_eval_instances"),
     ],
 )
