@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from medhelm_spark.api.evaluate import Prepared
+from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.engines.tokens import token_counter
@@ -86,10 +87,16 @@ class Estimates:
         )
 
     def __str__(self) -> str:
-        return "\n".join((*table(self.rows), *notes(self.rows)))
+        return "\n".join((*table(self.rows), *self._notes))
 
     def _repr_html_(self) -> str:
-        return html_table(HEADER, [_cells(row) for row in self.rows], list(notes(self.rows)))
+        return html_table(HEADER, [_cells(row) for row in self.rows], self._notes)
+
+    @property
+    def _notes(self) -> list[str]:
+        names = list(dict.fromkeys(row.scenario_name for row in self.left_out))
+        absent = f"Not counted, because the data could not be had: {first_of(names, 8)}."
+        return [*notes(self.rows), *([absent] if names else [])]
 
 
 def estimates_of(prepared: Prepared) -> Estimates:

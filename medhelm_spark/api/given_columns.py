@@ -5,13 +5,12 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
+from medhelm_spark.config.benchmark import format_of
 from medhelm_spark.domain.counting import first_of
-from medhelm_spark.domain.data_place import FORMATS, ending_of
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import read_records, shown_column
 
-CSV = "csv"
 HEAD = 100
 """Rows that are asked for their columns: in JSON each may lack some."""
 
@@ -28,7 +27,7 @@ def check_given_columns(place: str, given: Mapping[str, str | None]) -> None:
     path = Path(place).expanduser()
     if not path.is_file():
         return
-    source = DataSource(format=FORMATS.get(ending_of(place), CSV))
+    source = DataSource(format=format_of(place))
     rows = islice(read_records(SourceFile(path=str(path)), source), HEAD)
     columns = list(dict.fromkeys(name for row in rows for name in row.fields))
     wanted = {flag: name for flag, name in given.items() if name}

@@ -14,14 +14,20 @@ SHOWN = 8
 def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
     """Tell which rows of local files a run leaves out, and refuse ids that repeat, as it does.
 
-    A table, an archive, an object store's files and records with a history of events are left to
-    the run.
+    A table, an archive, an object store's files, and records to which others are joined are left
+    to the run.
 
     Raises:
         DataError: an id stands in more than one row, or a file cannot be read.
     """
-    files = card.source.files
-    if card.source.history or not all(Path(file.path).expanduser().is_file() for file in files):
+    source = card.source
+    files = source.files
+    if (
+        source.history
+        or source.lookups
+        or source.texts
+        or not all(Path(file.path).expanduser().is_file() for file in files)
+    ):
         return
     if not files or any(file.member for file in files):
         return
