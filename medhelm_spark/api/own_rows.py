@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from medhelm_spark.domain.counting import counted, first_of
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import LEFT_OUT, RecordKey, fingerprint_records, read_records
 
@@ -22,14 +22,8 @@ def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
     """
     source = card.source
     files = source.files
-    if (
-        source.history
-        or source.lookups
-        or source.texts
-        or not all(Path(file.path).expanduser().is_file() for file in files)
-    ):
-        return
-    if not files or any(file.member for file in files):
+    is_joined = bool(source.history or source.lookups or source.texts)
+    if is_joined or not files or not all(map(_is_plain, files)):
         return
     rows = 0
     reasons: dict[str, list[str]] = {}
@@ -55,6 +49,10 @@ def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
             f"{name}: {ids} in more than one of {rows:,} rows: {_rows(places)}; each row needs an "
             "id of its own: mend them, or name another column of ids."
         )
+
+
+def _is_plain(file: SourceFile) -> bool:
+    return not file.member and Path(file.path).expanduser().is_file()
 
 
 def _keys(card: ScenarioCard) -> Iterator[RecordKey]:
