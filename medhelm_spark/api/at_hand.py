@@ -6,10 +6,15 @@ catalog's table is not known here.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from medhelm_spark.api.absent import absent_files, held_here
 from medhelm_spark.api.evaluate import TABULAR, Resolved, askable, check_engine
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.network import address_of
+from medhelm_spark.domain.plan import deployments_of
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import MedhelmSparkError
@@ -28,7 +33,8 @@ HOW: dict[Presence, str] = {
 class Needed:
     """A scenario's data or a model that runs need.
 
-    `is_missing` says whether a run would end for want of it. `told` is why; or, of what is not
+    `is_missing` says whether a run would do without it: it leaves the scenarios out whose data is
+    missing, and ends where a model or all data is. `told` is why; or, of what is not
     missing, what there is to say: that it will be fetched, or was not checked.
     """
 
@@ -49,6 +55,9 @@ def needed_by(resolved: Resolved) -> tuple[Needed, ...]:
 
 
 def _data(resolved: Resolved) -> Iterator[Needed]:
+    reasons = {run.scenario_name: run.reason for run in resolved.absent}
+    for name, reason in reasons.items():
+        yield Needed(kind=DATA, name=name, is_missing=True, told=reason)
     named = dict.fromkeys(run.card.name for run in resolved.runs)
     cards = [resolved.given.cards[name] for name in named]
     cards = [card for card in cards if not card.source.data_version]  # the others are in the lake
@@ -77,6 +86,9 @@ def _why_not_read(card: ScenarioCard) -> str:
 
 def _models(resolved: Resolved) -> Iterator[Needed]:
     platform = resolved.workspace.settings.platform
+    closed = deployments_of(
+        [run for run in resolved.runs if run.card.access_level is not AccessLevel.PUBLIC]
+    )
     for name, deployment in askable(resolved.runs).items():
         try:
             check_engine(deployment, platform)
@@ -86,4 +98,22 @@ def _models(resolved: Resolved) -> Iterator[Needed]:
             continue
         if place:
             told = f"server {place} was not asked; medhelm-spark models --check {name} asks it."
+            if name in closed and not _is_here(place):
+                where = _reach(resolved, deployment)
+                told += f" Gated and private text is sent only if its address is {where}."
             yield Needed(kind=MODEL, name=name, is_missing=False, told=told)
+
+
+def _is_here(place: str) -> bool:
+    """Whether a server's host and port name the loopback address, so that nothing is in doubt."""
+    host = urlsplit(f"//{place}").hostname or ""
+    address = address_of(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _reach(resolved: Resolved, deployment: Deployment) -> str:
+    locality = deployment.locality
+    listed = dict(resolved.workspace.registry.policy.networks)
+    if locality is Locality.LOCAL and locality not in listed:
+        return "this machine's or that of a node of this job"
+    return f"in the networks that the policy lists for {locality}"

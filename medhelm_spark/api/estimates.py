@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from medhelm_spark.api.evaluate import Prepared
+from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
 from medhelm_spark.render.table import aligned, html_table
@@ -53,9 +55,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What is left to ask, by deployment; nothing was asked."""
+    """What is left to ask, by deployment; nothing was asked. `left_out` has no data to count."""
 
     rows: tuple[Estimate, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     def check(self, *, max_cost: float | None = None, max_gpu_hours: float | None = None) -> None:
         """Refuse what is above a budget, and what cannot be told to be below it.
@@ -84,10 +87,16 @@ class Estimates:
         )
 
     def __str__(self) -> str:
-        return "\n".join((*table(self.rows), *notes(self.rows)))
+        return "\n".join((*table(self.rows), *self._notes))
 
     def _repr_html_(self) -> str:
-        return html_table(HEADER, [_cells(row) for row in self.rows], list(notes(self.rows)))
+        return html_table(HEADER, [_cells(row) for row in self.rows], self._notes)
+
+    @property
+    def _notes(self) -> list[str]:
+        names = list(dict.fromkeys(row.scenario_name for row in self.left_out))
+        absent = f"Not counted, because the data could not be had: {first_of(names, 8)}."
+        return [*notes(self.rows), *([absent] if names else [])]
 
 
 def estimates_of(prepared: Prepared) -> Estimates:
@@ -101,7 +110,8 @@ def estimates_of(prepared: Prepared) -> Estimates:
         tuple(
             estimated(deployments[name], cost, measured)
             for name, cost in costs(ctx, prepared.specs, recipients, judging).items()
-        )
+        ),
+        prepared.left_out,
     )
 
 

@@ -81,6 +81,12 @@ class Resolved:
     own: frozenset[str]
     absent: tuple[AbsentRun, ...] = ()
 
+    @property
+    def own_cards(self) -> list[ScenarioCard]:
+        """The cards whose data is a person's own: given for a scenario, or of a benchmark file."""
+        cards = self.given.cards.items()
+        return [card for name, card in cards if name in self.own or card.shape == TABULAR]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:

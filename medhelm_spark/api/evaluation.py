@@ -29,6 +29,7 @@ from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
+from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.api.results import (
     Answers,
@@ -49,6 +50,7 @@ from medhelm_spark.api.schema import load_board, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
+from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.level_change import LevelChange
@@ -84,7 +86,6 @@ from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import experiment_page, preload, without_login
 
 DEFAULT_LAKE = "benchmark_output"
-DEFAULT_SITE = "prod_env"
 
 M = TypeVar("M", bound=Callable[..., Any])
 
@@ -105,7 +106,7 @@ class Evaluation:
 
     Args:
         lake: a folder, an object-store URI or `catalog.schema`; made when something is written.
-        site: the folder of the site's own configuration; one that is absent is empty.
+        site: the folder of the site's own configuration; it has to be there, but for `prod_env`.
         spark: the session to use; without one the platform's, else one that is started. One that
             was there keeps its settings: its time zone is UTC while a method works, and then as it
             was.
@@ -116,7 +117,8 @@ class Evaluation:
         say: is told each finished step in a line; standard error by default.
 
     Raises:
-        ConfigError: the configuration is wrong, or a plug-in cannot be imported.
+        ConfigError: the configuration is wrong, the site's folder is not there, or a plug-in cannot
+            be imported.
     """
 
     def __init__(
@@ -130,6 +132,8 @@ class Evaluation:
         deployments: Iterable[Deployment] = (),
         say: Callable[[str], None] = say,
     ) -> None:
+        if site:
+            site_folder(site)
         self._plugins = (*load_settings(Path(site) if site else None).plugins, *listed(plugins))
         if self._plugins:  # none named leaves those that are active
             activate(self._plugins)
@@ -214,15 +218,26 @@ class Evaluation:
         source: Sources = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
+        strict: bool = False,
         **options: Any,
     ) -> Runs:
         """What would run, what the policy says of it, and what is missing; writes nothing.
 
-        Nobody is asked: of a server it says that it was not. Starts Spark for a policy in a
-        catalog's table alone.
+        Of one's own files it first tells the rows that would be left out, by their numbers. Nobody
+        is asked: of a server it says that it was not. Starts Spark for a policy in a catalog's
+        table alone. Arguments are those of `run`.
+
+        Raises:
+            AbsentDataError: no scenario that is imported, or has what its metrics score by, is
+                left; or one lacks it and it is `strict`.
+            DataError: one's own data lacks a column, or an id stands in more than one row.
         """
         check_name("suite", suite)
-        resolved = self._resolve(entries, options, source, columns, access_level=access_level)
+        resolved = self._resolve(
+            entries, options, source, columns, access_level=access_level, strict=strict
+        )
+        for card in resolved.own_cards:
+            check_own_rows(card, self._workspace.say)
         policy = self._workspace.registry.policy
         needed = needed_by(resolved)
         return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)
@@ -238,10 +253,16 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Estimates:
-        """Plan, and count what asking would cost: tokens, hours, GPU hours, money."""
+        """Plan, and count what asking would cost: tokens, hours, GPU hours, money.
+
+        Runs whose data cannot be had are left out, as `run` does; the result's `left_out` says
+        which.
+        """
         check_name("suite", suite)
-        resolved = self._resolve(entries, options, source, columns, access_level=access_level)
-        return estimates_of(prepare(resolved, suite, is_asked=False))
+        resolved = self._resolve(
+            entries, options, source, columns, access_level=access_level, strict=False
+        )
+        return estimates_of(prepare(resolved, suite, is_asked=False, strict=False))
 
     @at_work
     def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:

@@ -1,27 +1,31 @@
 """`init`: a benchmark folder on one's own table or file, checked by what a run checks."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from medhelm_spark.api.given_columns import check_given_columns
 from medhelm_spark.api.own_columns import check_own_columns
+from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.results import InitializedBenchmark
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.new_benchmark import NewBenchmark, Words
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
-from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.errors import ConfigError, DataError, MissingColumnError
 from medhelm_spark.helm.own_benchmark import load_benchmark
-from medhelm_spark.helm.scenario_args import CONFIG_PATH, CONFIGURABLE
+from medhelm_spark.helm.scenario_args import BENCHMARK_FILE, CONFIG_PATH, CONFIGURABLE
 from medhelm_spark.scenarios import Record, check_card, parse_records, read_records
 from medhelm_spark.stages.source_tables import Columns, columns_of_table
 
 MOST_LABELS = 20
 MOST_CHARACTERS = 40
 TRIED_ROWS = 100
-CONFIGURATION, PROMPT = "benchmark.yaml", "prompt.txt"
+CONFIGURATION, PROMPT = BENCHMARK_FILE, "prompt.txt"
 
 
 def init_benchmark(
@@ -47,10 +51,12 @@ def init_benchmark(
 
     Raises:
         ConfigError: the folder is there already, or its name has a comma; a column is empty.
-        DataError: the data cannot be read, lacks a column, or has no usable row.
+        DataError: the data cannot be read, lacks a column, repeats an id, or has no usable row.
     """
     folder = Path(folder) if folder else Path(_name_of(place))
-    _check(folder, {"text": text, "label": label, "id": id_column})
+    given = {"text": text, "label": label, "id": id_column}
+    _check(folder, given)
+    check_given_columns(place, given)
     new = NewBenchmark(
         name=re.sub(r"[^\w. -]", "-", folder.name).upper(),
         place=_from(folder, place),
@@ -61,14 +67,18 @@ def init_benchmark(
     folder.mkdir(parents=True)
     try:
         card = _written(folder, new, workspace)
+        check_own_rows(card, workspace.say)
         columns = _columns(workspace, card, label)
         new = replace(new, labels=_few(columns), words=_words(columns))
         card = _written(folder, new, workspace)
         prompt = _filled(card, columns.head)
-    except BaseException:
+    except BaseException as error:
         for name in (CONFIGURATION, PROMPT):
             (folder / name).unlink(missing_ok=True)
         folder.rmdir()
+        if isinstance(error, MissingColumnError):
+            flags = ", ".join(f"--{flag} {name!r}" for flag, name in given.items() if name)
+            raise MissingColumnError(f"{error} Given: {flags}.") from None
         raise
     return InitializedBenchmark(
         folder=folder,
@@ -126,9 +136,11 @@ def _columns(workspace: Workspace, card: ScenarioCard, label: str) -> Columns:
     """The right answers and the first rows, from a file here or from a table through Spark."""
     if card.source.table:
         workspace.expect([AccessLevel.PRIVATE])
-        return columns_of_table(
+        columns = columns_of_table(
             workspace.context(""), card, label, most=MOST_LABELS + 1, head=TRIED_ROWS
         )
+        _check_table(columns, f"table {card.source.table}", label, workspace.say)
+        return columns
     values: dict[str, None] = {}
     head: list[Record] = []
     rows = filled = worded = 0
@@ -140,6 +152,20 @@ def _columns(workspace: Workspace, card: ScenarioCard, label: str) -> Columns:
         if value and len(values) <= MOST_LABELS:
             values[value] = None
     return Columns(rows=rows, filled=filled, worded=worded, values=tuple(values), head=tuple(head))
+
+
+def _check_table(columns: Columns, name: str, label: str, tell: Callable[[str], None]) -> None:
+    """As `check_own_rows`; the rows of a table have no numbers."""
+    if empty := columns.rows - columns.filled:
+        tell(
+            f"{name}: {empty:,} of {counted(columns.rows, 'row')} have no {label} and "
+            "would be left out"
+        )
+    if columns.repeated:
+        raise DataError(
+            f"{name}: {counted(columns.repeated, 'id')} in more than one of {columns.rows:,} rows; "
+            "each row needs an id of its own: mend them, or name another column of ids."
+        )
 
 
 def _plain(value: object) -> str:

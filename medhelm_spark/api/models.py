@@ -1,14 +1,18 @@
 """What models are known here, what each lacks, and whether it answers."""
 
+import logging
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
+from medhelm_spark import engines
 from medhelm_spark.api.evaluate import check_engine
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.deployments import Refusal
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import UNKNOWN, Deployment
 from medhelm_spark.domain.listed_model import ListedModel
+from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.question import ask_once
 from medhelm_spark.engines.secrets import references_in, resolve
@@ -16,6 +20,17 @@ from medhelm_spark.errors import MedhelmSparkError, SetupError
 from medhelm_spark.governance.gate import gate_for
 
 SET, NOT_SET = "set", "not set"
+
+NAMED_AT = "NAME@http://HOST:PORT/v1"
+NEXT = {
+    FailureKind.UNREACHABLE: f"start the server there, or give its address: {NAMED_AT}",
+    FailureKind.TIMEOUT: "is it still loading the model? Ask again, or give a longer `timeout`",
+    FailureKind.INVALID_REQUEST: "does the server know the model by this name? `ollama list`, or "
+    "its /v1/models, tells the names",
+    FailureKind.ENGINE_ERROR: "the server's own log says why",
+    FailureKind.DENIED: "the policy lists who may be asked: docs/governance.md",
+}
+"""What to try where the question got no answer."""
 
 
 def listed_models(
@@ -100,14 +115,36 @@ def _asked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> Li
     policy = workspace.registry.policy
     gate = gate_for(policy, {deployment.name: deployment}, routes)
     try:
-        answered = ask_once(deployment, gate)
+        with _told_by_the_row():
+            answered = ask_once(deployment, gate)
     except MedhelmSparkError as error:
         return replace(row, answers=False, failure=str(error))
     return replace(
         row,
         answers=answered.failure is None,
-        failure=f"{answered.failure} at {row.destination}" if answered.failure else "",
+        failure=_failure(deployment, answered.failure, row.destination),
         seconds=answered.seconds,
         prompt_tokens=answered.prompt_tokens,
         completion_tokens=answered.completion_tokens,
     )
+
+
+def _failure(deployment: Deployment, failure: FailureKind | None, place: str) -> str:
+    if failure is None:
+        return ""
+    step = NEXT.get(failure)
+    if failure is FailureKind.UNREACHABLE and deployment.name.startswith("ollama/"):
+        step = f"start it by `ollama serve`, or give its address: {NAMED_AT}"
+    return f"{failure} at {place}{f'; {step}' if step else ''}"
+
+
+@contextmanager
+def _told_by_the_row() -> Iterator[None]:
+    """Keep an engine's warning of a failed request back: the row says what it says."""
+    logger = logging.getLogger(engines.__name__)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -424,7 +424,7 @@ class Runs:
 
     @property
     def missing(self) -> tuple[Needed, ...]:
-        """What a run would end for want of: data, keys, packages, weights."""
+        """What a run would do without, or end for want of: data, keys, packages, weights."""
         return tuple(needed for needed in self.needed if needed.is_missing)
 
     def rows(self) -> Iterator[dict[str, Any]]:

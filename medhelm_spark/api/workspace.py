@@ -14,6 +14,7 @@ from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.session import policy_tables, session_of
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.settings import Platform, Settings, load_settings
+from medhelm_spark.config.site_folder import unread
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import BY_NAME, Deployment
@@ -45,6 +46,12 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
+def tell_unread(site: Path | None, tell: Callable[[str], None]) -> None:
+    """Name what lies in the site's folder that no name reads: it may be a mistyped policy."""
+    if names := unread(site) if site else []:
+        tell(f"site folder {site}: not read by its name: {first_of(names, 8)}")
+
+
 class Workspace:
     """Settings, registry and lake of an invocation; Spark only once something needs it.
 
@@ -69,6 +76,7 @@ class Workspace:
         self._spark = spark
         self.registry: Registry = self._load()
         self._levels: set[AccessLevel] = set()
+        tell_unread(site, tell)
         if self.settings.platform is Platform.LOCAL:
             restrict(self.permissions)
 

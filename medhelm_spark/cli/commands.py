@@ -11,10 +11,10 @@ from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
 from medhelm_spark.api.own_data import parse_columns
 from medhelm_spark.api.session import policy_tables
-from medhelm_spark.api.workspace import say
+from medhelm_spark.api.workspace import say, tell_unread
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED
-from medhelm_spark.cli.incomplete import exit_code
+from medhelm_spark.cli.incomplete import exit_code, left_out_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import Platform, load_settings
@@ -33,6 +33,7 @@ from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import text_levels
 from medhelm_spark.render.answers import printable
 from medhelm_spark.stages.read_responses import parse_fields
+from medhelm_spark.tracking import without_login
 
 RUN = "run"
 
@@ -74,8 +75,9 @@ def run(args: Namespace) -> int:
             source=args.source,
             columns=parse_columns(args.columns),
             access_level=level_of(args),
+            strict=args.strict,
         )
-        return print_dry_run(runs)
+        return print_dry_run(runs, strict=args.strict)
     done = evaluation(args).run(
         entries,
         suite=args.suite,
@@ -117,7 +119,11 @@ def init(args: Namespace) -> int:
 
 
 def estimate(args: Namespace) -> int:
-    """`estimate`: plan, count and print; BudgetError where it is above a limit."""
+    """`estimate`: plan, count and print; LEFT_OUT where some data cannot be had.
+
+    Raises:
+        BudgetError: it is above a limit.
+    """
     estimates = evaluation(args).estimate(
         entries_of(args),
         suite=args.suite,
@@ -128,7 +134,7 @@ def estimate(args: Namespace) -> int:
     write_out(str(estimates))
     estimates.check(max_cost=args.max_cost, max_gpu_hours=args.max_gpu_hours)
     say("nothing was asked")
-    return 0
+    return left_out_code(estimates.left_out)
 
 
 def ingest(args: Namespace) -> int:
@@ -276,9 +282,12 @@ def serve(args: Namespace) -> int:
 
 
 def explain_config(args: Namespace) -> int:
-    """`explain-config`: which file gave each named thing, and what it won over."""
+    """`explain-config`: which file or variable gave each setting and each named thing."""
     settings = load_settings(args.local_path)
     site = load_site(args.local_path, tables=policy_tables(settings))
+    tell_unread(args.local_path, say)
+    for name, value, place in settings.rows:
+        sys.stdout.write(f"setting  {name} = {without_login(value)}  {place}\n")
     for origin in explain(site, settings):
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from medhelm_spark.api.at_hand import DATA
 from medhelm_spark.api.results import Runs
 from medhelm_spark.api.workspace import say
-from medhelm_spark.cli.exit_codes import FAILED
+from medhelm_spark.cli.exit_codes import FAILED, LEFT_OUT
+from medhelm_spark.cli.incomplete import FETCH
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import PolicyDecision
@@ -18,8 +20,11 @@ from medhelm_spark.stages.decide import JUDGE, MODEL, decisions_of, refuse
 ROLES = (MODEL, IMPORTED, JUDGE)
 
 
-def print_dry_run(runs: Runs) -> int:
-    """Print a line per run, then refuse what a real run would refuse; FAILED for what it lacks.
+def print_dry_run(runs: Runs, *, strict: bool) -> int:
+    """Print a line per run, then refuse what a real run would refuse.
+
+    Returns the code that the run would end with for what is missing: LEFT_OUT where it would leave
+    scenarios out, FAILED where it would end; 0 where nothing is.
 
     Raises:
         PolicyError: As `decide` would, in the same words.
@@ -34,7 +39,18 @@ def print_dry_run(runs: Runs) -> int:
         say(str(needed))
     refuse(runs.decisions, "above")
     say(f"{counted(len(runs.runs), 'run')}; nothing was written or sent")
-    return FAILED if runs.missing else 0
+    return _code(runs, strict=strict)
+
+
+def _code(runs: Runs, *, strict: bool) -> int:
+    if not runs.missing:
+        return 0
+    absent = {needed.name for needed in runs.missing if needed.kind == DATA}
+    is_model = any(needed.kind == MODEL for needed in runs.missing)
+    if strict or is_model or absent >= {run.card.name for run in runs.runs}:
+        return FAILED
+    say(FETCH)
+    return LEFT_OUT
 
 
 def _cells(run: ResolvedRun, decisions: Sequence[PolicyDecision]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from medhelm_spark.api.suite_models import Other
 from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.exit_codes import INCOMPLETE, LEFT_OUT, RETRY, again, for_models
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.render.left_out import render_left_out
 from medhelm_spark.stages.infer.outage import by_kind, without_answer
@@ -27,14 +28,20 @@ def exit_code(done: Evaluated, args: Namespace) -> int:
     """
     for other in done.others:
         _tell_other(other, args)
-    if done.left_out:
-        say(render_left_out(done.left_out))
-        say(FETCH)
-    code = LEFT_OUT if done.left_out else 0
+    code = left_out_code(done.left_out)
     if done.missing is None:
         return code
     say(sentence(done.missing, args.typed))
     return INCOMPLETE if done.missing.is_asked else code
+
+
+def left_out_code(left_out: Sequence[LeftOut]) -> int:
+    """LEFT_OUT where something was, 0 otherwise; says what, and what gets it."""
+    if not left_out:
+        return 0
+    say(render_left_out(left_out))
+    say(FETCH)
+    return LEFT_OUT
 
 
 def sentence(missing: Missing, typed: Sequence[str]) -> str:

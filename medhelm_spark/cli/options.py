@@ -5,13 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from medhelm_spark.api.names import check_name
+from medhelm_spark.api.workspace import say
+from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.run import MEDHELM_08
 from medhelm_spark.errors import ConfigError
 
 DEFAULT_OUTPUT = "benchmark_output"
-DEFAULT_LOCAL_PATH = "prod_env"
 DEFAULT_PORT = 8000
 DEFAULT_HOST = "127.0.0.1"
 
@@ -31,6 +32,16 @@ def suite_name(text: str) -> str:
 def release_name(text: str) -> str:
     """The name of a release, refused as a suite's is."""
     return _name("release", text)
+
+
+def _site_folder(text: str) -> Path:
+    try:
+        folder = site_folder(text)
+    except ConfigError as error:
+        raise ArgumentTypeError(str(error)) from None
+    if not folder.is_dir():
+        say(f"site folder {text}: there is none here; what ships holds alone")
+    return folder
 
 
 def _name(kind: str, text: str) -> str:
@@ -55,10 +66,11 @@ def site(parser: ArgumentParser) -> None:
     """Where a site's own configuration is."""
     parser.add_argument(
         "--local-path",
-        type=Path,
-        default=Path(DEFAULT_LOCAL_PATH),
+        type=_site_folder,
+        default=Path(DEFAULT_SITE),
         metavar="FOLDER",
-        help="your site's configuration, read over the shipped one (default: %(default)s)",
+        help="your site's configuration, read over the shipped one (default: %(default)s, where "
+        "there is one)",
     )
     plugins(parser)
 

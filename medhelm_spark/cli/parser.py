@@ -197,7 +197,8 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "explain-config": Command(
         function=commands.explain_config,
-        about="Say which file gave each named thing, and which files it won over.",
+        about="Say each setting with its value, and which file or variable gave it and each named "
+        "thing, over which other files.",
         options=(options.site,),
     ),
 }

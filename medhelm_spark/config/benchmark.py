@@ -289,8 +289,7 @@ def _source(
     if table is not None:
         table = _found_table(table, path)
         return DataSource(table=table, columns=file.columns, is_own=True)
-    form = FORMATS.get(ending_of(name), CSV)
-    form = form if form in DATASET_FORMATS else CSV
+    form = format_of(name)
     if "://" in name:
         if name.lower().startswith("file:"):
             raise ConfigError(f"{path}: dataset_file is {name!r}; write a local file as a path.")
@@ -301,6 +300,12 @@ def _source(
         name = str(dataset)
     files = (SourceFile(path=name, split=Split.TEST),)
     return DataSource(format=form, files=files, columns=file.columns)
+
+
+def format_of(name: str) -> str:
+    """The format of a benchmark's file: by its ending, a csv where that says nothing."""
+    form = FORMATS.get(ending_of(name), CSV)
+    return form if form in DATASET_FORMATS else CSV
 
 
 def _found_table(table: str, path: Path) -> str:

@@ -24,9 +24,21 @@ PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
 """Settings of a machine. A fixed place: one that a run names could be the run's own."""
-LOG_LEVEL = "spark.log.level"
 LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
-POLICY = PREFIX + "POLICY"
+LOG_LEVEL = "spark.log.level"
+PLATFORM, POLICY = PREFIX + "PLATFORM", PREFIX + "POLICY"
+SPARK = "spark"
+VARIABLES = {
+    LOG_LEVEL: PREFIX + "LOG_LEVEL",
+    "wave_minutes": PREFIX + "WAVE_MINUTES",
+    "slots": PREFIX + "SLOTS",
+    "tracking_uri": PREFIX + "TRACKING_URI",
+    "jars": PREFIX + "JARS",
+    "lake_permissions": PREFIX + "LAKE_PERMISSIONS",
+}
+"""The variable of the environment that gives a setting, where there is one."""
+UNSET = "default"
+"""Where a setting comes from that nothing gives."""
 BY_VARIABLE = f"named by {POLICY}, which whoever runs the job can set"
 
 
@@ -46,7 +58,8 @@ class Settings:
     of one commit. `slots` is the number of engines at once (None: found from the cluster),
     `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
     `plugins` are modules that every command loads. `lake_permissions` is who reads the files of a
-    local lake: `private` (the owner) or `group`.
+    local lake: `private` (the owner) or `group`. `places` says by setting, Spark's by its own name,
+    which file or variable gave it.
     """
 
     platform: Platform
@@ -58,6 +71,18 @@ class Settings:
     origins: tuple[str, ...]
     plugins: tuple[str, ...] = ()
     lake_permissions: str = "private"
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, str], ...]:
+        """Name, value and place of every setting; a login in a URI is the reader's to hide."""
+        held = {
+            name: getattr(self, name) for name in SETTINGS if name not in (SPARK, "policy")
+        } | dict(self.spark)
+        return (
+            ("platform", str(self.platform), self.places.get("platform", UNSET)),
+            *((name, _shown(held[name]), self.places.get(name, UNSET)) for name in sorted(held)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +95,10 @@ class _SettingsFile:
     plugins: tuple[str, ...] | None = None
     policy: str | None = None
     lake_permissions: str | None = None
+
+
+SETTINGS = tuple(item.name for item in fields(_SettingsFile))
+"""What a settings file may hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +130,8 @@ def load_settings(
         refuse_misnamed(site)
     paths += [site] if site and site.is_file() else []
     merged = _SettingsFile()
+    found = PLATFORM if environ.get(PLATFORM) else "found on this machine"
+    places = {"platform": found}
     for path in paths:
         file = load_yaml(path, _SettingsFile)
         check_spark_secrets(file.spark, str(path))
@@ -110,8 +141,10 @@ def load_settings(
                 "policy.yaml beside this file, which is advisory."
             )
         merged = _over(merged, file)
-    merged = _over(merged, _from_environ(environ))
-    return _settings(platform, merged, tuple(map(str, paths)))
+        places |= dict.fromkeys(_given(file), str(path))
+    variables = _from_environ(environ)
+    places |= {name: VARIABLES[name] for name in _given(variables)}
+    return _settings(platform, _over(merged, variables), tuple(map(str, paths)), places)
 
 
 def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None:
@@ -156,12 +189,10 @@ def _why_chosen(*, is_table: bool) -> str | None:
 
 def detect_platform(environ: Mapping[str, str]) -> Platform:
     """The platform named by MEDHELM_SPARK_PLATFORM, else the one whose marks are found."""
-    named = environ.get(PREFIX + "PLATFORM")
+    named = environ.get(PLATFORM)
     if named:
         if named not in list(Platform):
-            raise UnknownNameError(
-                "platform", named, list(map(str, Platform)), where=PREFIX + "PLATFORM"
-            )
+            raise UnknownNameError("platform", named, list(map(str, Platform)), where=PLATFORM)
         return Platform(named)
     if "DATABRICKS_RUNTIME_VERSION" in environ:
         return Platform.DATABRICKS
@@ -177,30 +208,47 @@ def _over(base: _SettingsFile, top: _SettingsFile) -> _SettingsFile:
     return replace(base, **{**changes, "spark": {**base.spark, **top.spark}})
 
 
+def _given(file: _SettingsFile) -> list[str]:
+    """The settings that a file gives, Spark's by their own names."""
+    named = [name for name in SETTINGS if name != SPARK and getattr(file, name) is not None]
+    return [*named, *file.spark]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return "none" if value is None else str(value)
+
+
 def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
-    level = environ.get(PREFIX + "LOG_LEVEL")
+    level = environ.get(VARIABLES[LOG_LEVEL])
     return _SettingsFile(
         spark={LOG_LEVEL: level} if level else {},
-        wave_minutes=_number(environ, "WAVE_MINUTES", float),
-        slots=_number(environ, "SLOTS", int),
-        tracking_uri=environ.get(PREFIX + "TRACKING_URI") or None,
-        jars=environ.get(PREFIX + "JARS") or None,
-        lake_permissions=environ.get(PREFIX + "LAKE_PERMISSIONS") or None,
+        wave_minutes=_number(environ, "wave_minutes", float),
+        slots=_number(environ, "slots", int),
+        tracking_uri=environ.get(VARIABLES["tracking_uri"]) or None,
+        jars=environ.get(VARIABLES["jars"]) or None,
+        lake_permissions=environ.get(VARIABLES["lake_permissions"]) or None,
     )
 
 
 def _number(environ: Mapping[str, str], name: str, kind: type) -> Any:
-    text = environ.get(PREFIX + name)
+    text = environ.get(VARIABLES[name])
     if not text:
         return None
     try:
         return kind(text)
     except ValueError:
         allowed = "a whole number" if kind is int else "a number"
-        raise ConfigError(f"{PREFIX}{name} is {text!r}; allowed: {allowed}.") from None
+        raise ConfigError(f"{VARIABLES[name]} is {text!r}; allowed: {allowed}.") from None
 
 
-def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...]) -> Settings:
+def _settings(
+    platform: Platform,
+    file: _SettingsFile,
+    origins: tuple[str, ...],
+    places: Mapping[str, str],
+) -> Settings:
     wave_minutes = 10.0 if file.wave_minutes is None else file.wave_minutes
     for name, value in (("wave_minutes", wave_minutes), ("slots", file.slots)):
         if value is not None and not value > 0:
@@ -226,4 +274,5 @@ def _settings(platform: Platform, file: _SettingsFile, origins: tuple[str, ...])
         origins=origins,
         plugins=file.plugins or (),
         lake_permissions=permissions,
+        places=places,
     )

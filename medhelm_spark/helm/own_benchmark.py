@@ -13,6 +13,7 @@ from medhelm_spark.metrics import (
     RUN_METRICS,
     About,
     Metric,
+    RunMetric,
     declared_labels,
     metric_for,
     metrics_for,
@@ -90,9 +91,22 @@ def _stat_of(spec: MetricSpec) -> str:
     raise ConfigError(f"{spec.name!r} is no stat with these args; allowed: {', '.join(names)}.")
 
 
+def _check_needed(spec: MetricSpec, metric: RunMetric) -> None:
+    """Refuse a metric without an argument that it needs, with the entry to write."""
+    missing = [name for name in metric.needed if name not in spec.args]
+    if missing:
+        args = {**metric.example, **spec.args}
+        given = ", ".join(f"{name}: {value}" for name, value in args.items())
+        raise ConfigError(
+            f"{spec.name} needs args: {', '.join(missing)}; such as "
+            f"{{name: {spec.name}, args: {{{given}}}}}."
+        )
+
+
 def _given(spec: MetricSpec) -> Sequence[MetricInfo]:
     """The stats of the metric that a spec names, without those that it only reads."""
     if run_metric := run_metric_for(spec.name):
+        _check_needed(spec, run_metric)
         run_metric.preflight(spec.args)
         return run_metric.emitted(spec.args)
     try:

@@ -1,5 +1,6 @@
 """The scenario that an entry names, and what the entry's own arguments make of its card."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -21,6 +22,8 @@ from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
 CONFIG_PATH, DATA_PATH, JURY_CONFIG = "config_path", "data_path", "jury_config_path"
+BENCHMARK_FILE = "benchmark.yaml"
+"""What `init` calls the file that config_path names."""
 UNNAMED = (CONFIG_PATH, DATA_PATH, JURY_CONFIG)
 """Arguments that name files: HELM leaves them out of the run name."""
 UNNAMED_DEFAULTS = ("max_length",)
@@ -51,6 +54,7 @@ def find_scenario(
     if entry.name != CONFIGURABLE:
         name = ALIASES.get(entry.name, entry.name)
         if name not in cards:
+            _refuse_other_form(entry, cards, folders, where)
             raise UnknownNameError("scenario", name, (*cards, CONFIGURABLE), where=where)
         return Benchmark(card=cards[name])
     if CONFIG_PATH not in entry.args:
@@ -70,6 +74,29 @@ def refuse_unsupported(names: Iterable[str], where: str) -> None:
         for mark, reason in REFUSED.items():
             if mark in name:
                 raise ConfigError(f"{where}: {name!r} is not supported: {reason}.")
+
+
+def _refuse_other_form(
+    entry: RunEntry, cards: Mapping[str, ScenarioCard], folders: Sequence[Path], where: str
+) -> None:
+    """Show how an entry is written whose name is a benchmark's place, or goes on without a colon.
+
+    Raises:
+        ConfigError: its name is one of these.
+    """
+    args = [f"{key}={value}" for key, value in entry.args.items()]
+    for folder in folders:
+        for place in (entry.name, f"{entry.name}/{BENCHMARK_FILE}"):
+            if (folder / Path(place).expanduser()).is_file():
+                written = f"{CONFIGURABLE}:{','.join([f'{CONFIG_PATH}={place}', *args])}"
+                raise ConfigError(
+                    f"{where}: no scenario has this name; a benchmark of your own is written "
+                    f"{written!r}."
+                )
+    name, *rest = re.split(r"[\s,;]+", entry.name)
+    if rest and (ALIASES.get(name, name) in cards or name == CONFIGURABLE):
+        written = f"{name}:{','.join([*filter(None, rest), *args])}"
+        raise ConfigError(f"{where}: after the name stands a colon; write {written!r}.")
 
 
 def find_in(name: str, folders: Iterable[Path], where: str) -> Path:

@@ -322,4 +322,6 @@ DIAGNOSTIC_ACCURACY = RunMetric(
         _count("confusion", "right>given"),
     ),
     preflight=_check,
+    needed=("labels",),
+    example={"labels": "yes|no", "positive": "yes"},
 )

@@ -155,7 +155,7 @@ def _database(params: Params) -> str:
         return path
     raise AbsentDataError(
         "ehr_sql: there is no database to run queries on; give a SQLite file as db_path of the "
-        f"metric or in {DATABASE_VARIABLE}."
+        f"metric or in {DATABASE_VARIABLE}. `medhelm-spark scenarios` names the source of the data."
     )
 
 

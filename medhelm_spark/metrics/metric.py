@@ -1,7 +1,7 @@
 """Metrics: pure functions from RequestStates to Scores, and from columns of Scores to run stats."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -108,7 +108,8 @@ class RunMetric:
     interval follows from how many instances each rests on, all other stats are resampled. A stat in
     `biased` gets no interval, because resampling shifts its mean. `is_right` tells of each row, in
     the shape of `fn`'s, whether such an answer is right; None where answers are neither. `aliases`
-    and `preflight` are as in Metric.
+    and `preflight` are as in Metric. `needed` are the arguments that it cannot do without,
+    `example` a set of arguments with which it works.
     """
 
     fn: RunFn
@@ -121,6 +122,8 @@ class RunMetric:
     is_right: Callable[[Columns], NDArray[np.bool_]] | None = None
     aliases: tuple[MetricInfo, ...] = ()
     preflight: Callable[[Params], None] = accept
+    needed: tuple[str, ...] = ()
+    example: Params = field(default_factory=dict)
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""

@@ -1,6 +1,6 @@
 """What text was sent where, as a report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 
 from medhelm_spark.leaderboard.disclosures import Disclosure
@@ -19,14 +19,20 @@ HEADER = (
     "Times",
     "Answered",
 )
-NOTES = (
+COUNTED = (
     "Counted from the results of requests, written by who asked. A text that a server did not "
-    "answer counts: part of it may have arrived.",
+    "answer counts: part of it may have arrived."
+)
+AT_MOST = (
     "A cell that says at most: requests to a deployment that is not local were begun and their "
-    "results are not in the lake; they are under way, or the job ended before it could commit.",
-    "A cell that says lowered from: the level of the data before somebody lowered it on record "
-    "(medhelm-spark level list); its text was sent at the lower level.",
-    "Answers from a file and requests that the policy held back were not sent and are not here.",
+    "results are not in the lake; they are under way, or the job ended before it could commit."
+)
+LOWERED = (
+    "Lowered from: the level of the data before somebody lowered it on record "
+    "(medhelm-spark level list); its text was sent at the lower level."
+)
+NOT_HERE = (
+    "Answers from a file and requests that the policy held back were not sent and are not here."
 )
 EMPTY = "No text of this lake was sent anywhere."
 
@@ -34,14 +40,25 @@ EMPTY = "No text of this lake was sent anywhere."
 def render_disclosures(rows: Sequence[Disclosure], output_format: str) -> str:
     """The rows in one of `report.FORMATS`, with a newline at its end."""
     records = [asdict(row) for row in rows]
+    notes = list(_notes(rows))
     report = Report(
-        tables=[Table(header=HEADER, rows=[_cells(row) for row in rows], notes=NOTES)],
-        content={"rows": records, "notes": list(NOTES)},
+        tables=[Table(header=HEADER, rows=[_cells(row) for row in rows], notes=notes)],
+        content={"rows": records, "notes": notes},
         fields=[field.name for field in fields(Disclosure)],
         records=records,
         if_empty="" if rows else EMPTY,
     )
     return formatted(report, output_format)
+
+
+def _notes(rows: Sequence[Disclosure]) -> Iterator[str]:
+    """What the cells mean, each sentence only where a cell needs it."""
+    yield COUNTED
+    if any(row.is_bound for row in rows):
+        yield AT_MOST
+    if any(row.lowered_from for row in rows):
+        yield LOWERED
+    yield NOT_HERE
 
 
 def _cells(row: Disclosure) -> tuple[str, ...]:

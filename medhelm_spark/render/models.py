@@ -9,7 +9,7 @@ from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table
 
-HEADER = ("Name", "Model", "Engine", "Where", "From", "Prices", "Key", "Demo", "Answers")
+HEADER = ("Name", "Model", "Engine", "Where", "From", "Prices", "Key", "For demos", "Check")
 NOT_CHECKED = "not checked"
 GUESSED = "?"
 GUESS = f"{GUESSED} nobody stated where it runs: gated and private text is not sent there."
@@ -42,7 +42,7 @@ def _cells(row: ListedModel) -> tuple[str, ...]:
         Path(row.origin).name,
         f"{prices.prompt:g} / {prices.completion:g}" if prices else "",
         row.key,
-        "demo" if row.demo else "",
+        "demo only" if row.demo else "",
         _answers(row),
     )
 
@@ -51,10 +51,10 @@ def _answers(row: ListedModel) -> str:
     if row.answers is None:
         return "cannot be asked" if row.lacks else NOT_CHECKED
     if not row.answers:
-        return "no"
+        return "no answer"
     tokens = [count for count in (row.prompt_tokens, row.completion_tokens) if count is not None]
     used = f", {counted(sum(tokens), 'token')}" if tokens else ""
-    return f"yes, {row.seconds or 0:.1f} s{used}"
+    return f"answered, {row.seconds or 0:.1f} s{used}"
 
 
 def _notes(rows: Sequence[ListedModel]) -> Iterator[str]:

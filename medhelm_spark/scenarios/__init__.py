@@ -36,7 +36,7 @@ from medhelm_spark.scenarios.parse import (
     parse_records,
 )
 from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
-from medhelm_spark.scenarios.raw_files import check_columns, open_data
+from medhelm_spark.scenarios.raw_files import check_columns, open_data, shown_column
 from medhelm_spark.scenarios.readers import (
     READERS,
     check_head,
@@ -112,6 +112,7 @@ __all__ = [
     "required_columns",
     "serialised",
     "sha256_of",
+    "shown_column",
     "spread",
     "stamp",
     "table_level",

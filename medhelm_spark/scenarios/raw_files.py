@@ -105,7 +105,7 @@ def check_columns(
             f"{path}: needs column {lacks}; {held} among its {len(columns)} columns; "
             "is the header line missing or otherwise written?"
         )
-    named = [_shown_column(number, name) for number, name in enumerate(columns, 1)]
+    named = [shown_column(number, name) for number, name in enumerate(columns, 1)]
     more = f" and {len(named) - SHOWN_COLUMNS} more" if len(named) > SHOWN_COLUMNS else ""
     present = ", ".join(named[:SHOWN_COLUMNS]) + more
     raise MissingColumnError(f"{path}: needs column {lacks}; columns present: {present}.")
@@ -123,7 +123,8 @@ def repeated(names: Sequence[str]) -> list[int]:
     ]
 
 
-def _shown_column(number: int, name: str) -> str:
+def shown_column(number: int, name: str) -> str:
+    """A column's name for a message; its number where it looks like anything but a name."""
     return repr(name) if re.fullmatch(r"[\w .:()/-]{1,60}", name) else f"(column {number})"
 
 

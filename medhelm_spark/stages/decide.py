@@ -18,6 +18,11 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.stages.context import Context, now
 
+ALLOWING = (
+    "docs/governance.md#the-policys-place, docs/own-model.md#private-notes-to-your-own-server"
+)
+"""What a site reads to allow more than what ships."""
+
 MODEL, JUDGE, METRIC = "model", "judge", "metric"
 
 
@@ -134,8 +139,16 @@ def refuse(decisions: Iterable[PolicyDecision], others: str) -> None:
         more = f" ({len(refused) - 1} more {others})" if len(refused) > 1 else ""
         raise PolicyError(
             f"{first.run_name}: the {first.role} {first.subject!r} ({first.locality}) may not see "
-            f"{first.access_level} text: {first.rule}{more}."
+            f"{first.access_level} text: {first.rule}{more}.{_how_allowed(first)}"
         )
+
+
+def _how_allowed(refused: PolicyDecision) -> str:
+    """Where a site reads how its own policy allows a place; of public text the list says it."""
+    is_public = refused.access_level == AccessLevel.PUBLIC
+    if is_public or refused.locality not in {Locality.TENANT, Locality.BAA, Locality.EXTERNAL}:
+        return ""
+    return f" To allow {refused.locality}, a site has a binding policy: {ALLOWING}."
 
 
 def _asked(run: ResolvedRun) -> Iterator[tuple[str, Deployment]]:

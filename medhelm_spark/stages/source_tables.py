@@ -48,7 +48,8 @@ class Columns:
     """How many rows a source has, the different values of one of its columns, its first rows.
 
     A value has no outer space and is not blank; `filled` rows have one, `worded` of them a value of
-    several words.
+    several words. Of a table `repeated` is how many ids stand in more than one row; of files that
+    is told otherwise.
     """
 
     rows: int
@@ -56,6 +57,7 @@ class Columns:
     worded: int
     values: tuple[str, ...]
     head: tuple[Record, ...]
+    repeated: int = 0
 
 
 def raw_rows(
@@ -112,6 +114,7 @@ def columns_of_table(
     values = filled.distinct().limit(most)
     counts = filled.select(F.count("*"), F.count_if(F.col("value").rlike(_SPACE)))
     first = rows.orderBy("row").limit(head)
+    ids = card.source.columns.get("id", "id")
     with plain_errors():
         ((num_filled, num_worded),) = counts.collect()
         return Columns(
@@ -120,7 +123,13 @@ def columns_of_table(
             worded=num_worded,
             values=tuple(str(value) for (value,) in values.collect()),
             head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
+            repeated=_repeated(texts, ids) if ids in texts.columns else 0,
         )
+
+
+def _repeated(texts: DataFrame, column: str) -> int:
+    """How many values of a column stand in more than one row."""
+    return texts.groupBy(_quoted(column)).count().where("count > 1").count()
 
 
 def record_of(table: str, row: RawRow) -> Record:

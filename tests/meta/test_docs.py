@@ -11,10 +11,19 @@ from pathlib import Path
 from medhelm_spark import api
 from medhelm_spark.api.describe import api_markdown, docstring_of, methods_of
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, parse
+from medhelm_spark.config.settings import (
+    LOG_LEVEL,
+    PLATFORM,
+    POLICY,
+    PREFIX,
+    SETTINGS,
+    VARIABLES,
+)
 from medhelm_spark.domain.stages import STAGES
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.describe import tables_markdown
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.stages.decide import ALLOWING
 from tests.meta.tree import PACKAGE, ROOT, checkout_files, shown
 
 PAGES = [path for path in checkout_files() if path.suffix == ".md"]
@@ -185,3 +194,24 @@ def test_every_addition_is_shown_by_a_test() -> None:
     assert not [
         row for row in rows[2:] if len(row) != 3 or not re.search(r"\]\(tests/\S+\.py\)", row[2])
     ]
+
+
+def test_the_page_of_configuration_has_every_setting_and_variable() -> None:
+    page = (ROOT / "docs/configuration.md").read_text()
+    rows = [row.split(" | ") for row in page.splitlines() if row.startswith("| `")]
+    keys = [row[0].strip("| ").partition(" (")[0].strip("`") for row in rows]
+    assert {key for key in keys if not key.startswith(PREFIX)} == {*SETTINGS, LOG_LEVEL}
+    by_key = {key: row[1].strip("`| ") for key, row in zip(keys, rows, strict=True)}
+    assert {key: by_key[key] for key in VARIABLES} == VARIABLES
+    own = set(re.findall(rf"`({PREFIX}\w+)`", page))
+    code = "".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    named = set(re.findall(rf'"({PREFIX}\w+)"', code))
+    assert own == named | {PLATFORM, POLICY, *VARIABLES.values()}
+
+
+def test_the_pages_that_a_refusal_names_exist() -> None:
+    for place in ALLOWING.split(", "):
+        page, _, anchor = place.partition("#")
+        heads = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(), re.MULTILINE)
+        anchors = [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads]
+        assert anchor in anchors, place

@@ -53,6 +53,9 @@ class Site:
     spark: SparkSession
     deployments: list[dict[str, Any]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        (self.folder / "prod_env").mkdir(exist_ok=True)
+
     @property
     def lake_path(self) -> Path:
         return self.folder / "lake"

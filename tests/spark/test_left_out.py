@@ -94,6 +94,9 @@ def test_what_is_there_is_evaluated_and_the_rest_is_told(
 def test_a_program_is_told_first(suite: Site) -> None:
     own = Evaluation(suite.lake_path, site=suite.folder / "prod_env", tracking=False)
     entries = ["notes:model=acme/yes", "gone:model=acme/yes"]
+    estimated = own.estimate(entries, suite="s")
+    assert [row.scenario_name for row in estimated.left_out] == ["gone"]
+    assert str(estimated).endswith("Not counted, because the data could not be had: gone.")
     done = own.run(entries, suite="s")
     assert [(row.scenario_name, row.is_listed) for row in done.left_out] == [("gone", None)]
     assert str(done).startswith("LEFT OUT, because the data could not be had: 1 scenario\n")

@@ -193,6 +193,14 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
     assert not [path for path in Path("letters").iterdir() if "Roe" in path.read_text()]
     assert "options:\n  - 'false'\n  - 'true'\n" in Path("letters/benchmark.yaml").read_text()
     assert not site.lake_path.exists()
+    site.spark.sql(
+        "CREATE TABLE answered.twice USING delta AS SELECT least(id, 4) AS letter_id, 'Roe' AS "
+        "note, if(id < 2, ' ', 'yes') AS urgent FROM range(6)"
+    )
+    assert main(["init", "--table", "answered.twice", *flags, *places]) == 1
+    said = capsys.readouterr().err
+    assert "table answered.twice: 2 of 6 rows have no urgent and would be left out\n" in said
+    assert "table answered.twice: 1 id in more than one of 6 rows; each row needs an id" in said
     model = site.deploy("acme/yes", text="true")
     entry = f"medhelm_configurable_benchmark:config_path=letters/benchmark.yaml,model={model}"
     assert site.run("-r", entry) == 0

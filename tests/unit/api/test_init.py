@@ -3,8 +3,10 @@
 import csv
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import yaml
+from deltalake import write_deltalake
 
 from medhelm_spark import Evaluation
 from medhelm_spark.adaptation.extraction import read_answer
@@ -150,9 +152,16 @@ def test_a_folder_that_is_there_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"text": "letter"}, "has no column 'letter', which the template prompt.txt needs"),
-        ({"label": "severity"}, "has no column 'severity', which metric exact_match needs"),
-        ({"id_column": "case"}, "has no column 'case', which columns needs"),
+        (
+            {"text": "nota"},
+            "letters.csv: --text is 'nota', which is none of its 3 columns: "
+            "'letter_id', 'note', 'urgent'; is 'note' meant?",
+        ),
+        (
+            {"label": "severity"},
+            "--label is 'severity', which is none of its 3 columns: 'letter_id',",
+        ),
+        ({"id_column": "case"}, "--id is 'case', which is none of its 3 columns: 'letter_id',"),
         ({"label": " "}, "label (--label) is empty"),
         ({"folder": "a,b"}, "folder is 'a,b'; allowed"),
     ],
@@ -164,6 +173,51 @@ def test_what_cannot_be_a_benchmark_leaves_no_folder(given: dict[str, str], said
     assert said in str(caught.value)
     assert MARK not in str(caught.value)
     assert [path.name for path in Path().iterdir()] == ["letters.csv"]
+
+
+def test_the_first_line_of_a_file_without_a_header_is_not_shown() -> None:
+    Path("letters.csv").write_text(f"1,{MARK},yes\n2,{MARK},no\n")
+    with pytest.raises(
+        DataError, match="none of its 3 columns; is the header line missing"
+    ) as error:
+        init("letters.csv")
+    assert MARK not in str(error.value)
+
+
+def test_the_flag_is_named_for_a_table_too(here: Path) -> None:
+    write_deltalake("clinic/letters", pa.table({"letter_id": [1], "note": ["x"], "urgent": ["no"]}))
+    with pytest.raises(DataError, match=r"'letter_id', 'note', 'urgent'. Given: --text 'nota'"):
+        init("table:clinic/letters", text="nota")
+
+
+def test_rows_without_an_answer_are_counted_and_numbered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = init(letters(["yes", "", "no", " ", "yes"]))
+    told = capsys.readouterr().err
+    assert told == (
+        f"{Path('letters.csv').absolute()}: 2 of 5 rows cannot be used and would be left out: "
+        "empty_answer in 2 (data rows 2, 4)\n"
+    )
+    assert MARK not in told
+    evaluation = Evaluation("lake", site=None, tracking=False)
+    evaluation.dry_run(f"{made.entry},model=huggingface/smollm2-135m-instruct", suite="s")
+    assert capsys.readouterr().err == told
+
+
+def test_ids_that_repeat_are_counted_and_numbered_before_anything_is_written() -> None:
+    place = letters(["yes", "no", "no", "yes"])
+    lines = Path(place).read_text().splitlines()
+    made = init(place, "kept")
+    Path(place).write_text("\n".join([*lines, lines[2], lines[4], lines[4]]) + "\n")
+    said = r"2 ids in more than one of 7 rows: 5 \(data rows 2, 5, 4, 6, 7\); each row needs"
+    with pytest.raises(DataError, match=said):
+        init(place)
+    assert not Path("letters").exists()
+    with pytest.raises(DataError, match=said):
+        Evaluation("lake", site=None, tracking=False).dry_run(
+            f"{made.entry},model=huggingface/smollm2-135m-instruct", suite="s"
+        )
 
 
 def test_rows_that_cannot_be_used_are_refused_with_their_reason() -> None:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
 from medhelm_spark.helm.site import load_site
+from medhelm_spark.stages.decide import ALLOWING
 from medhelm_spark.stages.ingest.stage import parse_hash
 from tests.unit.leaderboard.planted import ingested
 
@@ -179,7 +180,8 @@ def test_who_may_not_see_the_text_is_refused_as_a_run_refuses(
     (sentence,) = said.splitlines()
     refusal = f"{line[0]}: the {who} ({place}) may not see {level} text: "
     assert sentence.startswith(f"medhelm-spark: {refusal}")
-    assert sentence.endswith(f"policy.yaml: {level} allows local, not {place}.")
+    assert f"policy.yaml: {level} allows local, not {place}. To allow {place}, " in sentence
+    assert sentence.endswith(f"a binding policy: {ALLOWING}.")
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -191,7 +193,7 @@ def test_further_refusals_are_counted_and_public_text_may_go_anywhere(
     code, lines, said = typed("-r", hidden, public, "--models-to-run", "vendor/c", "acme/a")
     assert code == 1
     assert [line[1].split()[-1] for line in lines] == ["refused", "allowed", "allowed", "allowed"]
-    assert said.endswith("not external (4 more above).\n")
+    assert "not external (4 more above). To allow external, " in said
 
 
 def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Path) -> None:
@@ -235,6 +237,42 @@ def test_what_a_run_would_end_for_want_of_is_told(
     assert said.endswith("1 run; nothing was written or sent\n")
 
 
+def test_a_run_that_would_leave_scenarios_out_is_told_so_with_its_exit_code(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEDHELM_SPARK_EHR_SQL_DATABASE", raising=False)
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
+    names = ("pubmed_qa", "ehr_sql", "mimiciv_billing_code", "medec@medhelm-0.8")
+    entries = ["-r", *names, "--models-to-run", "acme/a", "acme/b"]
+    code, lines, said = typed(*entries)
+    assert code == 6
+    assert {line[0].partition(":")[0] for line in lines} == {"pubmed_qa", "mimiciv_billing_code"}
+    missing = [told for told in said.splitlines() if told.startswith("missing: ")]
+    assert [told.split(":")[1] for told in missing] == [
+        f" data {name}" for name in ("medec@medhelm-0.8", "ehr_sql", "mimiciv_billing_code")
+    ]
+    assert "give a SQLite file as db_path" in missing[1]
+    assert "medhelm-spark scenarios" in said.splitlines()[-1]
+
+    code, lines, said = typed(*entries, "--strict")
+    assert (code, lines) == (1, [])
+    assert "'medec@medhelm-0.8': unknown scenario imported" in said
+    assert typed("-r", *names[:1], *names[2:3], *entries[-3:], "--strict")[0] == 1
+
+
+def test_the_shipped_suite_of_public_scenarios_can_be_tried(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEDHELM_SPARK_EHR_SQL_DATABASE", raising=False)
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "prod_env" / "policy.yaml").write_text("allowed: {public: [local, external]}\n")
+    code, lines, said = typed("--suite-file", "public", "--models-to-run", "acme/a")
+    assert len(lines) > 10
+    assert "missing: data ehr_sql: " in said
+    assert "missing: model huggingface/smollm2-135m-instruct: " in said  # a judge ends a run
+    assert code == 1
+
+
 def test_what_can_be_fetched_or_asked_is_not_missing(typed: Typed) -> None:
     code, _, said = typed("-r", "pubmed_qa:model=ollama/llama3.1:8b")
     assert code == 0
@@ -245,6 +283,18 @@ def test_what_can_be_fetched_or_asked_is_not_missing(typed: Typed) -> None:
         "medhelm-spark models --check ollama/llama3.1:8b asks it.",
         "1 run; nothing was written or sent",
     ]
+
+
+def test_a_place_that_is_stated_and_not_proved_is_told(typed: Typed, tmp_path: Path) -> None:
+    closed = _benchmark(tmp_path / "closed", "closed", "private")
+    open_ = _benchmark(tmp_path / "open", "open", "public")
+    proof = "Gated and private text is sent only if its address is "
+    stated = ("--attest-locality", "local")
+    code, _, said = typed("-r", f"{closed},model=vllm/m@http://gpu1:8000/v1", *stated)
+    assert code == 0
+    assert f"asks it. {proof}this machine's or that of a node of this job." in said
+    assert proof not in typed("-r", f"{open_},model=vllm/m@http://gpu1:8000/v1", *stated)[2]
+    assert proof not in typed("-r", f"{closed},model=ollama/m", *stated)[2]
 
 
 def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
@@ -270,6 +320,17 @@ def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
         ),
         (["-r", "pubmed_qa:model=acme/a,model=acme/a"], "gives 'model' twice"),
         (["-r", "pubmed_qa:"], "nothing after it"),
+        (
+            ["-r", "first:model=acme/a"],
+            "a benchmark of your own is written 'medhelm_configurable_benchmark:config_path="
+            "first/benchmark.yaml,model=acme/a'",
+        ),
+        (["-r", "first/benchmark.yaml"], "config_path=first/benchmark.yaml'"),
+        (
+            ["-r", "med_dialog,subset=icliniq:model=acme/a"],
+            "after the name stands a colon; write 'med_dialog:subset=icliniq,model=acme/a'",
+        ),
+        (["-r", "pubmed_qa model=acme/a"], "write 'pubmed_qa:model=acme/a'"),
         (["-c", "site.conf", "--models-to-run", "acme/a", "-m", "0"], "max_eval_instances"),
     ],
 )

@@ -88,13 +88,17 @@ def test_one_public_question_is_asked(typed: Typed, server: FaultServer) -> None
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("ollama/m@http://127.0.0.1:9/v1", "unreachable at 127.0.0.1:9"),
+        (
+            "ollama/m@http://127.0.0.1:9/v1",
+            "unreachable at 127.0.0.1:9; start it by `ollama",
+        ),
         ("openai/gpt-4o", "no key found for env:OPENAI_API_KEY"),
     ],
 )
 def test_one_that_does_not_answer_ends_with_exit_code_1(typed: Typed, name: str, why: str) -> None:
-    code, rows, _ = typed("--check", name, "canned/echo")
+    code, rows, said = typed("--check", name, "canned/echo")
     assert code == 1
+    assert "WARNING" not in said
     assert not rows[name]["answers"]
     assert why in rows[name]["failure"]
     assert rows["canned/echo"]["answers"]

@@ -33,7 +33,7 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
     ("-d", [*RUN, "-d"], {"dry_run": True}),
     ("--dry-run", [*RUN, "--dry-run"], {"dry_run": True}),
     ("--skip-completed-runs", [*RUN, "--skip-completed-runs"], {"skip_completed_runs": True}),
-    ("--local-path", [*RUN, "--local-path", "site"], {"local_path": Path("site")}),
+    ("--local-path", [*RUN, "--local-path", "conf"], {"local_path": Path("conf")}),
     ("no --local-path", RUN, {"local_path": Path("prod_env")}),
     ("summarize --suite", ["summarize", "--suite", "s"], {"suite": "s", "release": None}),
     (

@@ -33,8 +33,9 @@ def shown(
     """The board's json and what was said beside it."""
     path = folder / "schema.yaml"
     path.write_text(schema)
+    (folder / "site").mkdir(exist_ok=True)
     words = ["leaderboard", "--suite", "s1", "--format", "json", "-o", str(lake)]
-    assert main([*words, "--local-path", str(folder), "--schema", str(path)]) == 0
+    assert main([*words, "--local-path", str(folder / "site"), "--schema", str(path)]) == 0
     told = capsys.readouterr()
     return json.loads(told.out), told.err.splitlines()
 

@@ -90,6 +90,11 @@ def test_a_benchmark_is_read_by_a_stat_of_its_first_metric(
             ("{name: sensitivity, args: {labels: yes|no}}",),
             r"'sensitivity' is no stat with these args; allowed: accuracy, .*sensitivity\[yes\]",
         ),
+        (
+            ("{name: sensitivity}",),
+            "sensitivity needs args: labels; such as "
+            r"\{name: sensitivity, args: \{labels: yes\|no, positive: yes\}\}",
+        ),
         (("{name: npv, args: {labels: yes}}",), "diagnostic_accuracy: labels is 'yes'; allowed"),
         (("{name: npv, args: {labels: a|b, costs: a=1}}",), "costs has 'a=1'; allowed: errors"),
         (

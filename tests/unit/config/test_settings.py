@@ -2,6 +2,7 @@
 
 import pytest
 
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.settings import Platform, detect_platform, load_settings
 from medhelm_spark.errors import ConfigError
 
@@ -48,6 +49,20 @@ def test_variables_win_over_the_site_and_the_site_over_the_platform(write) -> No
     assert from_environ.spark["spark.log.level"] == "info"
     assert "spark.log.level" not in from_site.spark, "somebody has to ask"
     assert from_environ.origins[-1] == str(site / "settings.yaml")
+
+
+def test_every_setting_is_told_with_its_value_and_place(write) -> None:
+    site = write("site/settings.yaml", "slots: 2\nspark: {spark.driver.memory: 4g}")
+    environ = {**LOCAL, "MEDHELM_SPARK_WAVE_MINUTES": "0.5", "MEDHELM_SPARK_LOG_LEVEL": "info"}
+    rows = {name: (value, place) for name, value, place in load_settings(site.parent, environ).rows}
+    shipped = str(conf_path("settings", "local.yaml"))
+    assert rows["platform"] == ("local", "MEDHELM_SPARK_PLATFORM")
+    assert rows["wave_minutes"] == ("0.5", "MEDHELM_SPARK_WAVE_MINUTES")
+    assert rows["slots"] == ("2", str(site))
+    assert rows["spark.driver.memory"] == ("4g", str(site))
+    assert rows["spark.ui.enabled"] == ("false", shipped)
+    assert rows["spark.log.level"] == ("info", "MEDHELM_SPARK_LOG_LEVEL")
+    assert rows["lake_permissions"] == ("private", "default")
 
 
 def test_databricks_is_known_by_its_runtime() -> None:

@@ -28,7 +28,7 @@ from tests.unit.leaderboard.planted import (
 
 
 def told(lake: Path, *flags: str) -> list[str]:
-    return ["answers", "--suite", "s1", "-o", str(lake), "--local-path", "absent", *flags]
+    return ["answers", "--suite", "s1", "-o", str(lake), "--local-path", str(lake.parent), *flags]
 
 
 def evaluation(lake: Path) -> Evaluation:

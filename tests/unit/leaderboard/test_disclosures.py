@@ -20,6 +20,7 @@ from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard.disclosures import Disclosure, disclosures_of, lowered_levels
+from medhelm_spark.render.disclosures import AT_MOST, LOWERED
 
 
 def result(request_id: str, day: int = 1, **fields: Any) -> RequestResult:
@@ -97,6 +98,8 @@ def test_the_command_prints_a_table_and_json(lake: str, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     assert "private local this job ward/model 2026-03-01 1 1 1" in " ".join(shown.split())
     assert "were not sent and are not here" in shown
+    assert AT_MOST not in shown
+    assert LOWERED not in shown
     assert main(["disclosures", "-o", lake, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["texts"] for row in rows] == [1, 3, 1]
@@ -126,6 +129,7 @@ def test_a_wave_that_was_never_committed_is_shown_as_a_bound(
     shown = " ".join(capsys.readouterr().out.split())
     place = "gated baa models.example.org:443 vendor/model 2026-03-03"
     assert f"{place} at most 1,203 at most 1,203 0" in shown
+    assert AT_MOST in shown
 
 
 def test_a_lake_that_sent_nothing_says_so(
