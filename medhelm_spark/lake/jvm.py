@@ -13,12 +13,15 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.find_spark_home import _find_spark_home
+
 from medhelm_spark.cache import cache_folder, locked
 from medhelm_spark.children import child_environment
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
 
 MINIMUM_JAVA = 17
@@ -26,8 +29,13 @@ MINIMUM_JAVA = 17
 QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 """Java reports no damaged or missing archive: it starts without one."""
 
+KEPT_ARCHIVES = 3
+"""Archives of 200 MB each, the newest first: an environment that was made anew needs its own."""
+
 DELTA_VERSION = "4.4.0"
-PACKAGES = "spark.jars.packages"
+JARS, PACKAGES = "spark.jars", "spark.jars.packages"
+CLASS_PATH = "spark.driver.extraClassPath"
+ONE_JVM = re.compile(r"local(\[.*\])?")
 SPARKS_OWN = (
     "com.fasterxml.jackson.core:*",
     "com.fasterxml.jackson.datatype:*",
@@ -73,16 +81,49 @@ def check_java() -> str:
     return match[1]
 
 
-def class_archive_options(java_version: str, spark_version: str) -> str:
-    """Options that map the class archive of these versions, or have it written at exit."""
+def on_class_path(settings: Mapping[str, str]) -> dict[str, str]:
+    """Spark's settings with jars of this machine on the class path, where one JVM is all of Spark.
+
+    A class archive holds what the class path gives. `spark.jars` are for executors elsewhere: they
+    are copied, and loaded by a class loader that no archive serves.
+    """
+    jars = settings.get(JARS, "").split(",")
+    is_one = ONE_JVM.fullmatch(settings["spark.master"])
+    if not is_one or CLASS_PATH in settings or not all(map(os.path.isfile, jars)):
+        return dict(settings)
+    others = {key: value for key, value in settings.items() if key != JARS}
+    return {**others, CLASS_PATH: os.pathsep.join(map(os.path.abspath, jars))}
+
+
+def class_archive_options(
+    settings: Mapping[str, str], java_version: str, spark_version: str
+) -> str:
+    """Options that map the class archive of these versions, or have it written at exit.
+
+    Java takes an archive only for the very jars that it was written with, and says nothing where it
+    does not: each installation of Spark has its own, with what stands before it on the class path.
+    Packages that are resolved now stand there from the next start on, which writes the archive.
+    """
+    if PACKAGES in settings:
+        return ""
     folder = cache_folder() / "jvm"
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"spark-{spark_version}-java-{java_version}"
+    name = f"spark-{spark_version}-java-{java_version}-{_classes(settings.get(CLASS_PATH, ''))}"
     archive = folder / f"{name}.jsa"
     _adopt(archive, sorted(folder.glob(f"{name}.*.part")))
+    newest_first = sorted(folder.glob("*.jsa"), key=lambda each: each.stat().st_mtime, reverse=True)
+    for old in newest_first[KEPT_ARCHIVES:]:
+        old.unlink(missing_ok=True)
     if archive.exists():
         return f"-XX:SharedArchiveFile={archive} -Xshare:auto {QUIET}"
     return f"-XX:ArchiveClassesAtExit={folder / f'{name}.{os.getpid()}.part'} {QUIET}"
+
+
+def _classes(class_path: str) -> str:
+    """What differs where Spark's jars lie elsewhere or are others."""
+    jars = Path(_find_spark_home(), "jars")
+    listed = sorted((jar.name, jar.stat().st_mtime_ns) for jar in jars.glob("*.jar"))
+    return content_id(class_path, str(jars), listed)[:8]
 
 
 def _adopt(archive: Path, written: list[Path]) -> None:
@@ -109,11 +150,11 @@ def delta_classes(spark_version: str) -> Iterator[dict[str, str]]:
 def delta_conf(spark_version: str) -> dict[str, str]:
     """The Spark settings that bring Delta's classes: jars by path, or Maven the first time."""
     if site_jars := os.environ.get("MEDHELM_SPARK_JARS"):
-        return {"spark.jars": site_jars}
+        return {JARS: site_jars}
     ivy = cache_folder() / "ivy"
     jars = sorted((ivy / "jars").glob(f"io.delta_*-{DELTA_VERSION}.jar"))
     if len(jars) >= 2:
-        return {"spark.jars": ",".join(map(str, jars))}
+        return {JARS: ",".join(map(str, jars))}
     line = ".".join(spark_version.split(".")[:2])
     return {
         PACKAGES: f"io.delta:delta-spark_{line}_2.13:{DELTA_VERSION}",

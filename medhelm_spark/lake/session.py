@@ -25,7 +25,13 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.jvm import PACKAGES, check_java, class_archive_options, delta_classes
+from medhelm_spark.lake.jvm import (
+    PACKAGES,
+    check_java,
+    class_archive_options,
+    delta_classes,
+    on_class_path,
+)
 from medhelm_spark.lake.jvm_log import LOG_LEVEL, log_options, passed_on
 from medhelm_spark.lake.rest import Permissions, hadoop_conf, restrict, work_folder
 
@@ -246,7 +252,7 @@ def _start(
         LOG_LEVEL: "ERROR",
     }
     with delta_classes(spark_version) as delta:
-        settings = {**defaults, **delta, **conf}
+        settings = on_class_path({**defaults, **delta, **conf})
         # Without it Spark hands few-shot texts and keys of object stores to whoever connects.
         settings.setdefault(AUTHENTICATION, str(makes_secret(settings["spark.master"])).lower())
         own_options = settings.get(JAVA_OPTIONS, "")
@@ -258,7 +264,7 @@ def _start(
                 own_options,
                 *logging_options,
                 f"-Djava.io.tmpdir={work_folder()}",
-                class_archive_options(java_version, spark_version),
+                class_archive_options(settings, java_version, spark_version),
             ]
         )
         try:

@@ -1,0 +1,78 @@
+"""The class path and the class archive of a session that this project starts."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.lake import jvm
+from medhelm_spark.lake.jvm import CLASS_PATH, JARS, PACKAGES, class_archive_options, on_class_path
+
+
+@pytest.fixture
+def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Spark with one jar, and an empty cache."""
+    monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(jvm, "_find_spark_home", lambda: str(tmp_path / "spark"))
+    folder = tmp_path / "spark" / "jars"
+    folder.mkdir(parents=True)
+    (folder / "spark-core.jar").write_bytes(b"")
+    return folder
+
+
+def written_to(settings: dict[str, str]) -> str:
+    return class_archive_options(settings, "17.0.1", "4.2.0").split("ArchiveClassesAtExit=")[1]
+
+
+def test_jars_of_this_machine_stand_on_the_class_path_of_the_one_jvm(tmp_path: Path) -> None:
+    for name in ("delta.jar", "storage.jar"):
+        (tmp_path / name).write_bytes(b"")
+    paths = [str(tmp_path / name) for name in ("delta.jar", "storage.jar")]
+    given = {"spark.master": "local[*,4]", JARS: ",".join(paths), "spark.app.name": "a"}
+    expected = {"spark.master": "local[*,4]", "spark.app.name": "a"}
+    assert on_class_path(given) == {**expected, CLASS_PATH: os.pathsep.join(paths)}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"spark.master": "spark://host:7077"},
+        {"spark.master": "local-cluster[2,1,1024]"},
+        {JARS: "s3://bucket/delta.jar"},
+        {JARS: ""},
+        {CLASS_PATH: "/opt/site.jar"},
+    ],
+)
+def test_other_jars_stay_as_they_are_said(changed: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "delta.jar").write_bytes(b"")
+    given = {"spark.master": "local[2]", JARS: str(tmp_path / "delta.jar"), **changed}
+    assert on_class_path(given) == given
+
+
+def test_an_archive_serves_the_jars_that_it_was_written_with(jars: Path) -> None:
+    plain = {"spark.master": "local[2]"}
+    first = written_to(plain)
+    assert written_to(plain) == first
+    assert written_to({**plain, CLASS_PATH: "/cache/delta.jar"}) != first
+    os.utime(jars / "spark-core.jar", (1, 1))
+    assert written_to(plain) != first, "Java compares the time too"
+    assert class_archive_options({**plain, PACKAGES: "io.delta:delta"}, "17.0.1", "4.2.0") == ""
+
+
+def test_an_archive_that_is_complete_is_mapped_and_few_are_kept(jars: Path, tmp_path: Path) -> None:
+    plain = {"spark.master": "local[2]"}
+    folder = tmp_path / "cache" / "jvm"
+    part = Path(written_to(plain).split()[0])
+    for age in range(1, 5):
+        old = folder / f"spark-4.1.0-java-17.0.1-{age}.jsa"
+        old.write_bytes(b"")
+        os.utime(old, (age, age))
+    part.write_bytes(b"")
+    assert "SharedArchiveFile" not in class_archive_options(plain, "17.0.1", "4.2.0"), (
+        "still written"
+    )
+    ended = part.with_name(part.name.replace(f".{os.getpid()}.", ".99999999."))
+    part.rename(ended)
+    assert "SharedArchiveFile" in class_archive_options(plain, "17.0.1", "4.2.0")
+    kept = sorted(path.name for path in folder.glob("spark-4.1*.jsa"))
+    assert kept == ["spark-4.1.0-java-17.0.1-3.jsa", "spark-4.1.0-java-17.0.1-4.jsa"]
