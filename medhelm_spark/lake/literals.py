@@ -1,7 +1,7 @@
-"""Ids as SQL literals, alike in Spark SQL and DataFusion."""
+"""Ids and conditions as SQL text, alike in Spark SQL and DataFusion."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from medhelm_spark.errors import LakeError
 
@@ -41,6 +41,20 @@ def among(column: str, names: Iterable[str]) -> str:
     if not all(map(_UNESCAPED.fullmatch, listed)):
         return "true"
     return f"{column} IN ({', '.join(map(repr, listed)) or 'NULL'})"
+
+
+def any_of(conditions: Sequence[str]) -> str:
+    """Conditions joined by OR, as a tree: a chain of thousands is deeper than an engine's stack.
+
+    >>> any_of(["a", "b", "c"])
+    '(a) OR (b OR c)'
+    >>> any_of([])
+    'false'
+    """
+    if len(conditions) <= 2:
+        return " OR ".join(conditions) or "false"
+    middle = len(conditions) // 2
+    return f"({any_of(conditions[:middle])}) OR ({any_of(conditions[middle:])})"
 
 
 def literals(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
-from medhelm_spark.lake.literals import literal, literals
+from medhelm_spark.lake.literals import any_of, literal, literals
 from medhelm_spark.lake.progress import Watch, metered
 from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID, refuse_newer
 from medhelm_spark.lake.user import this_user
@@ -76,11 +76,12 @@ class Context:
         written: dict[str, list[str]] = {}
         for name, record in self.finished(stage, units).items():
             written.setdefault(record.write_id, []).append(name)
-        conditions = (
-            f"({WRITE_ID} = {literal(write_id)} AND {unit} IN ({literals(names)}))"
-            for write_id, names in sorted(written.items())
+        return any_of(
+            [
+                f"({WRITE_ID} = {literal(write_id)} AND {unit} IN ({literals(names)}))"
+                for write_id, names in sorted(written.items())
+            ]
         )
-        return " OR ".join(conditions) or "false"
 
     def prompts(self, renders: Iterable[str]) -> DataFrame:
         """All prompts of these renderings."""
