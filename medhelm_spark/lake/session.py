@@ -285,7 +285,9 @@ def _launch(settings: Mapping[str, str]) -> None:
     if SparkContext._gateway is None:
         conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
         with passed_on() as stderr:
-            gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+            # A JVM that takes its time to end would keep open what our output is piped into.
+            streams = {"stderr": stderr, "stdout": stderr}
+            gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
         SparkContext._ensure_initialized(gateway=gateway)
 
 
