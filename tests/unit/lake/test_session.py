@@ -1,12 +1,13 @@
-"""What a session that is somebody else's keeps; no JVM is started."""
+"""When a session starts, and what one that is somebody else's keeps; no JVM is started."""
 
 from typing import Any, cast
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.session import REQUIRED, kept_settings, makes_secret
+from medhelm_spark.lake.session import REQUIRED, Session, kept_settings, makes_secret
 
 ZONE = "spark.sql.session.timeZone"
 
@@ -28,14 +29,14 @@ class Conf:
         self.held.pop(key, None)
 
 
-class Session:
+class Held:
     def __init__(self, refused: str | None = None) -> None:
         self.conf = Conf(refused)
         self.session_id = object()
 
 
 def session(refused: str | None = None) -> tuple[SparkSession, dict[str, str]]:
-    made: Any = Session(refused)
+    made: Any = Held(refused)
     return cast(SparkSession, made), made.conf.held
 
 
@@ -91,3 +92,17 @@ def test_spark_makes_the_secret_of_its_ports_except_on_a_standalone_cluster(
     master: str, makes: bool
 ) -> None:
     assert makes_secret(master) is makes
+
+
+def test_a_session_is_started_by_its_first_use_and_not_before() -> None:
+    def start() -> SparkSession:
+        raise SetupError("started")
+
+    session = Session(start, "local[2]")
+    session.expect_rows(1_000_000)
+    assert session.master == "local[2]"
+    assert session.version == pyspark.__version__
+    with pytest.raises(SetupError, match="started"):
+        _ = session.spark
+    with pytest.raises(SetupError, match="started"):
+        Session(start)  # only the session knows its master
