@@ -54,7 +54,7 @@ class Site:
     deployments: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        (self.folder / "prod_env").mkdir(exist_ok=True)
+        (self.folder / "prod_env").mkdir(parents=True, exist_ok=True)
 
     @property
     def lake_path(self) -> Path:

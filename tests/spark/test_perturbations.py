@@ -150,7 +150,6 @@ def test_options_move_with_the_letter_that_is_right(site: Site, log: Path) -> No
 def test_the_number_of_spark_jobs_does_not_grow_with_perturbed_run_specs(site: Site) -> None:
     def jobs(models: int) -> int:
         fresh = Site(site.folder / str(models), site.spark)
-        fresh.folder.mkdir()
         names = [fresh.deploy(f"acme/model{i}", text="yes") for i in range(models)]
         entry = fresh.benchmark("bench", questions(3))
         context = site.spark.sparkContext

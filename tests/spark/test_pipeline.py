@@ -104,7 +104,6 @@ def test_the_number_of_spark_jobs_does_not_grow_with_run_specs(site: Site) -> No
     def jobs(models: int) -> int:
         """Jobs of one run on a lake of its own: what a lake holds already costs jobs too."""
         fresh = Site(site.folder / str(models), site.spark)
-        fresh.folder.mkdir()
         names = [fresh.deploy(f"acme/model{i}", text="yes") for i in range(models)]
         entry = fresh.benchmark("bench", questions(3))
         context = site.spark.sparkContext

@@ -86,7 +86,6 @@ def test_the_same_rule_takes_the_same_instances_from_other_files_and_orders(
     expected = sorted((ids[one] for one in MEETS), key=lambda one: sample_key(7, one))[:6]
     assert first == set(expected)
     other = Site(site.folder / "other", site.spark)
-    other.folder.mkdir()
     monkeypatch.chdir(other.folder)
     entry = wards(other)
     parts = [
