@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pyspark.find_spark_home import _find_spark_home
@@ -111,9 +111,10 @@ def class_archive_options(
     name = f"spark-{spark_version}-java-{java_version}-{_classes(settings.get(CLASS_PATH, ''))}"
     archive = folder / f"{name}.jsa"
     _adopt(archive, sorted(folder.glob(f"{name}.*.part")))
-    newest_first = sorted(folder.glob("*.jsa"), key=lambda each: each.stat().st_mtime, reverse=True)
-    for old in newest_first[KEPT_ARCHIVES:]:
-        old.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # another process may be at it too
+        by_age = sorted(folder.glob("*.jsa"), key=lambda each: each.stat().st_mtime)
+        for old in by_age[:-KEPT_ARCHIVES]:
+            old.unlink()
     if archive.exists():
         return f"-XX:SharedArchiveFile={archive} -Xshare:auto {QUIET}"
     return f"-XX:ArchiveClassesAtExit={folder / f'{name}.{os.getpid()}.part'} {QUIET}"
