@@ -83,7 +83,7 @@ def test_my_csv_and_my_server(typed: Typed, tmp_path: Path, server: ModelServer)
     write_letters(tmp_path)
     model = f"vllm/ward@http://127.0.0.1:{server.port}/v1"
     typed("medhelm-spark init --file letters.csv --text note --label urgent --id letter_id")
-    assert "yes, " in typed(f"medhelm-spark models --check {model}")
+    assert "answered, " in typed(f"medhelm-spark models --check {model}")
     said = typed(
         f"medhelm-spark run --suite first -r {entry('letters', model)} --attest-locality local"
     )
