@@ -16,6 +16,7 @@ MAX_BITS = 1024
 DECODER = json.JSONDecoder(strict=False)
 _NO_JSON = object()
 _LONGEST_OF_PYTHON = 16_000
+_ANEW = re.compile(r"\n(?=\{)")
 _BEGIN = re.compile(r"\{\s{0,80}([\"'}])")
 _DOUBLE_QUOTED = r'"(?:[^"\\]|\\.)*+"'
 _SINGLE_QUOTED = r"'(?:[^'\\]|\\.|'(?!\s{0,20}[,:}\]]))*+'"
@@ -36,12 +37,19 @@ def objects(text: str) -> list[tuple[int, int, Any]]:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the outermost objects begin and end; quotes have a meaning in objects alone."""
-    at = 0
+    at = broken = 0
     while begin := _BEGIN.search(text, at):
-        at = _end(text, begin.start(), _SIGN_OF_PYTHON if begin[1] == "'" else _SIGN)
-        if not at:
+        end = _end(text, begin.start(), _SIGN_OF_PYTHON if begin[1] == "'" else _SIGN)
+        if end:
+            at = end
+            yield begin.start(), end
+            continue
+        # It does not end. What begins a line is written anew; all else may be a part of it.
+        broken += 1
+        anew = _ANEW.search(text, begin.end())
+        if not anew or broken > MAX_ATTEMPTS:
             return
-        yield begin.start(), at
+        at = anew.end()
 
 
 def _end(text: str, begin: int, sign: re.Pattern[str]) -> int:

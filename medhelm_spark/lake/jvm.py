@@ -33,6 +33,8 @@ KEPT_ARCHIVES = 3
 """Archives of 200 MB each, the newest first: an environment that was made anew needs its own."""
 
 DELTA_VERSION = "4.4.0"
+DELTA_JAR = "io.delta_"
+"""How the name of a jar in the cache begins: its group."""
 JARS, PACKAGES = "spark.jars", "spark.jars.packages"
 CLASS_PATH = "spark.driver.extraClassPath"
 ONE_JVM = re.compile(r"local(\[.*\])?")
@@ -89,10 +91,25 @@ def on_class_path(settings: Mapping[str, str]) -> dict[str, str]:
     """
     jars = settings.get(JARS, "").split(",")
     is_one = ONE_JVM.fullmatch(settings["spark.master"])
-    if not is_one or CLASS_PATH in settings or not all(map(os.path.isfile, jars)):
+    if not is_one or CLASS_PATH in settings or _has_class_path() or not all(map(_is_ours, jars)):
         return dict(settings)
     others = {key: value for key, value in settings.items() if key != JARS}
     return {**others, CLASS_PATH: os.pathsep.join(map(os.path.abspath, jars))}
+
+
+def _is_ours(jar: str) -> bool:
+    """Whether it is one of Delta's jars alone: a site's own may bundle what Spark has as well."""
+    path = Path(jar)
+    return path.name.startswith(DELTA_JAR) and path.is_file() and os.pathsep not in jar
+
+
+def _has_class_path() -> bool:
+    """Whether the site gives the driver a class path, which ours would replace."""
+    home = _find_spark_home()
+    defaults = Path(os.environ.get("SPARK_CONF_DIR", Path(home, "conf")), "spark-defaults.conf")
+    is_default = defaults.is_file() and CLASS_PATH in defaults.read_text(errors="replace")
+    arguments = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    return is_default or CLASS_PATH in arguments or "--driver-class-path" in arguments
 
 
 def class_archive_options(
@@ -111,11 +128,13 @@ def class_archive_options(
     name = f"spark-{spark_version}-java-{java_version}-{_classes(settings.get(CLASS_PATH, ''))}"
     archive = folder / f"{name}.jsa"
     _adopt(archive, sorted(folder.glob(f"{name}.*.part")))
-    with suppress(FileNotFoundError):  # another process may be at it too
+    with suppress(OSError):  # another process may be at it too, or the folder somebody else's
         by_age = sorted(folder.glob("*.jsa"), key=lambda each: each.stat().st_mtime)
         for old in by_age[:-KEPT_ARCHIVES]:
             old.unlink()
     if archive.exists():
+        with suppress(OSError):
+            os.utime(archive)  # in use: others go first
         return f"-XX:SharedArchiveFile={archive} -Xshare:auto {QUIET}"
     return f"-XX:ArchiveClassesAtExit={folder / f'{name}.{os.getpid()}.part'} {QUIET}"
 
@@ -131,7 +150,8 @@ def _adopt(archive: Path, written: list[Path]) -> None:
     """Take an archive over from a process that has ended: until then it may be half-written."""
     for part in written:
         if not Path("/proc", part.suffixes[-2].lstrip(".")).exists():
-            part.replace(archive)
+            with suppress(OSError):  # another process took it, or the folder is somebody else's
+                part.replace(archive)
 
 
 @contextmanager
@@ -153,7 +173,7 @@ def delta_conf(spark_version: str) -> dict[str, str]:
     if site_jars := os.environ.get("MEDHELM_SPARK_JARS"):
         return {JARS: site_jars}
     ivy = cache_folder() / "ivy"
-    jars = sorted((ivy / "jars").glob(f"io.delta_*-{DELTA_VERSION}.jar"))
+    jars = sorted((ivy / "jars").glob(f"{DELTA_JAR}*-{DELTA_VERSION}.jar"))
     if len(jars) >= 2:
         return {JARS: ",".join(map(str, jars))}
     line = ".".join(spark_version.split(".")[:2])

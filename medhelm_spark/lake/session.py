@@ -152,7 +152,8 @@ def _expect_rows(spark: SparkSession, rows: int) -> None:
 
 def is_started() -> bool:
     """Whether this process has a session, or the platform one for it."""
-    return _submitted() or SparkSession.getActiveSession() is not None
+    # An active session is a thread's own; the context is the process's.
+    return _submitted() or SparkContext._active_spark_context is not None
 
 
 @contextmanager

@@ -72,3 +72,13 @@ def test_hostile_text_ends_soon(unit: str, start: str) -> None:
 )  # fmt: skip
 def test_what_pythons_parser_refuses_is_no_object(value: str) -> None:
     assert objects("{'a': " + value + "}") in ([], [(0, 12_007, {"a": "a" * 3_000})])
+
+
+def test_what_is_written_anew_after_an_object_that_does_not_end_is_read() -> None:
+    text = '{"answer": "B"}\nNo, the set {"x, y} is wrong.\n{"answer": "A"}'
+    assert [value for _, _, value in objects(text)] == [{"answer": "B"}, {"answer": "A"}]
+    assert [value for _, _, value in objects('{"size": "5" tall"}\n{"size": "5"}')] == [
+        {"size": "5"}
+    ]
+    cut = '{"drugs": [\n  {"drug": "a"},\n  {"drug": "b"},\n'
+    assert objects(cut) == []

@@ -14,6 +14,7 @@ from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import beside, is_uri, sha256_of, stamp
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.source_tables import newest_version
+from medhelm_spark.version import VERSION
 
 Stamps = Mapping[str, tuple[int, int] | None]
 
@@ -54,14 +55,17 @@ def stamps(card: ScenarioCard) -> Stamps:
 def source_hash(card: ScenarioCard, before: Stamps) -> str | None:
     """Of the bytes of a located card's files and of how they are read; None of other sources.
 
-    Two that are equal give the same records. `before` are the files' stamps.
+    Two that are equal give the same records to one version of this package. `before` are the files'
+    stamps.
     """
     source = card.source
     sizes = [status[0] for path, status in before.items() if status and not is_uri(path)]
     tables = source.table or source.dataset or (source.history and source.history.tables)
     if tables or not sizes or len(sizes) < len(before) or sum(sizes) > HASHED_BYTES:
         return None
-    return content_id(source, {path: sha256_of(path) for path in sorted(before)})
+    return content_id(
+        VERSION, card.main_split, source, {path: sha256_of(path) for path in sorted(before)}
+    )
 
 
 def refuse_changed(cards: Mapping[str, ScenarioCard], before: Mapping[str, Stamps]) -> None:

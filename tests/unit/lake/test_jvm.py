@@ -25,9 +25,9 @@ def written_to(settings: dict[str, str]) -> str:
 
 
 def test_jars_of_this_machine_stand_on_the_class_path_of_the_one_jvm(tmp_path: Path) -> None:
-    for name in ("delta.jar", "storage.jar"):
+    for name in ("io.delta_spark.jar", "io.delta_storage.jar"):
         (tmp_path / name).write_bytes(b"")
-    paths = [str(tmp_path / name) for name in ("delta.jar", "storage.jar")]
+    paths = [str(tmp_path / name) for name in ("io.delta_spark.jar", "io.delta_storage.jar")]
     given = {"spark.master": "local[*,4]", JARS: ",".join(paths), "spark.app.name": "a"}
     expected = {"spark.master": "local[*,4]", "spark.app.name": "a"}
     assert on_class_path(given) == {**expected, CLASS_PATH: os.pathsep.join(paths)}
@@ -38,14 +38,15 @@ def test_jars_of_this_machine_stand_on_the_class_path_of_the_one_jvm(tmp_path: P
     [
         {"spark.master": "spark://host:7077"},
         {"spark.master": "local-cluster[2,1,1024]"},
-        {JARS: "s3://bucket/delta.jar"},
+        {JARS: "s3://bucket/io.delta_spark.jar"},
+        {JARS: "/opt/site/bundle.jar"},
         {JARS: ""},
         {CLASS_PATH: "/opt/site.jar"},
     ],
 )
 def test_other_jars_stay_as_they_are_said(changed: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "delta.jar").write_bytes(b"")
-    given = {"spark.master": "local[2]", JARS: str(tmp_path / "delta.jar"), **changed}
+    (tmp_path / "io.delta_spark.jar").write_bytes(b"")
+    given = {"spark.master": "local[2]", JARS: str(tmp_path / "io.delta_spark.jar"), **changed}
     assert on_class_path(given) == given
 
 
@@ -76,3 +77,17 @@ def test_an_archive_that_is_complete_is_mapped_and_few_are_kept(jars: Path, tmp_
     assert "SharedArchiveFile" in class_archive_options(plain, "17.0.1", "4.2.0")
     kept = sorted(path.name for path in folder.glob("spark-4.1*.jsa"))
     assert kept == ["spark-4.1.0-java-17.0.1-3.jsa", "spark-4.1.0-java-17.0.1-4.jsa"]
+
+
+def test_a_class_path_of_the_site_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "io.delta_spark.jar").write_bytes(b"")
+    given = {"spark.master": "local[2]", JARS: str(tmp_path / "io.delta_spark.jar")}
+    assert CLASS_PATH in on_class_path(given)
+    with monkeypatch.context() as patch:
+        patch.setenv("PYSPARK_SUBMIT_ARGS", "--driver-class-path /opt/site.jar pyspark-shell")
+        assert on_class_path(given) == given
+    (tmp_path / "spark-defaults.conf").write_text(f"{CLASS_PATH} /opt/site.jar")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert on_class_path(given) == given
