@@ -34,7 +34,7 @@ from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, Only
-from medhelm_spark.stages.ingest.stage import Ingested
+from medhelm_spark.stages.ingest.ingested import Ingested
 
 __all__ = [
     "Answer",

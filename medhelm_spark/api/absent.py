@@ -11,7 +11,7 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import AbsentDataError
 from medhelm_spark.lake.location import Location
 from medhelm_spark.scenarios import refuse_absent
-from medhelm_spark.stages.ingest.stage import held_names
+from medhelm_spark.stages.ingest.ingested import held_names
 
 SHOWN = 3
 

@@ -42,8 +42,9 @@ from medhelm_spark.stages.infer.pending import Recipients
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.at_hand import at_hand, record_left_out
 from medhelm_spark.stages.ingest.held import outgrown
+from medhelm_spark.stages.ingest.ingested import Ingested, ingested
 from medhelm_spark.stages.ingest.lowering import approved_levels, lowered
-from medhelm_spark.stages.ingest.stage import Ingested, ingest, ingested
+from medhelm_spark.stages.ingest.stage import ingest
 from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.plan.perturb import changes_of
 from medhelm_spark.stages.plan.run_specs import check_splits, current_runs
@@ -291,7 +292,7 @@ def prepare(
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
     record(ctx, decide(ctx, runs, registry.policy, unreviewed))
-    ctx.lake.session.expect_rows(sum(sum(held.splits.values()) for held in data.values()))
+    ctx.lake.session.expect_rows(sum(held.size for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
     return Prepared(
         workspace=workspace,

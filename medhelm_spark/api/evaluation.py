@@ -75,8 +75,8 @@ from medhelm_spark.leaderboard.level_changes import level_changes_of
 from medhelm_spark.plugins import activate, use
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.import_responses import checked_table, import_responses
+from medhelm_spark.stages.ingest.ingested import Ingested
 from medhelm_spark.stages.ingest.lowering import lower_level
-from medhelm_spark.stages.ingest.stage import Ingested
 from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.read_responses import answers_at, check_file
 from medhelm_spark.stages.score import score

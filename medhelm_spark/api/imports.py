@@ -24,7 +24,7 @@ from medhelm_spark.lake.user import this_user
 from medhelm_spark.metrics import metrics_for, stats_of
 from medhelm_spark.scenarios import check_card, first_line
 from medhelm_spark.stages.import_scenario import import_scenario as into_lake
-from medhelm_spark.stages.ingest.stage import Ingested
+from medhelm_spark.stages.ingest.ingested import Ingested
 
 REFERENCES = "references"
 

@@ -12,7 +12,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.governance.levels import stated_level
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.scenarios import with_known_hashes
-from medhelm_spark.stages.ingest.stage import Ingested
+from medhelm_spark.stages.ingest.ingested import Ingested
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,10 +84,11 @@ def check_java() -> str:
 
 
 def on_class_path(settings: Mapping[str, str]) -> dict[str, str]:
-    """Spark's settings with jars of this machine on the class path, where one JVM is all of Spark.
+    """Spark's settings with Delta's jars on the class path, where one JVM is all of Spark.
 
     A class archive holds what the class path gives. `spark.jars` are for executors elsewhere: they
-    are copied, and loaded by a class loader that no archive serves.
+    are copied, and loaded by a class loader that no archive serves. A class path that the site
+    gives, and jars of its own, stay as they are.
     """
     jars = settings.get(JARS, "").split(",")
     is_one = ONE_JVM.fullmatch(settings["spark.master"])

@@ -7,7 +7,8 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.domain.stages import IMPORT_SCENARIO
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.ingest.stage import Ingested, ingest
+from medhelm_spark.stages.ingest.ingested import Ingested
+from medhelm_spark.stages.ingest.stage import ingest
 
 
 def import_scenario(

@@ -15,8 +15,8 @@ from medhelm_spark.domain.policy import Standing
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.ingest.ingested import Ingested
 from medhelm_spark.stages.ingest.lowering import lowered
-from medhelm_spark.stages.ingest.stage import Ingested
 from tests.cards import NOTES
 from tests.rewriting import rewritable
 from tests.spark.conftest import PUBLIC, Site, calls, questions

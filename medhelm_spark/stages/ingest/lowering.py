@@ -23,7 +23,7 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.governance.levels import strictness_sql
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.ingest.stage import Ingested
+from medhelm_spark.stages.ingest.ingested import Ingested
 from medhelm_spark.stages.run_stage import Written, run_stage
 
 DERIVED = ("perturbed ", LOWERED_SOURCE)

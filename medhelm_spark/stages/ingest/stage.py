@@ -7,39 +7,33 @@ refused: what was written of it never becomes current.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel, strictest
-from medhelm_spark.domain.history import History
-from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.scenario import (
     Instance,
     Quarantined,
     ScenarioCard,
     ScenarioVersion,
-    Split,
 )
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import DataError
 from medhelm_spark.governance.levels import level_sql, strictness_sql
-from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.lake.views import output_of
 from medhelm_spark.scenarios import (
     LEFT_OUT,
     Pins,
     Record,
     fingerprint_records,
     parse_records,
-    parser_of,
 )
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.held import raised_cards
 from medhelm_spark.stages.ingest.histories import not_drawn
+from medhelm_spark.stages.ingest.ingested import Ingested, parse_hash, unchanged
 from medhelm_spark.stages.ingest.pins import keep_new, pins_of
 from medhelm_spark.stages.ingest.sources import located, read, size_of
 from medhelm_spark.stages.ingest.unchanged import (
@@ -54,11 +48,7 @@ from medhelm_spark.stages.run_stage import Written, run_stage
 
 ROWS_PER_FILE = 1 << 40
 BYTES_PER_ROW = 1024
-QUARANTINED = "quarantined:"
-READ, LEFT, IDENTICAL, NOT_DRAWN = "read", "left out", "identical merged", "not drawn"
-"""Counts of a data version's record beside its splits and what was quarantined."""
 SHOWN_FILES = 3
-SPLITS = frozenset(Split)
 
 SUMMARY = f"""
 SELECT scenario_name, split, reason, CAST(sum(rows) AS BIGINT) AS rows,
@@ -143,55 +133,6 @@ def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ingested:
-    """A scenario's data version, the size of each of its splits, and what was refused and why.
-
-    `read` counts the records of its source. `left_out` are those that the card's rules leave out,
-    `identical` the instances that are another one again, and `not_drawn` the records of files of
-    which only some are drawn.
-
-    `access_level` is the strictest of its rows. `is_unreviewed`: somebody lowered it on record, and
-    nobody else approved: its text stays on local. `is_stated`: a person said what its level is.
-    """
-
-    data_version: str
-    splits: Mapping[str, int]
-    bad: Mapping[str, int] = field(default_factory=dict)
-    access_level: AccessLevel = AccessLevel.PRIVATE
-    is_unreviewed: bool = False
-    is_stated: bool = False
-    read: int = 0
-    left_out: int = 0
-    identical: int = 0
-    not_drawn: int = 0
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """As they stand in the run record."""
-        refused = {f"{QUARANTINED}{why}": rows for why, rows in self.bad.items()}
-        passed = {LEFT: self.left_out, IDENTICAL: self.identical, NOT_DRAWN: self.not_drawn}
-        passed = {name: rows for name, rows in passed.items() if rows}
-        return {**self.splits, **refused, READ: self.read, **passed}
-
-    @property
-    def account(self) -> str:
-        """Where every record went, in a line: `read 175 = 171 kept + 4 identical merged`.
-
-        >>> Ingested(data_version="v", splits={"test": 3}, bad={"empty_id": 1}, read=4).account
-        'read 4 = 3 kept (3 test) + 1 quarantined (1 empty_id)'
-        """
-        kept, bad = sum(self.splits.values()), sum(self.bad.values())
-        parts = [f"{kept:,} kept ({_listed(self.splits)})"]
-        parts += [f"{bad:,} quarantined ({_listed(self.bad)})"] if bad else []
-        parts += [f"{self.left_out:,} left out by the card's rules"] if self.left_out else []
-        parts += [f"{self.identical:,} {IDENTICAL}"] if self.identical else []
-        parts += [f"{self.not_drawn:,} {NOT_DRAWN}"] if self.not_drawn else []
-        made = kept + bad + self.left_out + self.identical + self.not_drawn
-        several = "" if made == self.read else f", which make {made:,}"
-        return f"read {self.read:,}{several} = {' + '.join(parts)}"
-
-
 def ingest(
     ctx: Context,
     cards: Sequence[ScenarioCard],
@@ -239,7 +180,7 @@ def _ingest(
     given = {name: card for name, card in located_cards.items() if name not in published}
     located_cards |= raised_cards(ctx, given, lowered)
     hashes = {name: source_hash(card, before[name]) for name, card in located_cards.items()}
-    sizes = _unchanged(ctx, located_cards, hashes)
+    sizes = unchanged(ctx, located_cards, hashes)
     read_anew = {name: card for name, card in located_cards.items() if name not in sizes}
     sizes |= _first_pass(ctx, read_anew) if read_anew else {}
     for name, new in new_pins.items():
@@ -264,23 +205,6 @@ def _ingest(
     for name in located_cards:
         ctx.say(f"{INGEST.name}: {name} {sizes[name].account}")
     return sizes
-
-
-def _unchanged(
-    ctx: Context, cards: Mapping[str, ScenarioCard], hashes: Mapping[str, str | None]
-) -> dict[str, Ingested]:
-    """What the lake holds of cards whose files' bytes and rules are those of a data version."""
-    wanted = {(name, parse_hash(cards[name]), of) for name, of in hashes.items() if of}
-    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion) if wanted else []
-    held = {
-        row.data_version: row
-        for row in rows
-        if (row.scenario_name, row.card_hash, row.source_hash) in wanted
-    }
-    return {
-        held[version].scenario_name: _from_record(record, held[version].access_level)
-        for version, record in ctx.finished(INGEST, held).items()
-    }
 
 
 def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, Ingested]:
@@ -310,10 +234,6 @@ def _ingested(card: ScenarioCard, summaries: Sequence[Summary], undrawn: int) ->
     )
 
 
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{rows:,} {name}" for name, rows in sorted(counts.items()))
-
-
 def _write(
     ctx: Context,
     cards: Mapping[str, ScenarioCard],
@@ -321,7 +241,7 @@ def _write(
     write_id: str,
 ) -> None:
     versions = {name: held.data_version for name, held in data.items()}
-    size = sum(map(_size, data.values()))
+    size = sum(held.size for held in data.values())
     with ctx.metered(f"{INGEST.name}: instances", size) as watch:
         instances = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
         if any(held.identical for held in data.values()):
@@ -352,78 +272,6 @@ def _refuse_moved(
         if held.data_version != data[name].data_version:
             tables = ", ".join(map(repr, loose_tables(cards[name])))
             raise changed(f"scenario {name!r}: table {tables}")
-
-
-def _size(held: Ingested) -> int:
-    return sum(held.splits.values())
-
-
-def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
-    """The newest data version that the lake holds for each card as it parses now.
-
-    An imported card's is the one that it names.
-    """
-    known = {card.source.data_version: card.name for card in cards if card.source.data_version}
-    hashes = {card.name: parse_hash(card) for card in cards if not card.source.data_version}
-    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion) if cards else []
-    known |= {
-        row.data_version: row.scenario_name
-        for row in rows
-        if hashes.get(row.scenario_name) == row.card_hash
-    }
-    levels = {row.data_version: row.access_level for row in rows}
-    stated = {row.data_version for row in rows if row.level_stated_by}
-    finished = sorted(ctx.finished(INGEST, known).values(), key=lambda record: record.finished_at)
-    return {
-        known[record.unit_id]: replace(
-            _from_record(record, levels.get(record.unit_id, AccessLevel.PRIVATE)),
-            is_stated=record.unit_id in stated,
-        )
-        for record in finished
-    }
-
-
-def _from_record(record: RunRecord, level: AccessLevel) -> Ingested:
-    """A data version as its run record counts it: `Ingested.counts` the other way round."""
-    counts = record.counts
-    return Ingested(
-        data_version=record.unit_id,
-        splits={split: n for split, n in counts.items() if split in SPLITS},
-        bad={
-            name.removeprefix(QUARANTINED): n
-            for name, n in counts.items()
-            if name.startswith(QUARANTINED)
-        },
-        read=counts.get(READ, 0),
-        left_out=counts.get(LEFT, 0),
-        identical=counts.get(IDENTICAL, 0),
-        not_drawn=counts.get(NOT_DRAWN, 0),
-        access_level=level,
-    )
-
-
-def held_names(reader: Reader, cards: Iterable[ScenarioCard]) -> set[str]:
-    """The names of those cards of which a lake holds data as they parse now, without Spark."""
-    hashes = {card.name: parse_hash(card) for card in cards}
-    rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
-    return {row.scenario_name for row in rows if hashes.get(row.scenario_name) == row.card_hash}
-
-
-def parse_hash(card: ScenarioCard) -> str:
-    """Changes when the card would make other instances of the same records."""
-    rules = (card.keep, card.drop, card.variants)
-    merged = ["merge_identical"] if card.merge_identical else []
-    parts = (INGEST.version, card.shape, card.fields, card.options, card.access_level)
-    version = parser_of(card).version
-    history = [_as_made(card.source.history)] if card.source.history else []
-    more = (*(rules if any(rules) else ()), *([version] if version else ()), *history, *merged)
-    return content_id(*parts, *more)
-
-
-def _as_made(history: History) -> dict[str, object]:
-    """How a history is made, wherever its events come from."""
-    made = asdict(replace(history, files=(), tables=()))
-    return {name: value for name, value in made.items() if name != "tables"}
 
 
 def _refuse(card: ScenarioCard, summaries: Sequence[Summary], left_out: int) -> None:
@@ -465,7 +313,7 @@ def _version(
         main_metric=card.main_metric,
         main_split=card.main_split.value,
         verified=card.verified,
-        num_instances=_size(held),
+        num_instances=held.size,
         num_quarantined=sum(held.bad.values()),
         source=card.source.table or card.source.dataset or card.source.format,
         level_stated_by=stated_by,

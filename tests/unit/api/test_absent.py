@@ -13,7 +13,7 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.cli import main
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.stages.ingest.stage import parse_hash
+from medhelm_spark.stages.ingest.ingested import parse_hash
 from tests.cards import NOTES
 from tests.exports import instance, kept
 from tests.unit.leaderboard.planted import ingested

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.cli import main
 from medhelm_spark.helm.site import load_site
 from medhelm_spark.stages.decide import ALLOWING
-from medhelm_spark.stages.ingest.stage import parse_hash
+from medhelm_spark.stages.ingest.ingested import parse_hash
 from tests.unit.leaderboard.planted import ingested
 
 CONF = """
