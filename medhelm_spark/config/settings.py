@@ -130,8 +130,8 @@ def load_settings(
         refuse_misnamed(site)
     paths += [site] if site and site.is_file() else []
     merged = _SettingsFile()
-    found = PLATFORM if environ.get(PLATFORM) else "found on this machine"
-    places = {"platform": found}
+    origin = PLATFORM if environ.get(PLATFORM) else "found on this machine"
+    places = {"platform": origin}
     for path in paths:
         file = load_yaml(path, _SettingsFile)
         check_spark_secrets(file.spark, str(path))
