@@ -78,7 +78,7 @@ def model(
 def scored(states: list[RequestState], rule: IncompleteJury) -> Values:
     """The jury score of every answer by this rule."""
     rows = METRICS["jury_score"].fn(states, {"incomplete_jury": rule.value})
-    return {one.instance_id: row[0].value for one, row in zip(states, rows, strict=True)}
+    return np.array([row[0].value for row in rows], np.float64)  # None becomes NaN
 
 
 def is_false_win(difference: PairedDifference) -> bool:

@@ -526,21 +526,32 @@ class Evaluation:
     @at_work
     def compare(
         self,
-        first: str,
-        second: str,
-        *,
+        *models: str,
         suite: str | None = None,
         release: str | None = None,
-        scenario: str | None = None,
+        scenario: str | Sequence[str] | None = None,
+        margin: float | None = None,
     ) -> Comparison:
-        """Two models on the same instances, by scenario.
+        """Models on the same instances, by scenario: one decision a row, regressions first.
+
+        p-values are adjusted for all that is asked at once: by Holm for the primary endpoints that
+        the suite file declares, by Benjamini and Hochberg for the others.
+
+        Args:
+            models: their names or deployments, each compared with each later one (none: all).
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            scenario: the scenarios to compare on (None: all).
+            margin: a difference too small to matter, in the metric's own units: whether a model is
+                not inferior, or equivalent, is told beside it (None: that of the suite file).
 
         Raises:
             UnknownNameError: a model or scenario is not on the board.
-            ConfigError: both are the same model.
+            ConfigError: the same model twice, a single one, or a margin that is not above 0.
         """
         runs = self._runs(suite, release)
-        return compared(self._workspace, runs, first, second, scenario=scenario)
+        scenarios = [scenario] if isinstance(scenario, str) else list(scenario or ())
+        return compared(self._workspace, runs, models, scenarios=scenarios, margin=margin)
 
     @at_work
     def instances(

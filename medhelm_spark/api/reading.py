@@ -1,41 +1,65 @@
 """What is read beside a board: two models on the same instances, the answers behind a number."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from medhelm_spark.api.names import check_known
-from medhelm_spark.api.results import Comparison, Instances, turned
+from medhelm_spark.api.results import Comparison, Instances
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import BoardRun, InstanceKey, Only, Order, instances_of, paired
+from medhelm_spark.leaderboard import (
+    BoardRun,
+    InstanceKey,
+    Only,
+    Order,
+    board_of,
+    instances_of,
+    paired,
+    with_all,
+)
+from medhelm_spark.statistics.pairs import regressions_first
 
 
 def compared(
     workspace: Workspace,
     runs: Sequence[BoardRun],
-    first: str,
-    second: str,
+    models: Sequence[str],
     *,
-    scenario: str | None = None,
+    scenarios: Sequence[str] = (),
+    margin: float | None = None,
 ) -> Comparison:
-    """Two models of a board on the same instances, by scenario.
+    """Models of a board on the same instances, each against each later one, by scenario.
 
     Raises:
         UnknownNameError: a model or scenario is not on the board.
-        ConfigError: both are the same model.
+        ConfigError: the same model twice, a single one, or a margin that is not above 0.
     """
-    names = [_deployment_named(name, runs) for name in (first, second)]
-    if names[0] == names[1]:
-        raise ConfigError(f"{first!r} and {second!r} are one model; give two to compare.")
-    both = [run for run in runs if run.run_spec.model_deployment in names]
-    if scenario:
-        both = _of_scenario(scenario, both)
-    pairs = paired(workspace.reader, both, coverage_floor=workspace.coverage_floor)
-    return Comparison(
-        first=names[0],
-        second=names[1],
-        pairs=tuple(pair if pair.first == names[0] else turned(pair) for pair in pairs),
-    )
+    if margin is not None and not (isinstance(margin, int | float) and 0 < margin < math.inf):
+        raise ConfigError(f"margin is {margin!r}; allowed: a number above 0.")
+    names = [_deployment_named(name, runs) for name in models] or [
+        *dict.fromkeys(run.run_spec.model_deployment for run in runs)
+    ]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ConfigError(f"{twice[0]!r} is named twice; give models that differ.")
+    if len(models) == 1:
+        raise ConfigError(f"{models[0]!r} is a single model; give two or more, or none for all.")
+    for scenario in scenarios:
+        check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
+    shown = [
+        run
+        for run in runs
+        if run.run_spec.model_deployment in names
+        and (not scenarios or run.run_spec.scenario_name in scenarios)
+    ]
+    rows = board_of(shown, coverage_floor=workspace.coverage_floor).rows
+    places = {name: place for place, name in enumerate(names)}
+    ordered = sorted(rows, key=lambda row: places[row.model_deployment]) if models else rows
+    pairs = paired(workspace.reader, shown, ordered, pairs=with_all)
+    if margin is not None:
+        pairs = tuple(replace(pair, margin=float(margin)) for pair in pairs)
+    return Comparison(models=tuple(names), pairs=tuple(sorted(pairs, key=regressions_first)))
 
 
 def runs_named(

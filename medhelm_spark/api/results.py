@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from medhelm_spark.leaderboard import (
     instance_details,
 )
 from medhelm_spark.leaderboard.disclosures import Disclosure
+from medhelm_spark.render import comparison
 from medhelm_spark.render.answers import answer_text, answers_text, end_of, start_of
 from medhelm_spark.render.board import render
 from medhelm_spark.render.disclosures import render_disclosures
@@ -39,7 +40,8 @@ from medhelm_spark.render.models import render_models
 from medhelm_spark.render.robustness import render_robustness
 from medhelm_spark.render.table import Table, html_table, text_table
 from medhelm_spark.stages.decide import decisions_of
-from medhelm_spark.statistics.board import BoardPair, Leaderboard
+from medhelm_spark.statistics.board import Leaderboard
+from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.robustness import RobustnessRow
 
 if TYPE_CHECKING:
@@ -201,55 +203,33 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The paired differences of two models, `first` less `second`, by scenario."""
+    """Paired differences of models on the same instances, by scenario, regressions first.
 
-    first: str
-    second: str
+    Of each pair the difference is `first` less `second`, in the order in which `models` were named.
+    """
+
+    models: tuple[str, ...]
     pairs: tuple[BoardPair, ...]
 
-    HEADER = (
-        "scenario_name",
-        "metric",
-        "difference",
-        "ci_low",
-        "ci_high",
-        "ci_method",
-        "n",
-        "num_dropped",
-        "p_value",
-    )
+    HEADER = comparison.FIELDS
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One per scenario: the difference, its 95 % interval, the pairs it rests on, its p."""
-        for pair in self.pairs:
-            difference = pair.difference
-            values = (
-                pair.scenario_name,
-                pair.main_metric,
-                difference.mean_difference,
-                difference.ci_low,
-                difference.ci_high,
-                difference.ci_method.value,
-                difference.n,
-                difference.num_dropped,
-                difference.p_value,
-            )
-            yield dict(zip(self.HEADER, values, strict=True))
+        """One per scenario and two models: decision, difference, interval, what it rests on."""
+        yield from map(comparison.record, self.pairs)
+
+    def render(self, output_format: str = "table") -> str:
+        """The comparison as text: `table`, `json`, `csv`, `md` or `html`."""
+        return comparison.render(self.pairs, output_format)
 
     def to_pandas(self) -> "pd.DataFrame":
         """The rows as a DataFrame."""
         return _frame(list(self.rows()), self.HEADER)
 
     def __str__(self) -> str:
-        return _shown(self.HEADER, self.rows(), self._title)
+        return self.render()
 
     def _repr_html_(self) -> str:
-        rows = [_texts(row.values()) for row in self.rows()]
-        return html_table(self.HEADER, rows, [self._title])
-
-    @property
-    def _title(self) -> str:
-        return f"{self.first} less {self.second}, on the same instances"
+        return self.render("html")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -550,15 +530,6 @@ class InitializedBenchmark:
     def _note(self) -> str:
         answers = f", answers {', '.join(self.labels)}" if self.labels else ""
         return f"{self.folder}: {counted(self.rows, 'row')}{answers}; {self.next_command}"
-
-
-def turned(pair: BoardPair) -> BoardPair:
-    """The same difference, second less first."""
-    held = pair.difference
-    ends = (held.ci_low, held.ci_high, held.mean_difference)
-    low, high, mean = (None if end is None else -end for end in ends)
-    difference = replace(held, mean_difference=mean, ci_low=high, ci_high=low)
-    return replace(pair, first=pair.second, second=pair.first, difference=difference)
 
 
 def _shown(header: Sequence[str], rows: Iterable[Mapping[str, Any]], note: str) -> str:

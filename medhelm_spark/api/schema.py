@@ -1,6 +1,7 @@
 """The board as HELM's schema file wants it, and what the file asks for that is not here."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted, first_of
@@ -19,10 +20,10 @@ def load_board(
     release: str | None = None,
 ) -> Leaderboard:
     """The board of these runs of a suite or release, with paired differences and what it lacks."""
-    floor, reader = workspace.coverage_floor, workspace.reader
+    reader = workspace.reader
     left_out = left_out_of(reader, choose(reader, suite, release))
-    pairs = paired(reader, runs, coverage_floor=floor)
-    return board_of(runs, pairs, left_out, coverage_floor=floor)
+    board = board_of(runs, left_out, coverage_floor=workspace.coverage_floor)
+    return replace(board, pairs=paired(reader, runs, board.rows))
 
 
 def shown_runs(

@@ -66,6 +66,27 @@ def verifying(parser: ArgumentParser) -> None:
     add("--release", type=release_name, required=True, metavar="NAME", help="the release")
 
 
+def comparing(parser: ArgumentParser) -> None:
+    """Which models to compare on what."""
+    add = parser.add_argument
+    add(
+        "--models",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="models or deployments, each compared with each later one (default: all)",
+    )
+    add("--scenario", nargs="+", metavar="NAME", help="only on these scenarios")
+    add(
+        "--margin",
+        type=float,
+        metavar="DIFFERENCE",
+        help="a difference too small to matter, in the metric's units: says what is not inferior "
+        "and what is equivalent (default: the suite file's)",
+    )
+    form(parser)
+
+
 def board(parser: ArgumentParser) -> None:
     """In which form to show a board."""
     add = parser.add_argument

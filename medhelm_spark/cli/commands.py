@@ -257,6 +257,19 @@ def leaderboard(args: Namespace) -> int:
     return 0
 
 
+def compare(args: Namespace) -> int:
+    """`compare`: models on the same instances, printed or written."""
+    shown = evaluation(args).compare(
+        *args.models,
+        suite=args.suite,
+        release=args.release,
+        scenario=args.scenario,
+        margin=args.margin,
+    )
+    write_out(shown.render(args.format), args.output_file)
+    return 0
+
+
 def disclosures(args: Namespace) -> int:
     """`disclosures`: what text was sent where, printed or written."""
     text = evaluation(args).disclosures().render(args.format)

@@ -172,6 +172,17 @@ COMMANDS: Mapping[str, Command] = {
             "leaderboard --release 2026-q1 --format csv --output-file board.csv",
         ),
     ),
+    "compare": Command(
+        function=commands.compare,
+        about="Compare models on the same instances: a decision per scenario, with intervals, "
+        "adjusted p-values, wins and losses, and what could be detected; regressions first.",
+        options=(*_PLACES, board_options.which, board_options.comparing),
+        examples=(
+            "compare --suite first",
+            "compare --models vllm/new vllm/old --margin 0.02 --suite first",
+            "compare --release 2026-q1 --format csv --output-file pairs.csv",
+        ),
+    ),
     "answers": Command(
         function=answers,
         about="Print answers with the end of their prompt, references and score, and say which "

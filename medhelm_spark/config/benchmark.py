@@ -1,11 +1,11 @@
 """MedHELM's configurable benchmark: a YAML file, a prompt template and its data make a scenario.
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
-user's own may hold patients), `columns`, `id_column`, `answer_extraction`, `sampling`,
-`prompt_variants`, `perturbations`, `category` and `subcategory`. Paths are looked for beside the
-YAML, then in the working directory. Mistakes that these files and the header of a csv show are
-refused here, before a model is loaded; the columns of tables and of other files where they are
-read (`api.own_columns`).
+user's own may hold patients), `columns`, `id_column`, `cluster_column`, `answer_extraction`,
+`sampling`, `prompt_variants`, `perturbations`, `category` and `subcategory`. Paths are looked for
+beside the YAML, then in the working directory. Mistakes that these files and the header of a csv
+show are refused here, before a model is loaded; the columns of tables and of other files where they
+are read (`api.own_columns`).
 """
 
 import re
@@ -95,6 +95,7 @@ class _BenchmarkFile:
     access_level: AccessLevel = AccessLevel.PRIVATE
     columns: Mapping[str, str] = field(default_factory=dict)
     id_column: str | None = None
+    cluster_column: str | None = None
     answer_extraction: AnswerExtraction | None = None
     prompt_variants: tuple[_VariantEntry, ...] = ()
     perturbations: tuple[str, ...] = ()
@@ -268,7 +269,8 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
 
 def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:
     """Refuse names in `columns` that nothing asks for: they may be the data's own, put first."""
-    known = dict.fromkeys((*columns, *KNOWN_COLUMNS, *filter(None, [file.id_column])))
+    named = filter(None, [file.id_column, file.cluster_column])
+    known = dict.fromkeys((*columns, *KNOWN_COLUMNS, *named))
     for name, own in file.columns.items():
         if name not in known:
             raise UnknownNameError("column", name, known, where=f"{path}: columns")
@@ -343,6 +345,8 @@ def _check_header(
     require_columns(present, own(columns), dataset, f"the template {file.prompt_file}")
     if file.id_column:
         require_columns(present, own([file.id_column]), dataset, "id_column")
+    if file.cluster_column:
+        require_columns(present, own([file.cluster_column]), dataset, "cluster_column")
     if comparing:
         require_columns(present, own([ANSWER_COLUMN]), dataset, f"metric {comparing}")
     require_columns(present, list(file.columns.values()), dataset, "columns")
@@ -370,6 +374,7 @@ def _card(
         access_level=file.access_level,
         source=source,
         shape="tabular",
+        fields={"cluster": file.cluster_column} if file.cluster_column else {},
         options={"template": template, **options},
         adapter_spec=_adapter_spec(file.max_tokens),
         metrics=_metrics(file),

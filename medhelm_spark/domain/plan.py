@@ -29,11 +29,13 @@ class ResolvedAnnotator:
 class PrimaryEndpoint:
     """What a suite is run to learn, declared before it is run: a scenario, and by which stat.
 
-    Without `metric` it is the scenario's main metric.
+    Without `metric` it is the scenario's main metric. `margin` is a difference too small to matter,
+    in the metric's own units.
     """
 
     scenario: str
     metric: str | None = None
+    margin: float | None = None
 
 
 WordList = Mapping[str, tuple[str, ...]]

@@ -270,7 +270,7 @@ class RequestState(EvaluationKey):
     where there is no answer (`failure` says why, None there means never asked or not imported).
     Their texts are the answers that the RunSpec's extraction read. `unreadable` says whether it
     found none, and is None where there was nothing to find. `medhelm` are the completions as
-    MedHELM would have got them, None where that cannot be told.
+    MedHELM would have got them, None where that cannot be told. `cluster_id` is the instance's.
     """
 
     split: str
@@ -288,3 +288,4 @@ class RequestState(EvaluationKey):
     verdicts: tuple[Verdict, ...] = ()
     unreadable: bool | None = None
     medhelm: tuple[Completion, ...] | None = None
+    cluster_id: str | None = None

@@ -66,7 +66,8 @@ class Instance:
     `source_id` is the data set's own id and counts as clinical text. `messages` is empty unless
     the input is a conversation, in which case `input` holds its last user turn. `text_hashes` are
     hashes of its texts, whole and by column of its record: by them the lake knows text that it
-    holds already.
+    holds already. `cluster_id` is a hash of what it shares with other instances (a patient, a
+    note), None where the card names no such column.
     """
 
     instance_id: str
@@ -83,6 +84,7 @@ class Instance:
     extra_data: Mapping[str, str] = field(default_factory=dict)
     perturbation: str = ""
     text_hashes: tuple[int, ...] | None = None
+    cluster_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,8 @@ class ScenarioVersion:
 
     `access_level` is the strictest of its instances. `level_stated_by` is the operating system's
     user who said what it is, None where the card says so. `source_hash` is of the files' bytes and
-    of how they are read, None where they are not files at hand.
+    of how they are read, None where they are not files at hand. `cluster_column` is the column by
+    which instances belong together.
     """
 
     scenario_name: str
@@ -125,6 +128,7 @@ class ScenarioVersion:
     source: str
     level_stated_by: str | None = None
     source_hash: str | None = None
+    cluster_column: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

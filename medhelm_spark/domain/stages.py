@@ -109,7 +109,7 @@ SCORE = Stage(
 )
 SUMMARIZE = Stage(
     name="summarize",
-    version="3",
+    version="4",
     about="Means, counts and intervals of a RunSpec's scores.",
     reads=("per_instance_stats", "runs"),
     writes=("stats", "runs"),

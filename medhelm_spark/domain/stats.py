@@ -37,10 +37,14 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerInstanceStats(EvaluationKey):
-    """Row of `per_instance_stats`: all stats of one evaluation key, as HELM keeps them."""
+    """Row of `per_instance_stats`: all stats of one evaluation key, as HELM keeps them.
+
+    `cluster_id` is the instance's: rows that share it are no independent tries.
+    """
 
     split: str
     stats: tuple[Score, ...]
+    cluster_id: str | None = None
 
 
 class IntervalMethod(StrEnum):
@@ -48,7 +52,11 @@ class IntervalMethod(StrEnum):
 
     WILSON: of a share of 0/1 values. MOVER: of a mean of independent shares, from Wilson's
     of each. BOUNDED_SCORE: of a mean on a scale with two ends. T: Student's, where an end is open.
-    BONETT_PRICE: of a paired difference of 0/1 values. BOOTSTRAP: percentiles of a run-level stat
+    CLUSTERED: of a mean of clustered answers on a scale with two ends, from its cluster-robust
+    standard error; CLUSTERED_T the same where an end is open, and of clustered differences.
+    BONETT_PRICE: of a paired difference of 0/1 values. CONDITIONAL: the same with the end next to
+    0 from the mid-p interval of McNemar's test, where Bonett and Price's would disagree with the
+    test. BOOTSTRAP: percentiles of a run-level stat
     with an open end, and of means in lakes that are older than BOUNDED_SCORE. NONE: there is no
     interval.
     """
@@ -57,7 +65,10 @@ class IntervalMethod(StrEnum):
     MOVER = "mover"
     BOUNDED_SCORE = "bounded_score"
     T = "t"
+    CLUSTERED = "clustered"
+    CLUSTERED_T = "clustered_t"
     BONETT_PRICE = "bonett_price"
+    CONDITIONAL = "conditional"
     BOOTSTRAP = "bootstrap"
     NONE = "none"
 
@@ -72,7 +83,10 @@ _LABELS = {
     IntervalMethod.MOVER: "MOVER over independent parts",
     IntervalMethod.BOUNDED_SCORE: "score interval of a mean on a bounded scale",
     IntervalMethod.T: "Student's t",
+    IntervalMethod.CLUSTERED: "score interval with a cluster-robust standard error",
+    IntervalMethod.CLUSTERED_T: "t with a cluster-robust standard error",
     IntervalMethod.BONETT_PRICE: "Bonett and Price's of paired 0/1 values",
+    IntervalMethod.CONDITIONAL: "the same, its end next to 0 from the mid-p McNemar test",
     IntervalMethod.BOOTSTRAP: "percentiles of a bootstrap",
     IntervalMethod.NONE: "no interval",
 }
@@ -120,6 +134,12 @@ class Stat:
     Of the rows without a value, `num_model_failures` are the model's own doing (TOO_LONG) and
     `num_unscorable` the data's: there is no reference, or the stat does not apply. None where it is
     not told: in older lakes, of whole runs, of comparisons with perturbed copies.
+
+    `num_clusters` is how many clusters the scored rows make, None where the card names no cluster
+    column. `standard_error` is the mean's, cluster-robust where there are clusters; None of a
+    single answer or cluster, of whole runs, and in older lakes. `draws` are bootstrap means of the
+    run's main metric (`statistics.bootstrap`): the same place is the same resample in all runs over
+    the same instances, so that ranks rest on paired differences.
     """
 
     run_spec_id: str
@@ -139,6 +159,9 @@ class Stat:
     comparability: Mapping[str, str] | None = None
     num_model_failures: int | None = None
     num_unscorable: int | None = None
+    num_clusters: int | None = None
+    standard_error: float | None = None
+    draws: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,8 +61,7 @@ class Selection:
     num_train_trials: int | None = None
     num_trials: int | None = None
     jury: Jury | None = None
-    primary_endpoint: PrimaryEndpoint | None = None
-    margin: float | None = None
+    primary_endpoints: Sequence[PrimaryEndpoint] = ()
     sampling: Sampling | None = None
     compat: bool = False
     listed: frozenset[str] | None = None
@@ -114,11 +113,12 @@ def expand(
 
 def _check_primary(selection: Selection, runs: Iterable[ResolvedRun]) -> None:
     """Refuse a primary endpoint that no run answers; groups may leave it out on purpose."""
-    primary, names = selection.primary_endpoint, {run.card.name for run in runs} | selection.absent
-    if primary and primary.scenario not in names and not selection.groups_to_run:
-        raise UnknownNameError(
-            "scenario", primary.scenario, names, where="the suite file's primary_endpoint"
-        )
+    names = {run.card.name for run in runs} | selection.absent
+    for primary in selection.primary_endpoints:
+        if primary.scenario not in names and not selection.groups_to_run:
+            raise UnknownNameError(
+                "scenario", primary.scenario, names, where="the suite file's primary_endpoint"
+            )
 
 
 def check_imported(entry: RunEntry, registry: Registry) -> None:
@@ -173,7 +173,9 @@ def _expand_entry(
     groups = (*(card.groups or (scenario.card.name,)), *entry.groups)
     if selection.groups_to_run and not set(groups) & set(selection.groups_to_run):
         return
-    card, is_primary = _with_endpoint(card, selection.primary_endpoint)
+    primary = _endpoint_of(card, selection.primary_endpoints)
+    if primary and primary.metric:
+        card = replace(card, main_metric=primary.metric)
     judged = replace(scenario, card=card, jury=selection.jury or scenario.jury)
     annotators = _annotators(judged, entry, registry, folders)
     metrics = with_jury(card.metrics, annotators, registry.policy.comparison)
@@ -191,8 +193,8 @@ def _expand_entry(
             annotators=annotators,
             groups=tuple(dict.fromkeys(groups)),
             where=entry.where,
-            is_primary=is_primary,
-            margin=selection.margin if is_primary else None,
+            is_primary=primary is not None if selection.primary_endpoints else None,
+            margin=primary.margin if primary else None,
             is_listed=selection.is_listed(entry.where),
             part_of=whole_of(scenario.card, entry),
             is_reading_default=scenario.is_reading_default
@@ -202,13 +204,11 @@ def _expand_entry(
         )
 
 
-def _with_endpoint(
-    card: ScenarioCard, primary: PrimaryEndpoint | None
-) -> tuple[ScenarioCard, bool | None]:
-    """The card, read by the endpoint's metric where the suite declares one for its scenario."""
-    if primary is None or primary.scenario != card.name:
-        return card, None if primary is None else False
-    return replace(card, main_metric=primary.metric or card.main_metric), True
+def _endpoint_of(
+    card: ScenarioCard, endpoints: Sequence[PrimaryEndpoint]
+) -> PrimaryEndpoint | None:
+    """The endpoint that the suite declares for the card's scenario."""
+    return next((each for each in endpoints if each.scenario == card.name), None)
 
 
 def _for_model(entry: RunEntry, deployment: Deployment, registry: Registry) -> RunEntry:

@@ -22,7 +22,8 @@ class SuiteFile:
 
     `models_to_run`, `max_eval_instances` and `num_train_trials` yield to the flags. The jury of
     `jury_config_path` judges every scenario that judges score, unless a run entry names another.
-    `margin` is a difference of the primary endpoint's metric, in its own units. `repeats` is how
+    `primary_endpoints` are the questions that were declared beforehand; a file that has one writes
+    `primary_endpoint` and `margin`. `repeats` is how
     often each request is asked: the adapter's `num_trials`, unless a run entry has its own.
     """
 
@@ -35,8 +36,16 @@ class SuiteFile:
     repeats: int | None = None
     jury_config_path: str | None = None
     primary_endpoint: PrimaryEndpoint | None = None
+    primary_endpoints: tuple[PrimaryEndpoint, ...] = ()
     margin: float | None = None
     sampling: Sampling | None = None
+
+    @property
+    def endpoints(self) -> tuple[PrimaryEndpoint, ...]:
+        """All primary endpoints, with their margins."""
+        if self.primary_endpoint is None:
+            return self.primary_endpoints
+        return (replace(self.primary_endpoint, margin=self.primary_endpoint.margin or self.margin),)
 
 
 def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tuple[RunEntry, ...]]:
@@ -69,8 +78,18 @@ def _check_numbers(suite: SuiteFile, path: Path) -> None:
         raise ConfigError(
             f"{path}: repeats is {suite.repeats!r}; allowed: a whole number of at least 1."
         )
-    if suite.margin is not None and suite.margin <= 0:
-        raise ConfigError(f"{path}: margin is {suite.margin!r}; allowed: a number above 0.")
+    if suite.primary_endpoint and suite.primary_endpoints:
+        raise ConfigError(
+            f"{path}: primary_endpoint and primary_endpoints are both given; give the list alone."
+        )
+    margins = {"margin": suite.margin}
+    margins |= {f"margin of {each.scenario!r}": each.margin for each in suite.endpoints}
+    for name, margin in margins.items():
+        if margin is not None and margin <= 0:
+            raise ConfigError(f"{path}: {name} is {margin!r}; allowed: a number above 0.")
+    scenarios = [each.scenario for each in suite.endpoints]
+    if twice := [name for name in dict.fromkeys(scenarios) if scenarios.count(name) > 1]:
+        raise ConfigError(f"{path}: primary_endpoints names scenario {twice[0]!r} twice.")
     if suite.margin is not None and suite.primary_endpoint is None:
         raise ConfigError(f"{path}: margin is one of the primary endpoint; give primary_endpoint.")
 

@@ -18,7 +18,7 @@ from medhelm_spark.leaderboard.instances import (
     run_metric_of,
 )
 from medhelm_spark.leaderboard.left_out import left_out_of
-from medhelm_spark.leaderboard.pairs import paired
+from medhelm_spark.leaderboard.pairs import paired, with_all
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import (
     BoardSource,
@@ -58,4 +58,5 @@ __all__ = [
     "run_metric_of",
     "text_levels",
     "viewer_of",
+    "with_all",
 ]

@@ -1,6 +1,7 @@
 """Boards of runs: cells with paired differences and notes, and the table of robustness."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.left_out import LeftOut
@@ -10,21 +11,17 @@ from medhelm_spark.leaderboard.left_out import left_out_notes, left_out_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import choose
-from medhelm_spark.statistics.board import BoardPair, Leaderboard, build_board
+from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.robustness import RobustnessRow, ordered, with_numbers
 
 
 def board_of(
-    runs: Sequence[BoardRun],
-    pairs: Iterable[BoardPair] = (),
-    left_out: Sequence[LeftOut] = (),
-    *,
-    coverage_floor: float,
+    runs: Sequence[BoardRun], left_out: Sequence[LeftOut] = (), *, coverage_floor: float
 ) -> Leaderboard:
-    """The board of these runs and paired differences; `left_out` is what it lacks."""
+    """The board of these runs without paired differences; `left_out` is what it lacks."""
     cells = (run.cell for run in runs if run.cell)
     absent = left_out_notes(left_out, (run.run_spec.scenario_name for run in runs))
-    return build_board(cells, pairs, (*absent, *_notes(runs)), coverage_floor=coverage_floor)
+    return build_board(cells, (*absent, *_notes(runs)), coverage_floor=coverage_floor)
 
 
 def load_board(
@@ -36,8 +33,8 @@ def load_board(
     """
     source = choose(reader, suite, release)
     runs = load_runs(reader, source)
-    pairs = paired(reader, runs, coverage_floor=coverage_floor)
-    return board_of(runs, pairs, left_out_of(reader, source), coverage_floor=coverage_floor)
+    board = board_of(runs, left_out_of(reader, source), coverage_floor=coverage_floor)
+    return replace(board, pairs=paired(reader, runs, board.rows))
 
 
 _DEFAULT_READINGS = {

@@ -1,60 +1,83 @@
 """Paired differences of a board's models, from the scores of each instance."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
-from medhelm_spark.leaderboard.queries import stat_column
 from medhelm_spark.leaderboard.runs import BoardRun
-from medhelm_spark.statistics.board import BoardPair, build_board
+from medhelm_spark.leaderboard.scores import SideBySide, side_by_side
+from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
+from medhelm_spark.statistics.board import BoardRow
+from medhelm_spark.statistics.bootstrap import DRAWS, measure_draws
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.paired import paired_difference
+from medhelm_spark.statistics.paired import (
+    PairedDifference,
+    bootstrapped_difference,
+    paired_difference,
+)
+from medhelm_spark.statistics.pairs import BoardPair, adjusted
 
 ROWS_AT_ONCE = 200_000
 """Rows of `per_instance_stats` read together: one column of the board at least."""
 
 _SCORES = """
-SELECT run_spec_id, instance_id, split, stats FROM ({scores}) s
+SELECT run_spec_id, instance_id, train_trial_index, trial_index, split, cluster_id, stats
+FROM ({scores}) s
 WHERE perturbation = '' AND run_spec_id IN ({units})
 """
 _Column = list[tuple[BoardRun, BoardCell, str]]
 """Runs of one scenario, each with its cell and the name of its row."""
 
-_Values = dict[str, float | None]
+_Pairs = Callable[[Sequence[int]], Iterable[tuple[int, int]]]
+"""Which places of a column are compared, the better-ranked one first."""
+
+
+def with_best(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The best-ranked row against each other one."""
+    return ((places[0], other) for other in places[1:])
+
+
+def with_all(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Every row against every other one."""
+    return combinations(places, 2)
 
 
 def paired(
-    reader: Reader, runs: Iterable[BoardRun], *, coverage_floor: float
+    reader: Reader,
+    runs: Iterable[BoardRun],
+    rows: Iterable[BoardRow],
+    *,
+    pairs: _Pairs = with_best,
 ) -> tuple[BoardPair, ...]:
-    """In each column, the board's best-ranked row there against each other one.
+    """In each column, the board's rows on the same instances, with adjusted p-values.
 
     The unit is the instance: several trials of one are averaged, and the parts of a scenario are
-    compared one by one. Left out are runs that were scored again after their cell was made, runs
-    that the board does not rank, and columns of a run-level stat, which no instance has.
+    compared one by one. A stat of whole runs is resampled. Left out are runs that were scored again
+    after their cell was made, and runs that the board does not rank.
     """
     by_id = {run.run_spec.run_spec_id: run for run in runs if run.cell}
-    cells = (run.cell for run in by_id.values() if run.cell)
-    rows = build_board(cells, coverage_floor=coverage_floor).rows
     columns: dict[tuple[str, ...], _Column] = {}
-    for row in rows:
+    for row in rows:  # in the order of their ranks, and so is each column
         for shown in (cell for cell in row.cells if cell and cell.is_counted):
             for cell in shown.parts or (shown,):
                 run = by_id[cell.run_spec_ids[0]]
                 if run.is_current:
                     key = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
                     columns.setdefault(key, []).append((run, cell, row.name))
-    ranks = {row.name: rank for rank, row in enumerate(rows)}
-    return tuple(
+    return adjusted(
         pair
         for batch in _batches([columns[key] for key in sorted(columns)])
-        for pair in _batch_pairs(reader, batch, ranks)
+        for pair in _batch_pairs(reader, batch, pairs)
     )
 
 
@@ -75,56 +98,117 @@ def _batches(columns: Iterable[_Column]) -> Iterator[list[_Column]]:
         yield batch
 
 
-def _batch_pairs(
-    reader: Reader, batch: Sequence[_Column], ranks: Mapping[str, int]
-) -> Iterator[BoardPair]:
+def _batch_pairs(reader: Reader, batch: Sequence[_Column], pairs: _Pairs) -> Iterator[BoardPair]:
     units = literals(run.run_spec.run_spec_id for column in batch for run, _, _ in column)
     sql = _SCORES.format(scores=output_of("per_instance_stats", SCORE), units=units)
     scores = reader.query(sql)
     for column in batch:
-        yield from _column_pairs(scores, column, ranks)
+        yield from _column_pairs(scores, column, pairs)
 
 
-def _column_pairs(
-    scores: pa.Table, column: _Column, ranks: Mapping[str, int]
-) -> Iterator[BoardPair]:
+def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[BoardPair]:
     run, cell, _ = column[0]
-    values = _values(scores, column)
-    if not any(values.values()):
+    units = [held.run_spec.run_spec_id for held, _, _ in column]
+    in_column = pc.and_(
+        pc.is_in(scores["run_spec_id"], pa.array(units)), pc.equal(scores["split"], cell.split)
+    )
+    own = scores.filter(in_column)
+    if not len(own):
         return
-    first, *others = sorted(values, key=lambda model: ranks[model])
-    scale = run.info or UNBOUNDED
-    for second in others:
-        yield BoardPair(
-            scenario_name=run.run_spec.scenario_name,
-            display_name=f"{cell.display_name}: {cell.part}" if cell.part else cell.display_name,
-            main_metric=cell.main_metric,
-            first=first,
-            second=second,
-            difference=paired_difference(values[first], values[second], scale),
+    differ = _of_run(run, cell, own, units) or _of_instances(run, cell, own, units)
+    template = BoardPair(
+        scenario_name=run.run_spec.scenario_name,
+        display_name=f"{cell.display_name}: {cell.part}" if cell.part else cell.display_name,
+        main_metric=cell.main_metric,
+        first="",
+        second="",
+        difference=PairedDifference(n=0, num_dropped=0),
+        category=cell.category,
+        lower_is_better=cell.lower_is_better,
+        is_primary=any(held.is_primary for _, held, _ in column),
+        margin=cell.margin,
+        cluster_column=cell.cluster_column,
+    )
+    for first, second in pairs(range(len(column))):
+        yield replace(
+            template,
+            first=column[first][2],
+            second=column[second][2],
+            difference=differ(first, second),
         )
 
 
-def _values(scores: pa.Table, column: _Column) -> dict[str, _Values]:
-    """By row the value of each instance, the mean of its trials; None where it has none."""
-    models = {run.run_spec.run_spec_id: name for run, _, name in column}
-    cell = column[0][1]
-    in_column = pc.and_(
-        pc.is_in(scores["run_spec_id"], pa.array(sorted(models))),
-        pc.equal(scores["split"], cell.split),
-    )
-    rows = stat_column(scores.filter(in_column), cell.main_metric)
-    trials: dict[str, dict[str, list[float]]] = {model: {} for model in models.values()}
-    lists = (rows[name].to_pylist() for name in ("run_spec_id", "instance_id", "value"))
-    for run_spec_id, instance_id, value in zip(*lists, strict=True):
-        values = trials[models[run_spec_id]].setdefault(instance_id, [])
-        if value is not None:
-            values.append(value)
-    return {
-        model: {key: _mean(values) for key, values in instances.items()}
-        for model, instances in trials.items()
-    }
+_Differ = Callable[[int, int], PairedDifference]
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+def _of_instances(
+    run: BoardRun, cell: BoardCell, scores: pa.Table, units: Sequence[str]
+) -> _Differ:
+    """Differences of a stat that each instance has."""
+    held = side_by_side(scores, units, [cell.main_metric])
+    values, scale = held.values[:, :, 0], run.info or UNBOUNDED
+
+    def differ(first: int, second: int) -> PairedDifference:
+        return paired_difference(values[first], values[second], scale, held.clusters)
+
+    return differ
+
+
+def _of_run(
+    run: BoardRun, cell: BoardCell, scores: pa.Table, units: Sequence[str]
+) -> _Differ | None:
+    """Differences of a stat of the whole run, resampled; None where instances have the stat."""
+    for metric, params in run_metrics_for(run.run_spec.metrics):
+        names = [stat.name for stat in metric.emitted(params)]
+        if cell.main_metric in names:
+            held = side_by_side(scores, units, metric.reads(params), by_trial=True)
+            measured = _Measured(metric, params, names.index(cell.main_metric), held)
+            return measured.difference
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One stat of whole runs, measured over the instances that two of them share."""
+
+    metric: RunMetric
+    params: Params
+    place: int
+    held: SideBySide
+
+    def difference(self, first: int, second: int) -> PairedDifference:
+        """First minus second; without test where a resample has no value."""
+        values = self.held.values[[first, second]]
+        first_whole, second_whole = (~np.isnan(rows).any(axis=1) for rows in values)
+        both = first_whole & second_whole
+        n, dropped = int(both.sum()), int((first_whole ^ second_whole).sum())
+        if n == 0:
+            return PairedDifference(n=0, num_dropped=dropped)
+        clusters = self.held.clusters
+        labels = np.arange(len(both)) if clusters is None else clusters
+        units = np.unique(labels[both], return_inverse=True)[1]
+        num_clusters = None if clusters is None else int(units.max()) + 1
+        ours, theirs = (self._values(rows[both], units) for rows in values)
+        mean, *drawn = ours - theirs
+        if np.isnan(mean):
+            return PairedDifference(n=n, num_dropped=dropped, num_clusters=num_clusters)
+        if len(drawn) < DRAWS or np.isnan(drawn).any():
+            return PairedDifference(
+                n=n, num_dropped=dropped, mean_difference=float(mean), num_clusters=num_clusters
+            )
+        return bootstrapped_difference(float(mean), np.array(drawn), n, dropped, num_clusters)
+
+    def _values(self, rows: NDArray[np.float64], units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The stat of these rows, then of each resample; NaN for no value.
+
+        Units are resampled alike for all runs.
+        """
+        distinct, place, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+
+        def measure(weights: NDArray[np.int64]) -> Sequence[float | None]:
+            return [self.metric.fn(distinct, weights, self.params)[self.place]]
+
+        hashes = units.astype(np.uint64)
+        drawn = measure_draws(measure, hashes, place.reshape(-1), len(distinct)) or []
+        values = [measure(counts)[0], *(value for (value,) in drawn)]
+        return np.array(values, np.float64)  # None becomes NaN

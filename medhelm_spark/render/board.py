@@ -1,27 +1,40 @@
 """A leaderboard as a report: the means, the paired differences, and every number as data."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import fields
 
+from medhelm_spark.render import comparison
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table, interval_text, number_text
-from medhelm_spark.statistics.board import BoardColumn, BoardPair, BoardRow, Leaderboard
+from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.paired import PairedDifference
+from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
+from medhelm_spark.statistics.tiers import Standing
 
 EMPTY = "The board is empty: no run has a summary."
-PAIRS_HEADER = ("Benchmark", "First", "Second", "First - second", "n", "Dropped", "p (McNemar)")
+PAIRS_HEADER = (
+    "Benchmark",
+    "First",
+    "Second",
+    "First - second",
+    "n",
+    "p adjusted",
+    "First is",
+)
 PAIRS_TITLE = "Paired differences on the same instances"
 BELOW_FLOOR = "under the floor"
-SMALLEST_P = 0.001
 
 # Of a cell's fields these are used to arrange the board, or written by `_cell_record` as text.
-_NOT_AS_IS = ("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids")
+_NOT_AS_IS = ("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids", "draws")
 _CELL_FIELDS = tuple(field.name for field in fields(BoardCell) if field.name not in _NOT_AS_IS)
 _COMPUTED = (
     MEDHELM_MEAN_WIN_RATE,
     "rank",
+    "tier",
+    "rank_low",
+    "rank_high",
+    "probability_best",
     "coverage",
     "bound_low",
     "bound_high",
@@ -38,10 +51,8 @@ def render(board: Leaderboard, output_format: str) -> str:
 
 def board_report(board: Leaderboard) -> Report:
     """The board and its paired differences; in CSV the field `record` tells the two apart."""
-    cells, pairs = _cell_records(board), [_pair_record(pair) for pair in board.pairs]
-    pair_fields = [field.name for kind in (BoardPair, PairedDifference) for field in fields(kind)]
-    names = dict.fromkeys(["record", MEAN_WIN_RATE, *_CELL_FIELDS, *_COMPUTED, *pair_fields])
-    names.pop("difference")
+    cells, pairs = _cell_records(board), [comparison.record(pair) for pair in board.pairs]
+    names = dict.fromkeys(["record", MEAN_WIN_RATE, *_CELL_FIELDS, *_COMPUTED, *comparison.FIELDS])
     return Report(
         tables=[_grid(board), *([_pairs_table(board)] if board.pairs else [])],
         content={
@@ -60,16 +71,29 @@ def board_report(board: Leaderboard) -> Report:
 
 
 def _grid(board: Leaderboard) -> Table:
+    tier = ["Tier"] if any(row.standing for row in board.rows) else []
     return Table(
-        header=["Model", "Win rate", *(column.display_name for column in board.columns)],
-        subheader=["", "", *(_metric_text(column) for column in board.columns)],
+        header=["Model", *tier, "Win rate", *(column.display_name for column in board.columns)],
+        subheader=["", *("" for _ in tier), "", *(_metric_text(each) for each in board.columns)],
         rows=[
-            [row.name, number_text(row.mean_win_rate), *map(_cell_text, row.cells)]
+            [
+                row.name,
+                *(standing_text(row.standing) for _ in tier),
+                number_text(row.mean_win_rate),
+                *map(_cell_text, row.cells),
+            ]
             for row in board.rows
         ],
         notes=board.notes,
-        num_fixed=2,
+        num_fixed=2 + len(tier),
     )
+
+
+def standing_text(standing: Standing | None) -> str:
+    """`1 (ranks 1-3)`; `-` for a row that is not ranked."""
+    if standing is None:
+        return "-"
+    return f"{standing.tier} (ranks {standing.rank_low}-{standing.rank_high})"
 
 
 def _metric_text(column: BoardColumn) -> str:
@@ -78,6 +102,7 @@ def _metric_text(column: BoardColumn) -> str:
         "primary endpoint": column.is_primary,
         f"margin {column.margin}": column.margin is not None,
         "lower is better": column.lower_is_better,
+        f"detects {column.detectable or 0:.3f}": column.is_ranked and column.detectable is not None,
     }
     applying = ", ".join(remark for remark, applies in remarks.items() if applies)
     return f"{column.main_metric} ({applying})" if applying else column.main_metric
@@ -95,9 +120,11 @@ def _cell_text(cell: BoardCell | None) -> str:
 
 
 def counts(cell: BoardCell) -> Iterator[str]:
-    """`n=990/1000`, then `cov 0.83` and `unread 0.05` where the share is not 1 or 0."""
+    """`n=990/1000`, `55 clusters`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0."""
     total = f"/{cell.total}" if cell.num_unscored else ""
     yield f"n={cell.count}{total}"
+    if cell.num_clusters:
+        yield f"{cell.num_clusters} clusters"
     if cell.jury_coverage is not None and cell.jury_coverage < 1:
         yield f"cov {cell.jury_coverage:.2f}"
     if cell.unreadable:
@@ -118,27 +145,23 @@ def remarks(cell: BoardCell) -> Iterator[str]:
 
 
 def _pairs_table(board: Leaderboard) -> Table:
-    methods = dict.fromkeys(pair.difference.ci_method for pair in board.pairs)
     return Table(
         header=PAIRS_HEADER,
         rows=[_pair_cells(pair) for pair in board.pairs],
         title=PAIRS_TITLE,
-        notes=[f"Intervals of differences: {'; '.join(method.label for method in methods)}."],
+        notes=[*comparison.notes(board.pairs)],
     )
 
 
 def _pair_cells(pair: BoardPair) -> tuple[str, ...]:
-    result = pair.difference
-    mean = "-" if result.mean_difference is None else f"{result.mean_difference:+.3f}"
-    is_tiny = result.p_value is not None and result.p_value < SMALLEST_P
     return (
-        f"{pair.display_name}: {pair.main_metric}",
+        comparison.benchmark(pair),
         pair.first,
         pair.second,
-        mean + interval_text(result.ci_low, result.ci_high),
-        str(result.n),
-        str(result.num_dropped),
-        f"<{SMALLEST_P}" if is_tiny else number_text(result.p_value),
+        comparison.difference_text(pair.difference),
+        comparison.size_text(pair.difference),
+        comparison.p_text(pair.adjusted_p),
+        pair.decision.value,
     )
 
 
@@ -153,6 +176,14 @@ def _ranking(row: BoardRow) -> dict[str, object]:
         MEAN_WIN_RATE: row.mean_win_rate,
         MEDHELM_MEAN_WIN_RATE: row.medhelm_mean_win_rate,
         "rank": row.rank,
+        **_standing(row.standing),
+    }
+
+
+def _standing(standing: Standing | None) -> dict[str, object]:
+    return {
+        field.name: None if standing is None else getattr(standing, field.name)
+        for field in fields(Standing)
     }
 
 
@@ -178,9 +209,3 @@ def _model_record(row: BoardRow) -> dict[str, object]:
         **_ranking(row),
         "lacks": list(row.lacks),
     }
-
-
-def _pair_record(pair: BoardPair) -> dict[str, object]:
-    record = asdict(pair)
-    difference = record.pop("difference")
-    return {**record, **difference}

@@ -35,7 +35,14 @@ from medhelm_spark.scenarios.parse import (
     hashes_of,
     parse_records,
 )
-from medhelm_spark.scenarios.parsers import PARSERS, Parser, check_card, parser_of, required_columns
+from medhelm_spark.scenarios.parsers import (
+    CLUSTER,
+    PARSERS,
+    Parser,
+    check_card,
+    parser_of,
+    required_columns,
+)
 from medhelm_spark.scenarios.raw_files import check_columns, open_data, shown_column
 from medhelm_spark.scenarios.readers import (
     READERS,
@@ -56,6 +63,7 @@ from medhelm_spark.scenarios.records import (
 from medhelm_spark.scenarios.sources import is_uri, open_source, sha256_of, stamp, verify
 
 __all__ = [
+    "CLUSTER",
     "LAKE_COLUMN",
     "LEFT_OUT",
     "LEVEL_COLUMN",

@@ -10,6 +10,7 @@ from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
 from medhelm_spark.scenarios.levels import file_level, text_hashes
 from medhelm_spark.scenarios.parsers import (
+    CLUSTER,
     EXTRA,
     ID,
     ID_PART,
@@ -63,6 +64,7 @@ class _Parsed(NamedTuple):
     identity: tuple[object, ...]
     fields: Mapping[str, Any]
     access_level: AccessLevel
+    cluster_id: str | None
 
 
 def parse_records(
@@ -125,7 +127,8 @@ def _key(
         source_key = content_id(card.name, parsed.source_id)
         level = parsed.access_level
         stricter = () if level is card.access_level else (level,)
-        content_hash = content_id(*parsed.identity, *stricter)
+        cluster = (CLUSTER, parsed.cluster_id) if parsed.cluster_id else ()
+        content_hash = content_id(*parsed.identity, *stricter, *cluster)
         split = parsed.split.value
     return RecordKey(
         source_key=source_key,
@@ -197,8 +200,9 @@ def _parsed(
     sub_split = content.sub_split or optional_text(record, card, "sub_split")
     identity = _identity(content, extra_data, split, sub_split)
     own = record.access_level or file_level(record.fields)
+    source_id = _source_id(record, card, content, ids, identity)
     return _Parsed(
-        source_id=_source_id(record, card, content, ids, identity),
+        source_id=source_id,
         split=split,
         content=content,
         extra_data=extra_data,
@@ -206,6 +210,7 @@ def _parsed(
         identity=identity,
         fields=record.fields,
         access_level=strictest([card.access_level, own]) if own else card.access_level,
+        cluster_id=_cluster_id(record, card, source_id),
     )
 
 
@@ -257,6 +262,18 @@ def _split(record: Record, card: ScenarioCard) -> Split:
     return split
 
 
+def _cluster_id(record: Record, card: ScenarioCard, source_id: str) -> str | None:
+    """A hash of the record's cluster, never its name; a record without one is alone in its own.
+
+    The parts of a scenario may share clusters: its arguments do not count.
+    """
+    if CLUSTER not in card.fields:
+        return None
+    name = optional_text(record, card, CLUSTER)
+    own = (name,) if name else ("", source_id)
+    return content_id(card.name.partition(":")[0], CLUSTER, *own)
+
+
 def _extra(record: Record, card: ScenarioCard, roles: Sequence[str]) -> dict[str, str]:
     extra = {role.removeprefix(EXTRA): optional_text(record, card, role) for role in roles}
     return {name: text for name, text in extra.items() if text is not None}
@@ -278,6 +295,7 @@ def _instance(parsed: _Parsed, card: ScenarioCard, data_version: str, index: int
         messages=content.messages,
         extra_data=parsed.extra_data,
         text_hashes=text_hashes(content, parsed.fields),
+        cluster_id=parsed.cluster_id,
     )
 
 

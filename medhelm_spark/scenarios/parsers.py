@@ -37,7 +37,8 @@ from medhelm_spark.scenarios.text_shapes import (
 Parse = Callable[[Record, ScenarioCard], ParsedInput]
 ID = "id"
 ID_PART = "id."
-COMMON_ROLES = (ID, "split", "sub_split")
+CLUSTER = "cluster"
+COMMON_ROLES = (ID, "split", "sub_split", CLUSTER)
 EXTRA = "extra."
 NAMED = ".NAME"
 
@@ -46,8 +47,9 @@ NAMED = ".NAME"
 class Parser:
     """A shape: its function, the roles and options of its cards, columns needed beyond roles.
 
-    `parse` raises BadRecord for a bad row. Every shape knows the roles `id`, `split`, `sub_split`
-    and `extra.NAME` besides its own, and `id.NAME` for an id of several columns; `family` begins
+    `parse` raises BadRecord for a bad row. Every shape knows the roles `id`, `split`, `sub_split`,
+    `cluster` (what instances share that are no independent tries: a patient, a note) and
+    `extra.NAME` besides its own, and `id.NAME` for an id of several columns; `family` begins
     further roles of its own, as `option.` does. With a template the roles of `untemplated` may be
     left out, without one they are needed. `made` are columns that the shape itself gives to the
     template. With a changed `version` data is read anew.

@@ -5,7 +5,7 @@ whether all are equal. Which of lowest and highest is the worst is for the summa
 knows each stat's direction. HELM's rule (facts section 11) is the lowest, whatever the stat.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -14,30 +14,41 @@ from pyspark.sql import functions as F
 from medhelm_spark.adaptation.perturbations import perturbation
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, ScoreStatus
+from medhelm_spark.lake.literals import among
 from medhelm_spark.stages.context import Context
 
 LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
 
 VALUES = """
-SELECT run_spec_id, instance_id, train_trial_index, trial_index, split, perturbation,
+SELECT run_spec_id, instance_id, cluster_id, train_trial_index, trial_index, split, perturbation,
        stat.name, stat.value, stat.status
 FROM (SELECT *, explode(stats) AS stat FROM {scored})
 """
 
+# A unit is what is drawn together in a resample: a cluster, or an instance without one. Where
+# nothing is clustered they are collected for the stats that are resampled alone.
 AS_SCORED = f"""
 SELECT run_spec_id, name, split, perturbation,
        CASE WHEN perturbation <> '' THEN '{ComputedOn.PERTURBED}' END AS computed_on,
        value, count(*) AS rows,
        count_if(status = '{ScoreStatus.TOO_LONG}') AS model_failures,
        count_if(status IN ('{ScoreStatus.NO_REFERENCE}', '{ScoreStatus.NOT_APPLICABLE}'))
-         AS unscorable
+         AS unscorable,
+       max(cluster_id) IS NOT NULL AS is_clustered,
+       collect_list(CASE WHEN value IS NOT NULL
+                          AND (cluster_id IS NOT NULL OR perturbation = '' AND @resampled)
+                         THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
 FROM {{values}} GROUP BY run_spec_id, name, split, perturbation, value
 """
 
 # A value that is absent among them makes the worst, and whether they are equal, unknown.
 COMPARED = f"""
-SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, count(*) AS rows
+SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, count(*) AS rows,
+       max(cluster_id) IS NOT NULL AS is_clustered,
+       collect_list(CASE WHEN value IS NOT NULL AND cluster_id IS NOT NULL
+                         THEN xxhash64(cluster_id) END) AS units
 FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, m.single, m.as_wholes,
+             max(v.cluster_id) AS cluster_id,
              min(v.value) AS lowest, max(v.value) AS highest,
              count(v.value) = count(*) AS complete,
              max(CASE WHEN v.perturbation = '' THEN v.value END) AS original,
@@ -134,10 +145,11 @@ def _members(spec: RunSpec) -> Iterator[Member]:
             )
 
 
-def compared(ctx: Context, scored: DataFrame, specs: Iterable[RunSpec]) -> DataFrame:
+def compared(ctx: Context, scored: DataFrame, specs: Sequence[RunSpec]) -> DataFrame:
     """The values of these RunSpecs to summarise, each with how often it occurs; no job is run."""
     values = ctx.lake.query(VALUES, scored=scored)
-    frames = ctx.lake.query(AS_SCORED, values=values)
+    resampled = among("name", (spec.main_metric for spec in specs))
+    frames = ctx.lake.query(AS_SCORED.replace("@resampled", resampled), values=values)
     members = members_of(specs)
     if not members:
         return frames

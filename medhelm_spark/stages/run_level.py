@@ -4,6 +4,7 @@ Equal rows are counted in SQL; what is left of a RunSpec goes to one partition a
 numpy columns there (8 bytes a value), so that neither the driver nor one Spark row holds a run.
 """
 
+import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 
 import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -21,17 +23,27 @@ from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
 from medhelm_spark.metrics.metric import Columns, Shares, Weights
 from medhelm_spark.stages.comparability import StatKeys, keyed
 from medhelm_spark.stages.context import Context
-from medhelm_spark.statistics.intervals import bootstrap_rows, mean_of_shares
+from medhelm_spark.statistics.bootstrap import DRAWS, Units, measure_draws
+from medhelm_spark.statistics.intervals import (
+    MAX_ROWS,
+    bootstrap_rows,
+    mean_of_shares,
+    resampled_interval,
+)
 
 GROUP = ("run_spec_id", "place", "split", "perturbation")
 
 # Names and values apart: their positions are found without a function call per stat.
 OBSERVED = """
-SELECT run_spec_id, place, split, perturbation, values, count(*) AS rows
-FROM (SELECT s.run_spec_id, w.place, s.split, s.perturbation,
+SELECT run_spec_id, place, split, perturbation, values, count(*) AS rows,
+       max(cluster_id) IS NOT NULL AS is_clustered,
+       collect_list(CASE WHEN cluster_id IS NOT NULL OR is_main AND perturbation = ''
+                         THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
+FROM (SELECT s.run_spec_id, w.place, w.is_main, s.split, s.perturbation,
+             s.cluster_id, s.instance_id,
              transform(w.reads, name ->
                get(s.numbers, CAST(array_position(s.names, name) AS INT) - 1)) AS values
-      FROM (SELECT run_spec_id, split, perturbation,
+      FROM (SELECT run_spec_id, split, perturbation, cluster_id, instance_id,
                    stats.name AS names, stats.value AS numbers
             FROM {scored}) s
       JOIN {wanted} w ON w.run_spec_id = s.run_spec_id)
@@ -41,16 +53,23 @@ GROUP BY run_spec_id, place, split, perturbation, values
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The per-instance stats that a RunSpec's run-level metric reads, by the metric's place."""
+    """The per-instance stats that a RunSpec's run-level metric reads, by the metric's place.
+
+    `is_main`: it gives the RunSpec's main metric.
+    """
 
     run_spec_id: str
     place: int
     reads: tuple[str, ...]
+    is_main: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """How many instances of a group have these values of what a run-level metric reads."""
+    """How many instances of a group have these values of what a run-level metric reads.
+
+    `units` are the hashes of the rows' clusters, or instances, where the metric is resampled.
+    """
 
     run_spec_id: str
     place: int
@@ -58,6 +77,8 @@ class Observed:
     perturbation: str
     values: tuple[float | None, ...]
     rows: int
+    is_clustered: bool = False
+    units: tuple[int, ...] = ()
 
 
 def versions(specs: Sequence[MetricSpec]) -> list[str]:
@@ -83,9 +104,15 @@ def run_stats(
     """
     specs = list(specs)
     metrics = {spec.run_spec_id: spec.metrics for spec in specs}
+    mains = {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs}
     trials = {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs}
     wanted = [
-        Wanted(run_spec_id=key, place=place, reads=metric.reads(params))
+        Wanted(
+            run_spec_id=key,
+            place=place,
+            reads=metric.reads(params),
+            is_main=mains[key][0] in {stat.name for stat in metric.emitted(params)},
+        )
         for key, named in metrics.items()
         for place, (metric, params) in enumerate(run_metrics_for(named))
     ]
@@ -95,38 +122,64 @@ def run_stats(
     observed = ctx.lake.query(OBSERVED, scored=scored, wanted=rows)
     partitioned = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
-    summarizer = RunSummarizer(metrics, seed, keys, trials)
+    summarizer = RunSummarizer(metrics, seed, keys, trials, mains)
     return map_rows(partitioned, summarizer, Observed, Stat).repartition(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The complete rows of one metric on one split, each distinct one once.
+
+    `columns` of shape (rows, stats) and `weights`, how many instances have each, of shape (rows,);
+    `units` and `rows` are the unit and the distinct row of every instance, empty where nothing is
+    resampled by unit; `unscored` instances lack a value.
+    """
+
+    columns: Columns
+    weights: Weights
+    units: Units
+    rows: NDArray[np.int64]
+    is_clustered: bool
+    unscored: int
+
+    @property
+    def num_clusters(self) -> int | None:
+        return len(np.unique(self.units)) if self.is_clustered else None
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummarizer:
     """The function of this step: counted rows in, sorted by group; stats of whole runs out.
 
-    `trials` is how often a RunSpec asks each instance, where that is more than once.
+    `trials` is how often a RunSpec asks each instance, where that is more than once; `mains` are
+    main metric and main split.
     """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
     seed: int
     keys: Mapping[str, StatKeys] = field(default_factory=dict)
     trials: Mapping[str, int] = field(default_factory=dict)
+    mains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def __call__(self, rows: Iterable[Observed]) -> Iterator[Stat]:
-        for (run_spec_id, place, split, perturbation), group in groupby(rows, attrgetter(*GROUP)):
+        for (run_spec_id, place, split, perturbation), held in groupby(rows, attrgetter(*GROUP)):
             metric, params = run_metrics_for(self.metrics[run_spec_id])[place]
-            columns, weights, unscored = _columns(group, len(metric.reads(params)))
+            group = _group(held, len(metric.reads(params)))
             trials = self.trials.get(run_spec_id, 1)
-            values, intervals = _measured(metric, params, columns, weights, self.seed, trials)
+            drawn = _drawn(metric, params, group)
+            values, intervals = _measured(metric, params, group, drawn, self.seed, trials)
             stats = metric.emitted(params)
-            for stat, value, interval in zip(stats, values, intervals, strict=True):
+            main = self.mains.get(run_spec_id)
+            for stat, value, interval, draws in zip(stats, values, intervals, drawn, strict=True):
+                is_main = main == (stat.name, split) and not perturbation
                 stat = Stat(
                     run_spec_id=run_spec_id,
                     name=stat.name,
                     split=split,
                     perturbation=perturbation,
                     computed_on=ComputedOn.PERTURBED if perturbation else None,
-                    count=int(weights.sum()),
-                    num_unscored=unscored,
+                    count=int(group.weights.sum()),
+                    num_unscored=group.unscored,
                     mean=value,
                     stddev=None,
                     minimum=None,
@@ -134,53 +187,100 @@ class RunSummarizer:
                     ci_low=interval.low if interval else None,
                     ci_high=interval.high if interval else None,
                     ci_method=interval.method if interval else IntervalMethod.NONE,
+                    num_clusters=group.num_clusters,
+                    draws=draws if is_main else None,
                 )
                 yield keyed(stat, self.keys)
 
 
-def _columns(group: Iterable[Observed], width: int) -> tuple[Columns, Weights, int]:
-    """The complete rows as columns with their counts, and the number of incomplete rows.
+def _group(observed: Iterable[Observed], width: int) -> _Group:
+    """The complete rows as columns with their counts.
 
-    The rows are put in order, because sums and resamples depend on it and Spark keeps none.
+    They are put in order, because sums and resamples depend on it and Spark keeps none.
     """
-    values, counts, incomplete = array("d"), array("q"), 0
-    for row in group:
+    values, counts, units, unscored, is_clustered = array("d"), array("q"), array("q"), 0, False
+    sizes = array("q")
+    for row in observed:
         if None in row.values:
-            incomplete += row.rows
+            unscored += row.rows
         else:
             values.extend(row.values)  # type: ignore[arg-type]
             counts.append(row.rows)
+            units.extend(row.units)
+            sizes.append(len(row.units))
+            is_clustered = is_clustered or row.is_clustered
     columns = np.frombuffer(values, np.float64).reshape(-1, width)
     order = np.lexsort(columns.T)
-    return columns[order], np.frombuffer(counts, np.int64)[order], incomplete
+    return _Group(
+        columns=columns[order],
+        weights=np.frombuffer(counts, np.int64)[order],
+        units=np.frombuffer(units, np.uint64),
+        rows=np.repeat(np.argsort(order), np.frombuffer(sizes, np.int64)),
+        is_clustered=is_clustered,
+        unscored=unscored,
+    )
+
+
+def _drawn(metric: RunMetric, params: Params, group: _Group) -> Sequence[tuple[float, ...] | None]:
+    """The resampled values of each of a metric's stats; None where a resample has none."""
+    nothing = [None] * len(metric.emitted(params))
+    if not len(group.units) or len(group.weights) > MAX_ROWS:
+        return nothing
+    drawn = measure_draws(
+        lambda weights: metric.fn(group.columns, weights, params),
+        group.units,
+        group.rows,
+        len(group.weights),
+    )
+    if drawn is None:
+        return nothing
+    columns = (
+        tuple(value for value in values if value is not None and math.isfinite(value))
+        for values in zip(*drawn, strict=True)
+    )
+    return [values if len(values) == DRAWS else None for values in columns]
 
 
 def _measured(
-    metric: RunMetric, params: Params, columns: Columns, weights: Weights, seed: int, trials: int
+    metric: RunMetric,
+    params: Params,
+    group: _Group,
+    drawn: Sequence[tuple[float, ...] | None],
+    seed: int,
+    trials: int,
 ) -> tuple[Sequence[float | None], Sequence[Interval | None]]:
     """The values of a metric's stats, and their intervals where there are any."""
     stats = metric.emitted(params)
-    if not len(weights):
+    if not len(group.weights):
         nothing = [None] * len(stats)
         return nothing, nothing
-    values = metric.fn(columns, weights, params)
-    bootstrapped = bootstrap_rows(
-        lambda drawn: metric.fn(columns, drawn, params),
-        weights,
-        seed=seed,
-        scales=[(stat.minimum, stat.maximum) for stat in stats],
-        trials=trials,
+    values = metric.fn(group.columns, group.weights, params)
+    scales = [(stat.minimum, stat.maximum) for stat in stats]
+    if clusters := group.num_clusters:
+        resampled = [
+            resampled_interval(value, draws, clusters, *scale) if draws else None
+            for value, draws, scale in zip(values, drawn, scales, strict=True)
+        ]
+    else:
+        resampled = bootstrap_rows(
+            lambda drawn: metric.fn(group.columns, drawn, params),
+            group.weights,
+            seed=seed,
+            scales=scales,
+            trials=trials,
+        )
+    all_shares = (
+        metric.shares(group.columns, group.weights, params)
+        if metric.shares and not group.is_clustered
+        else [()] * len(stats)
     )
-    all_shares = metric.shares(columns, weights, params) if metric.shares else [()] * len(stats)
     intervals = [
         None
         if value is None or stat.name in metric.biased
         else _interval_of(shares, trials)
         if shares
         else interval
-        for stat, value, shares, interval in zip(
-            stats, values, all_shares, bootstrapped, strict=True
-        )
+        for stat, value, shares, interval in zip(stats, values, all_shares, resampled, strict=True)
     ]
     return values, intervals
 

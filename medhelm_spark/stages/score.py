@@ -54,7 +54,8 @@ def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerIns
     columns = [metric.fn(batch, params) for metric, params in metrics_of(spec)]
     for state, *scores in zip(batch, *columns, strict=True):
         key = {name: getattr(state, name) for name in EVALUATION_KEY}
-        yield PerInstanceStats(**key, split=state.split, stats=_told(state, chain(*scores)))
+        told = _told(state, chain(*scores))
+        yield PerInstanceStats(**key, split=state.split, stats=told, cluster_id=state.cluster_id)
 
 
 def _told(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:

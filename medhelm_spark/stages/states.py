@@ -35,6 +35,7 @@ from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context
 
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
+ALWAYS = ("split", "cluster_id")
 FROM_INSTANCE = ("input", "references", "extra_data")
 FROM_PROMPT = ("num_train_instances", "prompt_truncated")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
@@ -172,7 +173,7 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
         .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
         # Last, because what is joined is shuffled by the next join's key: an input may be long.
         .join(
-            instances.select(*INSTANCE_KEY, "split", *(needs & {*FROM_INSTANCE})),
+            instances.select(*INSTANCE_KEY, *ALWAYS, *(needs & {*FROM_INSTANCE})),
             list(INSTANCE_KEY),
         )
     )
@@ -180,7 +181,7 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
         joined = joined.join(_prompts(ctx), "prompt_id")
     if "verdicts" in needs:
         joined = joined.join(_verdicts(ctx, units), list(EVALUATION_KEY), "left")
-    kept = {*EVALUATION_KEY, "split", "failure", "completions", *needs} & set(joined.columns)
+    kept = {*EVALUATION_KEY, *ALWAYS, "failure", "completions", *needs} & set(joined.columns)
     columns = [_column(name, name in kept) for name in RequestState.__dataclass_fields__]
     return joined.select(*columns)
 
@@ -311,6 +312,7 @@ def _absent(name: str) -> Column:
         "completions",
         "unreadable",
         "medhelm",
+        "cluster_id",
     )
     start = F.lit(None) if nullable else empty.get(ddl.split("<")[0], F.lit(0))
     return start.cast(ddl.replace(": ", ":"))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
+import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
@@ -22,6 +24,8 @@ from medhelm_spark.stages.robustness import (
 )
 from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_stage import run_stage
+from medhelm_spark.statistics.bootstrap import Units, mean_draws
+from medhelm_spark.statistics.clusters import ClusterTotals, cluster_totals
 from medhelm_spark.statistics.summary import summarize as summary_of
 
 SEED = 0
@@ -32,19 +36,23 @@ HISTOGRAMS = """
 SELECT run_spec_id, name, split, perturbation, computed_on,
        sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
        sum(model_failures) AS num_model_failures, sum(unscorable) AS num_unscorable,
-       sort_array(collect_list(CASE WHEN value IS NOT NULL
-                                    THEN named_struct('value', value, 'rows', rows) END))
-       AS histogram
+       bool_or(is_clustered) AS is_clustered,
+       sort_array(collect_list(CASE WHEN value IS NOT NULL THEN
+         named_struct('value', value, 'rows', rows, 'units', units) END)) AS histogram
 FROM {compared} GROUP BY run_spec_id, name, split, perturbation, computed_on
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueRows:
-    """How many rows have a value."""
+    """How many rows have a value, and the hash of each row's unit where the stat is resampled.
+
+    A unit is a cluster of instances, or an instance where nothing is clustered.
+    """
 
     value: float
     rows: int
+    units: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +68,7 @@ class Histogram:
     histogram: tuple[ValueRows, ...]
     num_model_failures: int | None = None
     num_unscorable: int | None = None
+    is_clustered: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +76,13 @@ class Summarizer:
     """The function of this stage; each RunSpec's metrics say how its stats are read.
 
     `trials` is how often a RunSpec asks each instance, where that is more than once; `keys` say
-    what its stats rest on.
+    what its stats rest on. `mains` are main metric and main split, whose means are resampled.
     """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
     trials: Mapping[str, int] = field(default_factory=dict)
     keys: Mapping[str, StatKeys] = field(default_factory=dict)
+    mains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
         for row in histograms:
@@ -80,6 +90,9 @@ class Summarizer:
             read = _read_as(row, scale.lower_is_better) if scale.has_mean else None
             if read:
                 stat = _stat(row, *read, scale, self.trials.get(row.run_spec_id, 1))
+                is_main = self.mains.get(row.run_spec_id) == (stat.name, stat.split)
+                if is_main and not stat.perturbation:
+                    stat = replace(stat, draws=_draws(row, scale))
                 yield keyed(stat, self.keys)
 
 
@@ -105,7 +118,7 @@ def _stat(
 ) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
     own = SHARE if computed_on is ComputedOn.INVARIANCE else scale
-    summary = summary_of(pairs, row.num_unscored, own, trials)
+    summary = summary_of(pairs, row.num_unscored, own, trials, _clusters(row))
     if row.perturbation in WITHOUT_INTERVAL and computed_on is not ComputedOn.INVARIANCE:
         summary = replace(summary, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
     return Stat(
@@ -118,6 +131,34 @@ def _stat(
         num_unscorable=row.num_unscorable,
         **{field.name: getattr(summary, field.name) for field in fields(summary)},
     )
+
+
+def _units(row: Histogram) -> tuple[Units, NDArray[np.float64]]:
+    """The hash of each row's unit, and its value."""
+    hashes = [np.array(entry.units, np.int64).view(np.uint64) for entry in row.histogram]
+    values = [np.full(len(entry.units), entry.value) for entry in row.histogram]
+    return np.concatenate(hashes), np.concatenate(values)
+
+
+def _clusters(row: Histogram) -> ClusterTotals | None:
+    if not row.is_clustered or not row.histogram:
+        return None
+    return cluster_totals(*_units(row))
+
+
+def _draws(row: Histogram, scale: MetricInfo) -> tuple[float, ...] | None:
+    """Resampled means, on the scale where means are brought onto it."""
+    if not row.histogram:
+        return None
+    units, values = _units(row)
+    hashes, place = np.unique(units, return_inverse=True)
+    totals = np.bincount(place, weights=values).astype(np.float64)
+    draws = mean_draws(hashes, np.bincount(place), totals)
+    if draws is None:
+        return None
+    if scale.clips_mean:
+        draws = np.clip(draws, scale.minimum, scale.maximum)
+    return tuple(draws.tolist())
 
 
 STATS_OF_A_RUN = 200
@@ -156,6 +197,7 @@ def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
         {spec.run_spec_id: spec.metrics for spec in specs},
         {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs},
         keys,
+        {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs},
     )
     stats = map_rows(histograms, summarizer, Histogram, Stat)
     of_runs = run_stats(ctx, scores, specs, SEED, keys)

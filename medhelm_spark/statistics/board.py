@@ -8,19 +8,24 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
+from medhelm_spark.statistics.bootstrap import MIN_UNITS
 from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, strictest_margin
-from medhelm_spark.statistics.paired import PairedDifference
+from medhelm_spark.statistics.paired import planned_detectable
+from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.ranking import (
     is_listed,
     lacking,
     medhelm_win_rates,
     ranking_columns,
     ranks_of,
+    standings_of,
     win_rates,
 )
+from medhelm_spark.statistics.tiers import Standing
 
 DEMO_JUDGE_NOTE = "* scored by a demo judge that nobody validated: not evidence of quality."
 
+_SHARE = IntervalMethod.WILSON.value
 _METHODS = {
     "wilson": "Wilson",
     MOVER: IntervalMethod.MOVER.label,
@@ -30,7 +35,11 @@ _METHODS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardColumn:
-    """One metric of one scenario on one split; `is_ranked` where ranks are made of it."""
+    """One metric of one scenario on one split; `is_ranked` where ranks are made of it.
+
+    `detectable` is the difference of two models that its answers find with a power of 80 % if 20 %
+    of pairs disagree; None where the metric is no share, or clusters make such a plan too hopeful.
+    """
 
     scenario_name: str
     display_name: str
@@ -43,6 +52,7 @@ class BoardColumn:
     is_primary: bool = False
     margin: float | None = None
     is_ranked: bool = False
+    detectable: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +61,9 @@ class BoardRow:
 
     `variant` names what differs in a further run of a model, empty for the first. `lacks` are the
     columns to be ranked on in which it has no counted mean, with the reason: with any it has
-    neither rank nor win rate. Equal win rates share a rank. `medhelm_mean_win_rate` is MedHELM's
+    neither rank nor win rate. Equal win rates share a rank. `standing` says from which rows it can
+    be told apart; None where it has no rank, or a mean of the ranking rests on too few answers for
+    resamples. `medhelm_mean_win_rate` is MedHELM's
     number; a further run has none.
     """
 
@@ -62,6 +74,7 @@ class BoardRow:
     mean_win_rate: float | None
     variant: str = ""
     rank: int | None = None
+    standing: Standing | None = None
     lacks: tuple[str, ...] = ()
     medhelm_mean_win_rate: float | None = None
 
@@ -81,18 +94,6 @@ def row_name(model_deployment: str, variant: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoardPair:
-    """The paired difference, first minus second, of two rows on one scenario."""
-
-    scenario_name: str
-    display_name: str
-    main_metric: str
-    first: str
-    second: str
-    difference: PairedDifference
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard:
     """Columns, rows (best first), paired differences, and the notes below the table."""
 
@@ -104,7 +105,6 @@ class Leaderboard:
 
 def build_board(
     cells: Iterable[BoardCell],
-    pairs: Iterable[BoardPair] = (),
     notes: Iterable[str] = (),
     *,
     coverage_floor: float,
@@ -125,7 +125,6 @@ def build_board(
     return Leaderboard(
         columns=tuple(columns.values()),
         rows=rows,
-        pairs=tuple(sorted(pairs, key=_pair_key)),
         notes=(
             *_cell_notes(shown, coverage_floor),
             *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
@@ -144,7 +143,7 @@ def _rows(
     lacks = {row: lacking(cells, ranked, titles) for row, cells in table.items()}
     complete = [row for row, missing in lacks.items() if not missing]
     rates = win_rates(_by_column(table), ranked, complete)
-    ranks = ranks_of(rates)
+    ranks, standing = ranks_of(rates), standings_of(_by_column(table), ranked, list(rates))
     rows = (
         BoardRow(
             model=row[1],
@@ -154,6 +153,7 @@ def _rows(
             cells=tuple(cells.get(key) for key in columns),
             mean_win_rate=rates.get(row),
             rank=ranks.get(row),
+            standing=standing.get(row),
             lacks=lacks[row],
             medhelm_mean_win_rate=None if row[2] else medhelm.get(row[:2]),
         )
@@ -166,10 +166,6 @@ def _order(row: BoardRow) -> tuple[object, ...]:
     """By rank, then by how many columns a row lacks, then by name; never by means."""
     rank = math.inf if row.rank is None else row.rank
     return (bool(row.lacks), rank, len(row.lacks), row.model_deployment, row.model, row.variant)
-
-
-def _pair_key(pair: BoardPair) -> tuple[str, str, str, str]:
-    return (pair.scenario_name, pair.main_metric, pair.first, pair.second)
 
 
 def _by_column(table: Arranged) -> dict[ColumnKey, dict[RowKey, BoardCell]]:
@@ -208,7 +204,13 @@ def _column(cells: Sequence[BoardCell], *, is_ranked: bool) -> BoardColumn:
         is_primary=any(each.is_primary for each in cells),
         margin=strictest_margin(cells),
         is_ranked=is_ranked,
+        detectable=_detectable(cells),
     )
+
+
+def _detectable(cells: Sequence[BoardCell]) -> float | None:
+    sizes = [cell.count for cell in cells if cell.is_counted and cell.ci_method == _SHARE]
+    return planned_detectable(max(sizes)) if sizes else None
 
 
 def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[str]:
@@ -238,6 +240,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         "margin: the difference that the suite declared too small to matter; nothing is decided by "
         "it here.": strictest_margin(cells) is not None,
         **_part_notes(cells),
+        **_cluster_notes(cells),
     }
     return (note for note, applies in notes.items() if applies)
 
@@ -256,6 +259,15 @@ def _part_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
     }
 
 
+def _cluster_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
+    columns = {cell.display_name: cell.cluster_column for cell in cells if cell.num_clusters}
+    return {
+        f"{name}: answers are clustered by {column or 'the column that its card names'}; interval, "
+        "tests and ranks count clusters.": True
+        for name, column in sorted(columns.items())
+    }
+
+
 def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -> Iterator[str]:
     """Which benchmarks models are ranked on, and what each model without a rank lacks."""
     which = "that the suite file lists" if listed else "that two models or more completed"
@@ -264,6 +276,17 @@ def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -
             "Win rate: the chance to beat another model drawn at random, mean over the "
             f"{counted(num_ranked, 'benchmark')} {which}."
         )
+        if any(row.standing for row in rows):
+            yield (
+                "Tier 1: no model is shown to be better; those of a further tier are told apart "
+                "from one above. Ranks: all that are possible, for all models together, with 95 % "
+                "confidence, over resampled answers and benchmarks."
+            )
+        else:
+            yield (
+                "No tiers: a mean of the ranking rests on fewer than "
+                f"{MIN_UNITS} answers or clusters, or was made by an older version."
+            )
     elif num_ranked and rows:
         yield "No win rate: on no benchmark of the ranking have two models a mean that counts."
     elif rows:

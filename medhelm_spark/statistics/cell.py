@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import numpy as np
+
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.stats import IntervalMethod
@@ -27,6 +29,9 @@ class BoardCell:
     suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None for an open end.
     Of the unscored answers, `num_model_failures` count against the model (prompts too long for its
     window), and `num_unscorable` have no reference to be scored by and are no failures.
+
+    `num_clusters`, of `cluster_column`, is what the interval counts where the card names such a
+    column. `draws` are resampled means, alike in all rows of a column (`statistics.bootstrap`).
 
     `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
     parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
@@ -59,6 +64,9 @@ class BoardCell:
     maximum: float | None = None
     num_model_failures: int = 0
     num_unscorable: int = 0
+    num_clusters: int | None = None
+    cluster_column: str | None = None
+    draws: tuple[float, ...] | None = field(default=None, repr=False)
     demo_judge: bool = False
     jury_coverage: float | None = None
     unreadable: float | None = None
@@ -166,6 +174,8 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         num_unscored=sum(cell.num_unscored for cell in cells),
         num_model_failures=sum(cell.num_model_failures for cell in cells),
         num_unscorable=sum(cell.num_unscorable for cell in cells),
+        num_clusters=_clusters(cells, is_disjoint),
+        draws=_mean_draws(valued),
         mean=_average(means) if means else None,
         ci_low=low,
         ci_high=high,
@@ -185,6 +195,20 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         num_runs=sum(cell.num_runs for cell in cells),
         parts=tuple(cells),
     )
+
+
+def _clusters(cells: Sequence[BoardCell], is_disjoint: bool) -> int | None:
+    """Clusters of all parts; where the parts share cases, those of the largest."""
+    known = [cell.num_clusters for cell in cells if cell.num_clusters]
+    return (sum(known) if is_disjoint else max(known)) if known else None
+
+
+def _mean_draws(cells: Sequence[BoardCell]) -> tuple[float, ...] | None:
+    """The mean of the parts' resampled means; None where a part has none."""
+    draws = [cell.draws for cell in cells if cell.draws]
+    if not draws or len(draws) < len(cells):
+        return None
+    return tuple(np.mean(draws, axis=0).tolist())
 
 
 def strictest_margin(cells: Iterable[BoardCell]) -> float | None:

@@ -1,7 +1,8 @@
 """95 % confidence intervals of a mean, by the scale of its values.
 
 Wilson's for shares of 0/1 values, a score interval for means on a scale with two ends, Student's t
-where an end is open. None of them has zero width. Coverage by simulation:
+where an end is open; of clustered answers the same two with a cluster-robust standard error. None
+of them has zero width. Coverage by simulation:
 `benchmarks/interval_coverage.py`, docs/decisions/0012-intervals.md.
 """
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.domain.stats import Interval, IntervalMethod
+from medhelm_spark.statistics.clusters import ClusterTotals, degrees_of_freedom
+from medhelm_spark.statistics.student import quantile
 
 Z95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
@@ -20,7 +23,7 @@ PSEUDO_ANSWERS = 0.4
 """Pseudo-answers added at each end of a bounded scale when the spread is estimated."""
 
 DRAWS = 1000
-_MAX_ROWS = 4096
+MAX_ROWS = 4096
 _QUANTILES = (0.025, 0.975)
 _T95 = (12.706204736174694, 4.302652729749462)
 """The 97.5 % quantiles of t with 1 and 2 degrees of freedom."""
@@ -143,6 +146,38 @@ def student_t(
     )
 
 
+def clustered(clusters: ClusterTotals, low: float | None, high: float | None) -> Interval | None:
+    """The interval of the mean of clustered answers; None of a single cluster.
+
+    On a scale with two ends the score interval of as many independent answers as would have the
+    cluster-robust standard error, with t for few clusters. Where all clusters agree nothing tells
+    how far others may lie: each counts as one answer. Where an end is open it is t, cut at the
+    other end, and None without a spread.
+    """
+    error = clusters.standard_error()
+    if error is None:
+        return None
+    mean, t = clusters.mean, quantile(degrees_of_freedom(len(clusters)))
+    means = clusters.totals / clusters.sizes
+    low = None if low is None else min(low, float(means.min()))
+    high = None if high is None else max(high, float(means.max()))
+    if low is None or high is None:
+        if error == 0:
+            return None
+        return Interval(
+            low=mean - t * error if low is None else max(low, mean - t * error),
+            high=mean + t * error if high is None else min(high, mean + t * error),
+            method=IntervalMethod.CLUSTERED_T,
+        )
+    width = high - low
+    p = min(max((mean - low) / width, 0.0), 1.0)
+    n = p * (1 - p) * (width / error) ** 2 if error and 0 < p < 1 else len(clusters)
+    below, above = _score(p, n, t)
+    return Interval(
+        low=low + width * below, high=low + width * above, method=IntervalMethod.CLUSTERED
+    )
+
+
 def mean_interval(
     counts: Sequence[tuple[float, int]], low: float | None, high: float | None, trials: int = 1
 ) -> Interval | None:
@@ -188,21 +223,30 @@ def bootstrap_rows(
     """
     rows = int(counts.sum())
     n = max(1, rows // trials)
-    if len(counts) > _MAX_ROWS:
+    if len(counts) > MAX_ROWS:
         return [None] * len(scales)
     generator = np.random.default_rng(seed)
     draws = [measure(trials * generator.multinomial(n, counts / rows)) for _ in range(DRAWS)]
     columns = zip(measure(counts), zip(*draws, strict=True), scales, strict=True)
-    return [_resampled_interval(value, drawn, n, *scale) for value, drawn, scale in columns]
+    return [resampled_interval(value, drawn, n, *scale) for value, drawn, scale in columns]
 
 
-def _resampled_interval(
+def resampled_interval(
     value: float | None,
     drawn: Sequence[float | None],
     n: int,
     low: float | None,
     high: float | None,
 ) -> Interval | None:
+    """The interval of a number from its resamples; None where one of them has no number.
+
+    Args:
+        value: the number.
+        drawn: its resamples.
+        n: how many instances or clusters were resampled.
+        low: the least possible number, None for an open end.
+        high: the greatest.
+    """
     known = [number for number in drawn if number is not None and math.isfinite(number)]
     if value is None or len(known) < len(drawn):
         return None

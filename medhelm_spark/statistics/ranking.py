@@ -5,11 +5,15 @@ The mean win rate is that of HELM's leaderboards: the chance to beat another mod
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from medhelm_spark.statistics.arrangement import ColumnKey, RowKey, column_key, distinct
+from medhelm_spark.statistics.bootstrap import DRAWS
 from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.tiers import RankedColumn, Standing, standings
 
 MEAN_WIN_RATE = "mean_win_rate"
 MEDHELM_MEAN_WIN_RATE = "mean_win_rate@medhelm-0.8"
@@ -86,6 +90,33 @@ def win_rates(
     }
     rates = mean_win_rates(values, {key: _direction(columns[key]) for key in values})
     return {row: rates[row] for row in complete if row in rates}
+
+
+def standings_of(
+    columns: Columns, ranked: Sequence[ColumnKey], rows: Sequence[RowKey]
+) -> dict[RowKey, Standing]:
+    """From which others each of these rows can be told apart, over the columns ranked on.
+
+    Nothing for fewer than two rows, and where one of their means has no resamples.
+    """
+    if len(rows) < MIN_MODELS or any(not columns[key][row].draws for key in ranked for row in rows):
+        return {}
+    everyone = [*rows, *sorted({row for key in ranked for row in columns[key]} - set(rows))]
+    is_ranked = np.arange(len(everyone)) < len(rows)
+    standing = standings([_ranked_column(columns[key], everyone) for key in ranked], is_ranked)
+    return dict(zip(rows, standing, strict=True))
+
+
+def _ranked_column(cells: Mapping[RowKey, BoardCell], rows: Sequence[RowKey]) -> RankedColumn:
+    counted = [cells.get(row) for row in rows]
+    used = [cell if cell and cell.is_counted and cell.draws else None for cell in counted]
+    absent = (math.nan,) * DRAWS
+    return RankedColumn(
+        means=np.array([math.nan if cell is None else cell.mean for cell in used], np.float64),
+        draws=np.array([cell.draws if cell and cell.draws else absent for cell in used]),
+        lower_is_better=bool(_direction(cells)),
+        units=min(cell.num_clusters or cell.count for cell in used if cell),
+    )
 
 
 def ranks_of(rates: Mapping[RowKey, float]) -> dict[RowKey, int]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.stats import Interval, IntervalMethod, MetricInfo
-from medhelm_spark.statistics.intervals import bounded_score, mean_interval, wilson
+from medhelm_spark.statistics.clusters import ClusterTotals
+from medhelm_spark.statistics.intervals import bounded_score, clustered, mean_interval, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,18 +23,30 @@ class Summary:
     ci_low: float | None = None
     ci_high: float | None = None
     ci_method: IntervalMethod = IntervalMethod.NONE
+    num_clusters: int | None = None
+    standard_error: float | None = None
 
 
 def _interval(
-    counts: Sequence[tuple[float, int]], n: int, scale: MetricInfo, trials: int
+    counts: Sequence[tuple[float, int]],
+    n: int,
+    scale: MetricInfo,
+    trials: int,
+    clusters: ClusterTotals | None,
 ) -> Interval | None:
+    if clusters:
+        return clustered(clusters, scale.minimum, scale.maximum)
     if scale.is_share and all(value in (0, 1) for value, _ in counts):
         return wilson(sum(count for value, count in counts if value == 1) / trials, n / trials)
     return mean_interval(counts, scale.minimum, scale.maximum, trials)
 
 
 def summarize(
-    histogram: Sequence[tuple[float, int]], num_unscored: int, scale: MetricInfo, trials: int = 1
+    histogram: Sequence[tuple[float, int]],
+    num_unscored: int,
+    scale: MetricInfo,
+    trials: int = 1,
+    clusters: ClusterTotals | None = None,
 ) -> Summary:
     """Summarise scored values given as (value, how often), in any order.
 
@@ -44,7 +57,8 @@ def summarize(
 
     With `trials` values per instance the interval's sample size is the number of instances, as if
     the values of one were equal: a repeat says nothing about other instances. The interval is too
-    wide where repeats differ.
+    wide where repeats differ. With `clusters`, the same values by cluster, interval and standard
+    error count clusters, and trials are of one cluster anyway.
     """
     merged: Counter[float] = Counter()
     for value, count in histogram:
@@ -57,7 +71,7 @@ def summarize(
         return Summary(count=0, num_unscored=num_unscored)
     mean = math.fsum(value * count for value, count in counts) / n
     variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / n
-    interval = _interval(counts, n, scale, trials)
+    interval = _interval(counts, n, scale, trials, clusters)
     summary = Summary(
         count=n,
         num_unscored=num_unscored,
@@ -68,8 +82,17 @@ def summarize(
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         ci_method=interval.method if interval else IntervalMethod.NONE,
+        num_clusters=len(clusters) if clusters else None,
+        standard_error=_standard_error(variance, n / trials, clusters),
     )
     return _onto_scale(summary, scale, trials) if scale.clips_mean else summary
+
+
+def _standard_error(variance: float, n: float, clusters: ClusterTotals | None) -> float | None:
+    """Of the mean of n answers with the population's variance; None of a single one."""
+    if clusters:
+        return clusters.standard_error()
+    return math.sqrt(variance / (n - 1)) if n > 1 else None
 
 
 def _onto_scale(summary: Summary, scale: MetricInfo, trials: int) -> Summary:

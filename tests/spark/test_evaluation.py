@@ -63,9 +63,9 @@ def test_a_board_follows_what_is_run_and_imported_next(site: Site) -> None:
     assert means(here) == {"team/yes": 1.0, "team/file": 0.0, "team/no": 0.0}
     assert here.run(f"{bench},model=team/yes", suite="s").model_calls == 0
     (pair,) = here.compare("team/yes", "team/no", suite="s").rows()
-    assert (pair["difference"], pair["n"]) == (1.0, 4)
+    assert (pair["mean_difference"], pair["n"]) == (1.0, 4)
     (other,) = here.compare("team/no", "team/yes", suite="s").rows()
-    assert other["difference"] == -1.0
+    assert other["mean_difference"] == -1.0
     page = here.instances("bench", "team/no", suite="s")
     texts = [
         answer.text
@@ -191,7 +191,7 @@ def test_names_that_are_not_there_are_refused(site: Site, monkeypatch: pytest.Mo
     assert (zones, conf.get(zone)) == ({"UTC"}, "America/New_York")
     with pytest.raises(UnknownNameError, match="team/absent"):
         here.compare("team/yes", "team/absent", suite="s")
-    with pytest.raises(ConfigError, match="are one model; give two"):
+    with pytest.raises(ConfigError, match="is named twice"):
         here.compare("team/yes", "team/yes", suite="s")
     with pytest.raises(LakeError, match="no suite 'other'"):
         here.track(suite="other")

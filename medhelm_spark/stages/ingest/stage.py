@@ -24,6 +24,7 @@ from medhelm_spark.errors import DataError
 from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.scenarios import (
+    CLUSTER,
     LEFT_OUT,
     Pins,
     Record,
@@ -318,4 +319,5 @@ def _version(
         source=card.source.table or card.source.dataset or card.source.format,
         level_stated_by=stated_by,
         source_hash=hashed,
+        cluster_column=card.fields.get(CLUSTER),
     )

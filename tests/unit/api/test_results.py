@@ -51,10 +51,10 @@ def test_results_are_printed_as_tables(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert MODEL in first
     assert runs.endswith("suite s; nothing was written or sent")
-    assert "a less b, on the same instances" in str(Comparison(first="a", second="b", pairs=()))
+    assert "No benchmark has two" in str(Comparison(models=("a", "b"), pairs=()))
     done = Evaluated(suite="s", upto=PLAN, specs=(), model_calls=1, missing=None)
     assert str(done).endswith("suite s, done up to plan, 1 model call")
-    board = Board(build_board((), (), (), coverage_floor=0.95))
+    board = Board(build_board((), coverage_floor=0.95))
     release = Release(name="r", suites=("s", "t"), manifest_hash="abc", board=board)
     assert str(release).startswith("release r of s, t, manifest abc\n\n")
 

@@ -53,7 +53,13 @@ def test_paths_are_found_beside_the_suite_file(write: Write) -> None:
         ("margin: 0", r"margin is 0\.0; allowed: a number above 0"),
         ("margin: .inf", "margin is '.inf'; allowed: a number"),
         ("margin: 2 %", "margin is '2 %'; allowed: a number"),
-        ("primary_endpoint: {scenario: a, margin: 1}", "unknown key primary_endpoint.margin; "),
+        ("primary_endpoint: {scenario: a, power: 1}", "unknown key primary_endpoint.power; "),
+        ("primary_endpoints: [{scenario: a, margin: 0}]", "margin of 'a' is 0.0; allowed: a numb"),
+        ("primary_endpoints: [{scenario: a}, {scenario: a}]", "names scenario 'a' twice"),
+        (
+            "primary_endpoint: {scenario: a}\nprimary_endpoints: [{scenario: b}]",
+            "both given; give the list alone",
+        ),
         ("primary_endpoint: {metric: exact_match}", "primary_endpoint.scenario is missing"),
         ("primary_endpoint: pubmed_qa", "primary_endpoint is 'pubmed_qa'; allowed: a mapping"),
         ("num_train_trials: two", "num_train_trials is 'two'; allowed: a whole number"),
@@ -68,12 +74,14 @@ def test_what_does_not_act_is_refused(write: Write, line: str, message: str) -> 
 def test_the_endpoints_metric_is_the_main_one_of_its_scenario(registry: Registry) -> None:
     endpoint = PrimaryEndpoint(scenario="triage", metric="quasi_exact_match")
     entries = (f"triage:{SMALL}", f"pubmed_qa:{SMALL}")
-    runs = expand_texts(registry, *entries, primary_endpoint=endpoint)
+    runs = expand_texts(registry, *entries, primary_endpoints=(endpoint,))
     assert [(run.card.main_metric, run.is_primary) for run in runs] == [
         ("quasi_exact_match", True),
         ("exact_match", False),
     ]
-    plain = expand_one(registry, entries[0], primary_endpoint=PrimaryEndpoint(scenario="triage"))
+    plain = expand_one(
+        registry, entries[0], primary_endpoints=(PrimaryEndpoint(scenario="triage"),)
+    )
     assert (plain.card.main_metric, plain.is_primary) == ("exact_match", True)
     assert expand_one(registry, entries[0]).is_primary is None
 
@@ -132,17 +140,32 @@ def test_the_margin_goes_with_the_primary_endpoint(registry: Registry, write: Wr
     )
     suite, _ = load_suite(str(path))
     assert suite.margin == 1.0
-    declared = {"primary_endpoint": suite.primary_endpoint, "margin": suite.margin}
-    runs = expand_texts(registry, f"triage:{SMALL}", f"pubmed_qa:{SMALL}", **declared)
+    entries = (f"triage:{SMALL}", f"pubmed_qa:{SMALL}")
+    runs = expand_texts(registry, *entries, primary_endpoints=suite.endpoints)
     assert [run.margin for run in runs] == [1.0, None]
+
+
+def test_several_questions_are_declared_each_with_its_margin(
+    registry: Registry, write: Write
+) -> None:
+    path = write(
+        "own.yaml",
+        "description: Ours.\nrun_entries: [pubmed_qa]\nprimary_endpoints:\n"
+        "  - {scenario: triage, margin: 0.02}\n  - {scenario: pubmed_qa, metric: rouge_l}\n",
+    )
+    suite, _ = load_suite(str(path))
+    entries = (f"triage:{SMALL}", f"pubmed_qa:{SMALL}")
+    runs = expand_texts(registry, *entries, primary_endpoints=suite.endpoints)
+    assert [(run.is_primary, run.margin) for run in runs] == [(True, 0.02), (True, None)]
+    assert runs[1].card.main_metric == "rouge_l"
 
 
 def test_an_endpoint_that_the_suite_does_not_run_is_refused(registry: Registry) -> None:
     endpoint = PrimaryEndpoint(scenario="medec")
     with pytest.raises(ConfigError, match="primary_endpoint: unknown scenario 'medec'"):
-        expand_texts(registry, f"triage:{SMALL}", primary_endpoint=endpoint)
+        expand_texts(registry, f"triage:{SMALL}", primary_endpoints=(endpoint,))
     left = expand_texts(
-        registry, f"triage:{SMALL}", primary_endpoint=endpoint, groups_to_run=("clinical",)
+        registry, f"triage:{SMALL}", primary_endpoints=(endpoint,), groups_to_run=("clinical",)
     )
     assert [run.is_primary for run in left] == [False]
 

@@ -1,12 +1,15 @@
 """Cells, a pair and boards that tests of boards and of their text share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from medhelm_spark.domain.policy import Comparison
-from medhelm_spark.statistics.board import BoardPair, Leaderboard, build_board
+from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.paired import paired_from_counts
+from medhelm_spark.statistics.paired import paired_difference
+from medhelm_spark.statistics.pairs import BoardPair, adjusted
 
 CELL = BoardCell(
     model="smollm2",
@@ -41,13 +44,28 @@ NOTE = replace(
     demo_judge=True,
     jury_coverage=0.5,
 )
-PAIR = BoardPair(
-    scenario_name="pubmed_qa",
-    display_name="PubMedQA",
-    main_metric="exact_match",
-    first="local/smollm2",
-    second="imported/always_yes",
-    difference=paired_from_counts([(1, 0, 5), (0, 1, 15), (1, 1, 70)], 10),
+
+
+def values(*counted: tuple[float, float, int]) -> Sequence[np.ndarray]:
+    """Values of two models from (first, second, number of instances); NaN for none."""
+    sizes = [size for _, _, size in counted]
+    return [np.repeat([pair[side] for pair in counted], sizes).astype(float) for side in (0, 1)]
+
+
+(PAIR,) = adjusted(
+    [
+        BoardPair(
+            scenario_name="pubmed_qa",
+            display_name="PubMedQA",
+            main_metric="exact_match",
+            first="local/smollm2",
+            second="imported/always_yes",
+            difference=paired_difference(
+                *values((1, 0, 5), (0, 1, 15), (1, 1, 70), (1, np.nan, 10))
+            ),
+            lower_is_better=False,
+        )
+    ]
 )
 
 
@@ -55,4 +73,5 @@ def board_of(
     cells: Iterable[BoardCell], pairs: Iterable[BoardPair] = (), notes: Iterable[str] = ()
 ) -> Leaderboard:
     """The board with the policy's own coverage floor."""
-    return build_board(cells, pairs, notes, coverage_floor=Comparison().coverage_floor)
+    board = build_board(cells, notes, coverage_floor=Comparison().coverage_floor)
+    return replace(board, pairs=tuple(pairs))

@@ -1,0 +1,148 @@
+"""Paired differences as a report: a decision per benchmark, with what it rests on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
+
+from medhelm_spark.render.report import Report, formatted
+from medhelm_spark.render.table import Table, interval_text, number_text
+from medhelm_spark.statistics.paired import PairedDifference, PairedTest
+from medhelm_spark.statistics.pairs import Adjustment, BoardPair
+
+EMPTY = "No benchmark has two of these models on the same instances."
+HEADER = (
+    "Benchmark",
+    "First",
+    "Second",
+    "First is",
+    "First - second",
+    "p adjusted",
+    "n",
+    "Win/tie/loss",
+    "Can detect",
+    "Within margin",
+)
+SMALLEST_P = 0.001
+
+_COMPUTED = ("decision", "is_not_inferior", "is_equivalent", "wins", "losses")
+_PAIR_FIELDS = [field.name for field in fields(BoardPair) if field.name != "difference"]
+_DIFFERENCE_FIELDS = [field.name for field in fields(PairedDifference)]
+FIELDS = (*_PAIR_FIELDS, *_DIFFERENCE_FIELDS, *_COMPUTED)
+"""The fields of `record`."""
+
+
+def render(pairs: Sequence[BoardPair], output_format: str) -> str:
+    """The comparison in one of `report.FORMATS`, with a newline at its end."""
+    return formatted(comparison_report(pairs), output_format)
+
+
+def comparison_report(pairs: Sequence[BoardPair]) -> Report:
+    """The pairs in the order given, and every number as data."""
+    records = [record(pair) for pair in pairs]
+    return Report(
+        tables=[comparison_table(pairs)],
+        content={"pairs": records},
+        fields=FIELDS,
+        records=records,
+        if_empty="" if pairs else EMPTY,
+    )
+
+
+def comparison_table(pairs: Sequence[BoardPair]) -> Table:
+    """The pairs as a table; the column of the margin only where one is given."""
+    width = len(HEADER) if any(pair.margin is not None for pair in pairs) else len(HEADER) - 1
+    return Table(
+        header=HEADER[:width],
+        rows=[_cells(pair)[:width] for pair in pairs],
+        notes=[*notes(pairs)],
+    )
+
+
+def _cells(pair: BoardPair) -> tuple[str, ...]:
+    held = pair.difference
+    return (
+        benchmark(pair),
+        pair.first,
+        pair.second,
+        pair.decision.value,
+        difference_text(held),
+        p_text(pair.adjusted_p),
+        size_text(held),
+        "-" if pair.wins is None else f"{pair.wins}/{held.num_equal}/{pair.losses}",
+        number_text(held.detectable),
+        _margin_text(pair),
+    )
+
+
+def benchmark(pair: BoardPair) -> str:
+    """`PubMedQA: exact_match (declared)`."""
+    declared = " (declared)" if pair.is_primary else ""
+    return f"{pair.display_name}: {pair.main_metric}{declared}"
+
+
+def difference_text(held: PairedDifference) -> str:
+    """`+0.120 [0.05, 0.19]`."""
+    mean = "-" if held.mean_difference is None else f"{held.mean_difference:+.3f}"
+    return mean + interval_text(held.ci_low, held.ci_high)
+
+
+def p_text(p_value: float | None) -> str:
+    """Three decimals; `<0.001`."""
+    is_tiny = p_value is not None and p_value < SMALLEST_P
+    return f"<{SMALLEST_P}" if is_tiny else number_text(p_value)
+
+
+def size_text(held: PairedDifference) -> str:
+    """`990 in 55 clusters, 10 dropped`."""
+    clusters = f" in {held.num_clusters} clusters" if held.num_clusters else ""
+    dropped = f", {held.num_dropped} dropped" if held.num_dropped else ""
+    return f"{held.n}{clusters}{dropped}"
+
+
+def _margin_text(pair: BoardPair) -> str:
+    """What is known of the first model beside a margin; every equivalent one is not inferior."""
+    if pair.margin is None or pair.is_not_inferior is None:
+        return "-"
+    says = {
+        "equivalent": pair.is_equivalent,
+        "not inferior": pair.is_not_inferior,
+        "not shown": True,
+    }
+    return f"{pair.margin:g}: {next(text for text, holds in says.items() if holds)}"
+
+
+def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
+    """How the numbers were made, of what occurs."""
+    if not pairs:
+        return
+    tests = dict.fromkeys(pair.difference.test.label for pair in pairs)
+    methods = dict.fromkeys(pair.difference.ci_method.label for pair in pairs)
+    yield f"Tests: {'; '.join(tests)}. Intervals of differences: {'; '.join(methods)}."
+    declared = sum(pair.adjustment is Adjustment.HOLM for pair in pairs)
+    others = sum(pair.adjustment is Adjustment.BENJAMINI_HOCHBERG for pair in pairs)
+    if declared:
+        yield f"Adjusted by Holm over {declared} declared: at most 5 % to find any that is none."
+    if others:
+        yield (
+            f"Adjusted by Benjamini and Hochberg over {others} others: of those told apart at most "
+            "5 % are expected to be none."
+        )
+    if any(pair.difference.detectable for pair in pairs):
+        yield "Can detect: the difference that these pairs find with a power of 80 %."
+    if any(pair.margin is not None for pair in pairs):
+        yield (
+            "Within margin: not inferior where the 95 % interval excludes a loss of the margin, "
+            "equivalent where all of it lies within the margin on both sides."
+        )
+    columns = {pair.display_name: pair.cluster_column for pair in pairs if pair.cluster_column}
+    for name, column in sorted(columns.items()):
+        yield f"{name}: answers are clustered by {column}."
+    if any(pair.difference.test is PairedTest.NONE for pair in pairs):
+        yield "Not tested: no pair, a single one or cluster, or differences that are all equal."
+
+
+def record(pair: BoardPair) -> dict[str, object]:
+    """Every number of a pair."""
+    held = asdict(pair)
+    difference = held.pop("difference")
+    computed = {name: getattr(pair, name) for name in _COMPUTED}
+    return {**held, **difference, **computed}

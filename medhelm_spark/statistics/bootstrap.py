@@ -1,0 +1,125 @@
+"""Bootstrap resamples that agree between runs without any of them knowing of the others.
+
+The number of times that a unit (an instance, or a cluster of them) stands in a resample is drawn
+from Poisson's distribution with mean 1, which is what drawing units with replacement comes to for
+many units (Chamandy and others 2012). It is computed from the unit's hash and the resample's
+number. So every run draws for itself, in its own task, and two runs over the same instances are
+resampled alike: differences of their resampled means are paired.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+DRAWS = 1000
+MIN_UNITS = 10
+"""With fewer units a resample says too little of other ones."""
+
+WEIGHTS_AT_ONCE = 1 << 19
+"""4 MB of them."""
+
+Units = NDArray[np.uint64]
+Weights = NDArray[np.float64]
+
+_BITS = 16
+_PER_HASH = 64 // _BITS
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX = (
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+)
+
+
+def _poisson() -> Weights:
+    """Poisson's quantiles with mean 1 at the middles of 2^16 equal steps."""
+    counts, term = [np.exp(-1.0)], np.exp(-1.0)
+    for k in range(1, 16):
+        term /= k
+        counts.append(counts[-1] + term)
+    middles = (np.arange(1 << _BITS) + 0.5) / (1 << _BITS)
+    return np.searchsorted(np.array(counts), middles).astype(np.float64)
+
+
+_POISSON = _poisson()
+
+
+def weights(units: Units, draws: int = DRAWS) -> Weights:
+    """How often each unit stands in each resample; shape (units, draws).
+
+    Args:
+        units: their hashes, shape (units,).
+        draws: how many resamples, a multiple of 4.
+    """
+    steps = np.arange(1, draws // _PER_HASH + 1, dtype=np.uint64) * _GOLDEN
+    hashed = units[:, None] + steps
+    for shift, factor in _MIX:  # the finalizer of SplitMix64 (Steele and others 2014)
+        hashed ^= hashed >> shift
+        hashed *= factor
+    hashed ^= hashed >> np.uint64(31)
+    drawn: Weights = np.take(_POISSON, hashed.view(np.uint16))
+    return drawn
+
+
+def _blocks(units: Units, draws: int) -> Iterator[tuple[slice, Weights]]:
+    size = max(1, WEIGHTS_AT_ONCE // draws)
+    for start in range(0, len(units), size):
+        part = slice(start, start + size)
+        yield part, weights(units[part], draws)
+
+
+def mean_draws(
+    units: Units,
+    sizes: NDArray[np.int64] | NDArray[np.float64],
+    totals: NDArray[np.float64],
+    draws: int = DRAWS,
+) -> NDArray[np.float64] | None:
+    """Resampled means over answers; None of too few units.
+
+    Args:
+        units: the hash of each unit, shape (units,).
+        sizes: how many answers each has, shape (units,).
+        totals: the sum of their values, shape (units,).
+        draws: how many resamples, a multiple of 4.
+
+    Returns:
+        Shape (draws,). A resample without any answer has the mean of all.
+    """
+    if len(units) < MIN_UNITS:
+        return None
+    order = np.argsort(units)  # sums of floats depend on their order
+    rows: NDArray[np.float64] = np.stack([totals, sizes]).astype(np.float64)[:, order]
+    units = units[order]
+    sums = np.zeros((2, draws))
+    for part, drawn in _blocks(units, draws):
+        sums += rows[:, part] @ drawn
+    mean = totals.sum() / sizes.sum()
+    means: NDArray[np.float64] = np.where(sums[1] > 0, sums[0] / np.maximum(sums[1], 1), mean)
+    return means
+
+
+def measure_draws(
+    measure: Callable[[NDArray[np.int64]], Sequence[float | None]],
+    units: Units,
+    rows: NDArray[np.int64],
+    num_rows: int,
+    draws: int = DRAWS,
+) -> list[Sequence[float | None]] | None:
+    """What `measure` gives of each resample's number of distinct rows; None of too few units.
+
+    Args:
+        measure: from how often each distinct row occurs, shape (num_rows,), to numbers.
+        units: the hash of the unit of each answer, shape (answers,).
+        rows: which distinct row each answer is, shape (answers,).
+        num_rows: how many distinct rows there are.
+        draws: how many resamples, a multiple of 4.
+    """
+    if len(np.unique(units)) < MIN_UNITS:
+        return None
+    order = np.argsort(rows, kind="stable")
+    rows = rows[order]
+    counts = np.zeros((num_rows, draws))
+    for part, drawn in _blocks(units[order], draws):
+        starts = np.flatnonzero(np.diff(rows[part], prepend=-1))
+        counts[rows[part][starts]] += np.add.reduceat(drawn, starts, axis=0)
+    return [measure(drawn) for drawn in counts.T.astype(np.int64)]

@@ -1,0 +1,147 @@
+"""What the paired difference of two rows of a board comes to: one decision per benchmark."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from medhelm_spark.statistics.multiple import benjamini_hochberg, holm
+from medhelm_spark.statistics.paired import PairedDifference
+from medhelm_spark.statistics.student import LEVEL
+
+
+class Decision(StrEnum):
+    """What is known of the first model against the second, in the order of a table."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    DIFFERENT = "different"
+    NOT_TOLD_APART = "not told apart"
+    NOT_TESTED = "not tested"
+
+
+class Adjustment(StrEnum):
+    """How a p-value was adjusted for the other questions asked with it."""
+
+    HOLM = "Holm"
+    BENJAMINI_HOCHBERG = "Benjamini-Hochberg"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardPair:
+    """The paired difference, first minus second, of two rows on one scenario.
+
+    `is_primary`: the suite file declared the question beforehand. `margin` is the difference that
+    is too small to matter, in the metric's own units. `adjusted_p` takes into account the other
+    pairs that were asked about at once, by `adjustment`; `adjusted` fills both in.
+    """
+
+    scenario_name: str
+    display_name: str
+    main_metric: str
+    first: str
+    second: str
+    difference: PairedDifference
+    category: str = ""
+    lower_is_better: bool | None = None
+    is_primary: bool = False
+    margin: float | None = None
+    cluster_column: str | None = None
+    adjusted_p: float | None = None
+    adjustment: Adjustment | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """Told apart where the adjusted p-value is below 5 %."""
+        mean = self.difference.mean_difference
+        if self.adjusted_p is None or mean is None:
+            return Decision.NOT_TESTED
+        if self.adjusted_p >= LEVEL:
+            return Decision.NOT_TOLD_APART
+        if self.lower_is_better is None:
+            return Decision.DIFFERENT
+        return Decision.BETTER if (mean < 0) == self.lower_is_better else Decision.WORSE
+
+    @property
+    def gain(self) -> tuple[float, float] | None:
+        """The ends of the 95 % interval of how much better the first model is."""
+        low, high = self.difference.ci_low, self.difference.ci_high
+        if low is None or high is None or self.lower_is_better is None:
+            return None
+        return (-high, -low) if self.lower_is_better else (low, high)
+
+    @property
+    def is_not_inferior(self) -> bool | None:
+        """Whether the first is worse by less than the margin, at 2.5 % one-sided; None without."""
+        if self.margin is None or self.gain is None:
+            return None
+        return self.gain[0] > -self.margin
+
+    @property
+    def is_equivalent(self) -> bool | None:
+        """Whether the whole interval lies within the margin; None without one."""
+        if self.margin is None or self.gain is None:
+            return None
+        return -self.margin < self.gain[0] and self.gain[1] < self.margin
+
+    @property
+    def wins(self) -> int | None:
+        """Instances on which the first is better; None where neither direction is."""
+        held = self.difference
+        return (
+            None
+            if self.lower_is_better is None
+            else held.num_lower
+            if self.lower_is_better
+            else held.num_higher
+        )
+
+    @property
+    def losses(self) -> int | None:
+        """Instances on which the second is better."""
+        held = self.difference
+        return (
+            None
+            if self.lower_is_better is None
+            else held.num_higher
+            if self.lower_is_better
+            else held.num_lower
+        )
+
+
+def adjusted(pairs: Iterable[BoardPair]) -> tuple[BoardPair, ...]:
+    """The pairs with adjusted p-values: those declared beforehand by Holm, the others by BH.
+
+    They are two families: a map does not make a declared question harder to answer.
+    """
+    held = list(pairs)
+    declared = [pair for pair in held if pair.is_primary]
+    others = [pair for pair in held if not pair.is_primary]
+    return (
+        *_adjusted(declared, Adjustment.HOLM),
+        *_adjusted(others, Adjustment.BENJAMINI_HOCHBERG),
+    )
+
+
+def _adjusted(pairs: Sequence[BoardPair], how: Adjustment) -> list[BoardPair]:
+    adjust = holm if how is Adjustment.HOLM else benjamini_hochberg
+    tested = [pair for pair in pairs if pair.difference.p_value is not None]
+    p_values = adjust([pair.difference.p_value or 0.0 for pair in tested])
+    return [
+        *(
+            replace(pair, adjusted_p=p_value, adjustment=how)
+            for pair, p_value in zip(tested, p_values, strict=True)
+        ),
+        *(
+            replace(pair, adjusted_p=None, adjustment=None)
+            for pair in pairs
+            if pair.difference.p_value is None
+        ),
+    ]
+
+
+def regressions_first(pair: BoardPair) -> tuple[object, ...]:
+    """Sort key: by decision, then what the first model loses most on."""
+    gain = pair.difference.mean_difference or 0.0
+    order = -gain if pair.lower_is_better else gain
+    place = list(Decision).index(pair.decision)
+    return (place, not pair.is_primary, order, pair.display_name, pair.first, pair.second)
