@@ -24,7 +24,7 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.metrics import METRICS
-from medhelm_spark.statistics.paired import PairedDifference, paired_difference
+from medhelm_spark.statistics.paired import PairedDifference, Values, paired_difference
 
 RATING = MetricInfo(name="rating", display_name="Rating", minimum=1.0, maximum=5.0)
 SIZES = (50, 100, 300)
@@ -32,8 +32,6 @@ FAILING = 0.2
 ANSWER = (Completion(text="an answer", finish_reason=FinishReason.STOP),)
 SHIFTS: Mapping[str, float] = {"strict": -1.0, "mild": 1.0}
 """How far a judge's ratings lie from the answer's quality."""
-
-Values = dict[str, float | None]
 
 
 def _verdict(judge: str, score: float, *, fails: bool) -> Verdict:

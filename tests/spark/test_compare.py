@@ -1,0 +1,94 @@
+"""Two models on the same instances, by cluster, from data to decision."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.statistics.clusters import cluster_totals
+from tests.spark.conftest import Site, questions
+from tests.spark.test_evaluation import evaluation
+
+PATIENTS = 30
+LETTERS = 4
+
+
+def letters() -> list[dict[str, str]]:
+    """120 letters of 30 patients; the answers of a patient's letters belong together."""
+    rows = questions(PATIENTS * LETTERS, lambda i: "yes" if (i // LETTERS) % 5 < 3 else "no")
+    return [{**row, "patient": f"MRN{i // LETTERS}"} for i, row in enumerate(rows)]
+
+
+def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
+    bench = site.benchmark(
+        "letters",
+        letters(),
+        cluster_column="patient",
+    )
+    plain = site.benchmark("plain", questions(40))
+    here = evaluation(site)
+    entries = [f"{name},model=team/{text}" for name in (bench, plain) for text in ("yes", "no")]
+    done = here.run(entries, suite="s")
+    assert done.model_calls == 2 * 120, "the 40 are among them"
+
+    instances = site.rows("instances")
+    known = {row["cluster_id"] for row in instances if row["scenario_name"] == "letters"}
+    assert len(known) == PATIENTS
+    assert not any("MRN" in name for name in known)
+    assert {row["cluster_id"] for row in instances if row["scenario_name"] == "plain"} == {None}
+
+    board = here.board("s")
+    right = np.array([float(row["correct_answer"] == "yes") for row in letters()])
+    error = cluster_totals(np.arange(120) // LETTERS, right).standard_error()
+    (stat,) = [
+        row
+        for row in site.rows("stats")
+        if row["num_clusters"] and row["draws"] and row["mean"] == 0.6
+    ]
+    assert (stat["count"], stat["num_clusters"]) == (120, PATIENTS)
+    assert stat["standard_error"] == pytest.approx(error, rel=1e-12)
+    assert np.std(stat["draws"]) == pytest.approx(error, rel=0.15)
+    assert stat["ci_high"] - stat["ci_low"] > 1.8 * 2 * 1.96 * (0.24 / 120) ** 0.5
+    text = str(board)
+    assert "n=120 30 clusters" in text
+    assert "letters: answers are clustered by patient" in text
+    standing = [row.standing for row in board.leaderboard.rows]
+    assert [(each.tier, each.rank_low, each.rank_high) for each in standing] == [(1, 1, 2)] * 2
+    assert standing[0].probability_best > 0.9
+
+    compared = here.compare("team/no", "team/yes", suite="s", margin=0.1)
+    first, second = compared.rows()
+    assert [first["display_name"], first["decision"]] == ["plain", "worse"]
+    assert (first["test"], first["n"], first["losses"]) == ("mcnemar_mid_p", 40, 40)
+    assert (second["test"], second["n"], second["num_clusters"]) == ("clustered_t", 120, PATIENTS)
+    assert second["decision"] == "not told apart"
+    assert second["mean_difference"] == pytest.approx(-0.2)
+    assert (second["is_not_inferior"], second["is_equivalent"]) == (False, False)
+    lines = list(csv.DictReader(io.StringIO(compared.render("csv"))))
+    assert [line["cluster_column"] for line in lines] == ["", "patient"]
+    assert json.loads(compared.render("json"))["pairs"][1]["p_value"] == second["p_value"]
+
+    # Other resamples would make another release: stats are computed again before they are pinned.
+    here.publish("r", ["s"])
+    assert here.compare(release="r").render() == here.compare(suite="s").render()
+    with pytest.raises(ConfigError, match="a single model"):
+        here.compare("team/no", suite="s")
+    with pytest.raises(ConfigError, match="margin is 0; allowed: a number above 0"):
+        here.compare(suite="s", margin=0)
+
+
+def test_a_stat_of_the_whole_run_is_resampled(site: Site) -> None:
+    bench = site.benchmark(
+        "screening",
+        [{**row, "site": f"s{i % 15}"} for i, row in enumerate(letters())],
+        metrics=[{"name": "balanced_accuracy", "args": {"labels": "yes|no", "positive": "yes"}}],
+        cluster_column="site",
+    )
+    here = evaluation(site)
+    here.run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
+    (row,) = here.compare(suite="s").rows()
+    assert (row["test"], row["num_clusters"]) == ("paired_bootstrap", 15)
+    assert row["decision"] in ("better", "worse", "not told apart")
