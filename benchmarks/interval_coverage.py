@@ -2,7 +2,7 @@
 
 Answers on a scale from 1 to 5 are drawn from distributions whose mean is known; counted is the
 share of samples whose interval holds it. The percentile bootstrap, which was used before, stands
-beside it on the same samples; so do paired differences, whose scale goes from -4 to 4.
+beside it on the same samples. Paired differences: `benchmarks.paired_coverage`.
 
     python -m benchmarks.interval_coverage [--repeats 10000] > benchmarks/results/intervals.md
 """
@@ -26,11 +26,6 @@ FURTHER: Mapping[str, Mapping[float, float]] = {
     "90 % at the top, else the bottom": {1: 0.1, 5: 0.9},
     "90 % at the top, else next to it": {4: 0.1, 5: 0.9},
     "90 % at the top, 5 % next, 5 % bottom": {1: 0.05, 4: 0.05, 5: 0.9},
-}
-DIFFERENCES: Mapping[str, Mapping[float, float]] = {
-    "half of the pairs equal": {-1: 0.2, 0: 0.5, 1: 0.3},
-    "90 % of the pairs equal": {-1: 0.05, 0: 0.9, 1: 0.05},
-    "wide": {-4: 0.05, -2: 0.1, -1: 0.15, 0: 0.3, 1: 0.2, 2: 0.15, 4: 0.05},
 }
 ROUNDING = 1e-9
 
@@ -105,7 +100,6 @@ def _table(
 
 def report(repeats: int) -> str:
     """The tables as Markdown."""
-    width = HIGH - LOW
     before = min(repeats, 2000)
     lines = [
         "# Coverage of 95 % intervals",
@@ -120,9 +114,6 @@ def report(repeats: int) -> str:
         "might fall far below the others cannot be told from one that cannot by 100 answers:",
         "",
         *_table(FURTHER, repeats),
-        "Paired differences, on the scale from -4 to 4:",
-        "",
-        *_table(DIFFERENCES, repeats, (-width, width)),
         f"The percentile bootstrap, which was used before ({before:,} samples):",
         "",
         *_table(DISTRIBUTIONS, before, limits=percentile_bootstrap),

@@ -107,15 +107,17 @@ def board_html(
 ) -> str:
     """The table. `runs` are those behind it; a cell links to the answers of its run."""
     by_id = {run.run_spec.run_spec_id: run for run in runs}
+    has_tiers = any(row.standing for row in board.rows)
     without_cell = {_cell_key(run): run for run in runs if not run.cell}
     body = "".join(
-        f"<tr{_unranked(row)}>{_row_head(row)}"
+        f"<tr{_unranked(row)}>{_row_head(row)}{_tier(row) if has_tiers else ''}{_rate(row)}"
         f"{''.join(_cells(board, row, by_id, without_cell, address))}</tr>"
         for row in board.rows
     )
     return (
         '<div class="ms-scroll" tabindex="0" role="region" aria-label="Leaderboard">'
-        f'<table class="ms-board"><thead>{_head(board)}</thead><tbody>{body}</tbody></table></div>'
+        f'<table class="ms-board"><thead>{_head(board, has_tiers=has_tiers)}</thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 
@@ -123,17 +125,18 @@ def _unranked(row: BoardRow) -> str:
     return ' class="ms-unranked"' if row.lacks else ""
 
 
-def _head(board: Leaderboard) -> str:
+def _head(board: Leaderboard, *, has_tiers: bool) -> str:
     groups = "".join(
         f'<th scope="colgroup" colspan="{len(list(columns))}">{text(name or "Other")}</th>'
         for name, columns in groupby(board.columns, key=lambda column: column.category)
     )
     names = "".join(map(_column_head, board.columns))
     rate = 'Win rate<span class="ms-metric">mean over benchmarks</span>'
-    return (
-        f'<tr class="ms-groups"><th></th><th></th>{groups}</tr>'
-        f'<tr><th scope="col">Model</th><th scope="col">{rate}</th>{names}</tr>'
-    )
+    tier = 'Tier<span class="ms-metric">possible ranks</span>'
+    heads = ["Model", *([tier] if has_tiers else []), rate]
+    first = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    empty = "<th></th>" * len(heads)
+    return f'<tr class="ms-groups">{empty}{groups}</tr><tr>{first}{names}</tr>'
 
 
 def _column_head(column: BoardColumn) -> str:
@@ -150,11 +153,25 @@ def _column_head(column: BoardColumn) -> str:
 def _row_head(row: BoardRow) -> str:
     """Rank, name and locality; no rank without a win rate."""
     rank = "" if row.rank is None else str(row.rank)
-    rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
     return (
         f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.name)}'
-        f'{chip(row.locality, "place")}</th><td class="ms-rate">{rate}</td>'
+        f"{chip(row.locality, 'place')}</th>"
     )
+
+
+def _tier(row: BoardRow) -> str:
+    """Tier, possible ranks, and the probability to be best."""
+    held = row.standing
+    if held is None:
+        return '<td class="ms-tier">–</td>'
+    ranks = f"ranks {held.rank_low}–{held.rank_high}"
+    best = f"best {100 * held.probability_best:.0f} %"
+    return f'<td class="ms-tier"><b>{held.tier}</b><span>{ranks}</span><span>{best}</span></td>'
+
+
+def _rate(row: BoardRow) -> str:
+    rate = "–" if row.mean_win_rate is None else f"{row.mean_win_rate:.3f}"
+    return f'<td class="ms-rate">{rate}</td>'
 
 
 def _cells(

@@ -150,9 +150,10 @@ def clustered(clusters: ClusterTotals, low: float | None, high: float | None) ->
     """The interval of the mean of clustered answers; None of a single cluster.
 
     On a scale with two ends the score interval of as many independent answers as would have the
-    cluster-robust standard error, with t for few clusters. Where all clusters agree nothing tells
-    how far others may lie: each counts as one answer. Where an end is open it is t, cut at the
-    other end, and None without a spread.
+    cluster-robust standard error, with t for few clusters. As in `bounded_score` that error is
+    estimated with PSEUDO_ANSWERS at each end, here as many clusters of the mean size: where all
+    clusters agree, each counts as one answer. Where an end is open it is t, cut at the other end,
+    and None without a spread.
     """
     error = clusters.standard_error()
     if error is None:
@@ -171,11 +172,22 @@ def clustered(clusters: ClusterTotals, low: float | None, high: float | None) ->
         )
     width = high - low
     p = min(max((mean - low) / width, 0.0), 1.0)
-    n = p * (1 - p) * (width / error) ** 2 if error and 0 < p < 1 else len(clusters)
-    below, above = _score(p, n, t)
+    below, above = _score(p, _effective(clusters, low, width), t)
     return Interval(
         low=low + width * below, high=low + width * above, method=IntervalMethod.CLUSTERED
     )
+
+
+def _effective(clusters: ClusterTotals, low: float, width: float) -> float:
+    """How many independent answers would have the standard error of these clusters."""
+    sizes, totals = clusters.sizes, (clusters.totals - low * clusters.sizes) / width
+    size = float(sizes.mean())  # of each pseudo-cluster, at either end
+    answers = float(sizes.sum()) + 2 * PSEUDO_ANSWERS * size
+    p = (float(totals.sum()) + PSEUDO_ANSWERS * size) / answers
+    deviations = totals - p * sizes
+    squares = float(deviations @ deviations) + PSEUDO_ANSWERS * size**2 * (p**2 + (1 - p) ** 2)
+    correction = len(clusters) / (len(clusters) - 1)
+    return p * (1 - p) * answers**2 / (correction * squares)
 
 
 def mean_interval(
