@@ -12,6 +12,7 @@ from pathlib import Path
 
 import answers_page
 import board_page
+import compare_page
 import robustness_page
 import streamlit as st
 from page_markup import NOT_APPROVED, heading, note, styles
@@ -54,6 +55,9 @@ class Shown:
 PAGES: Mapping[str, Callable[[Shown], None]] = {
     "Board": lambda shown: board_page.show(
         shown.reader, shown.source, shown.runs, shown.coverage_floor
+    ),
+    "Compare": lambda shown: compare_page.show(
+        shown.reader, shown.source, shown.runs, shown.viewer, shown.coverage_floor
     ),
     "Robustness": lambda shown: robustness_page.show(shown.runs),
     "Answers": lambda shown: answers_page.show(
@@ -159,7 +163,7 @@ def page() -> None:
     reader = reader_of(args.output_path)
     if args.plugins:
         check_listed(args.output_path, args.local_path)
-    title, views, picker = st.columns([2.3, 1.5, 1.5], vertical_alignment="bottom")
+    title, views, picker = st.columns([1.7, 2.1, 1.5], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, args)
     with views:

@@ -4,6 +4,7 @@ Reads through `lake.reader.Reader` only, so it needs neither Spark nor a JVM.
 """
 
 from medhelm_spark.leaderboard.boards import board_of, load_board, robustness_of
+from medhelm_spark.leaderboard.disagreements import Disagreement, disagreements
 from medhelm_spark.leaderboard.instances import (
     RIGHT,
     InstanceDetail,
@@ -34,6 +35,7 @@ __all__ = [
     "RIGHT",
     "BoardRun",
     "BoardSource",
+    "Disagreement",
     "InstanceDetail",
     "InstanceKey",
     "InstancePage",
@@ -44,6 +46,7 @@ __all__ = [
     "Viewer",
     "board_of",
     "choose",
+    "disagreements",
     "instance_detail",
     "instance_details",
     "instances_of",

@@ -99,11 +99,19 @@ def _batches(columns: Iterable[_Column]) -> Iterator[list[_Column]]:
 
 
 def _batch_pairs(reader: Reader, batch: Sequence[_Column], pairs: _Pairs) -> Iterator[BoardPair]:
-    units = literals(run.run_spec.run_spec_id for column in batch for run, _, _ in column)
-    sql = _SCORES.format(scores=output_of("per_instance_stats", SCORE), units=units)
-    scores = reader.query(sql)
+    scores = scores_of(
+        reader, [run.run_spec.run_spec_id for column in batch for run, _, _ in column]
+    )
     for column in batch:
         yield from _column_pairs(scores, column, pairs)
+
+
+def scores_of(reader: Reader, run_spec_ids: Sequence[str], split: str | None = None) -> pa.Table:
+    """The scores of these runs on instances as they are, of one split or of all."""
+    scores = reader.query(
+        _SCORES.format(scores=output_of("per_instance_stats", SCORE), units=literals(run_spec_ids))
+    )
+    return scores if split is None else scores.filter(pc.equal(scores["split"], split))
 
 
 def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[BoardPair]:
@@ -135,6 +143,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
             first=column[first][2],
             second=column[second][2],
             difference=differ(first, second),
+            run_spec_ids=(units[first], units[second]),
         )
 
 

@@ -17,11 +17,13 @@ ASKED_AS = ("train_trial_index", "trial_index")
 class SideBySide:
     """Values of runs by instance, of shape (runs, instances, stats); NaN where there is none.
 
-    `clusters` are labels of shape (instances,), None where nothing is clustered.
+    `clusters` are labels of shape (instances,), None where nothing is clustered; `instances` are
+    the ids, each with its trials where these are taken for themselves.
     """
 
     values: NDArray[np.float64]
     clusters: NDArray[np.int64] | None
+    instances: list[str]
 
 
 def side_by_side(
@@ -44,7 +46,7 @@ def side_by_side(
     runs = pa.array(run_spec_ids)
     shape = (len(run_spec_ids), len(known))
     values = np.stack([_column(scores, runs, name, shape) for name in names], axis=2)
-    return SideBySide(values, _clusters(scores, len(known)))
+    return SideBySide(values, _clusters(scores, len(known)), known.to_pylist())
 
 
 def _column(

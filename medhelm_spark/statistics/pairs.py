@@ -46,6 +46,7 @@ class BoardPair:
     is_primary: bool = False
     margin: float | None = None
     cluster_column: str | None = None
+    run_spec_ids: tuple[str, str] = ("", "")
     adjusted_p: float | None = None
     adjustment: Adjustment | None = None
 

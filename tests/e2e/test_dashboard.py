@@ -91,6 +91,23 @@ class TestPage:
         assert "demo judge that nobody validated" in words
         assert "0.990" not in words  # the write that nobody finished
 
+    def test_two_models_are_compared_and_the_answers_that_differ_stand_side_by_side(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake, view="Compare", first=ALPHA, second=BETA)
+        words = " ".join(board_words(test))
+        assert f"{ALPHA} is on" in words
+        assert "Triage choice: exact_match not told apart +0.000" in words
+        assert "MedCalc-Bench" not in words, "it is under the floor"
+        assert "McNemar's mid-p test" in words
+        assert "those that the first model lost first" in words
+        marked = [part.proto.body for part in test.html if "<mark>" in part.proto.body]
+        assert marked
+        test.number_input(key="margin").set_value(0.9).run()
+        assert "Within margin" in " ".join(board_words(test))
+        test.toggle(key="regressions").set_value(True).run()
+        assert f"On no benchmark is {ALPHA} shown to be worse." in " ".join(board_words(test))
+
     def test_robustness_is_one_table(self, monkeypatch, changed) -> None:
         words = " ".join(board_words(opened(monkeypatch, changed, view="Robustness")))
         named = f"{ALPHA} Triage choice exact_match"

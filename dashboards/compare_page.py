@@ -1,0 +1,224 @@
+"""Two models on the same instances: a decision per benchmark, and the answers that differ."""
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+from page_markup import LOCAL_VIEW, chip, note, section, table, text
+
+from medhelm_spark.domain.thinking import without_thinking
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import (
+    BoardRun,
+    BoardSource,
+    Disagreement,
+    InstanceDetail,
+    InstanceKey,
+    Viewer,
+    board_of,
+    disagreements,
+    instance_details,
+    paired,
+    with_all,
+)
+from medhelm_spark.render import comparison
+from medhelm_spark.statistics.pairs import BoardPair, Decision, regressions_first
+
+ABOUT = (
+    "Each row is one benchmark, on the instances that both models have a value for. The first "
+    "model is called better or worse only where chance is an unlikely reason, all rows together. "
+    "Open a benchmark below to read the answers on which the two differ."
+)
+PAGE_ROWS = 5
+MAX_WORDS = 3000
+SEPARATOR = "~"
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+def show(
+    reader: Reader,
+    source: BoardSource,
+    runs: Sequence[BoardRun],
+    viewer: Viewer,
+    coverage_floor: float,
+) -> None:
+    """Pickers, the table of decisions, and the answers that differ on one benchmark."""
+    st.html(note(ABOUT))
+    names = sorted({run.run_spec.model_deployment for run in runs if run.cell})
+    if len(names) < 2:
+        st.info("A comparison needs two models with results in this suite or release.")
+        return
+    first, second, margin, is_short = _pick(names)
+    shown = [run for run in runs if run.run_spec.model_deployment in (first, second)]
+    pairs = _pairs(reader, shown, first, margin, coverage_floor)
+    if not pairs:
+        st.html(note("The two have no comparable benchmark in common: see the board for why."))
+        return
+    listed = [pair for pair in pairs if pair.decision is Decision.WORSE or not is_short]
+    st.html(_summary(pairs, first))
+    if listed:
+        st.html(_table(listed))
+        lines = "".join(f"<p>{text(line)}</p>" for line in comparison.notes(pairs))
+        st.html(f'<div class="ms-notes">{lines}</div>')
+        st.download_button(
+            "Download as CSV",
+            lambda: comparison.render(pairs, "csv"),
+            file_name="comparison.csv",
+            mime="text/csv",
+        )
+    else:
+        st.html(note(f"On no benchmark is {first} shown to be worse."))
+    _differing(reader, shown, [first, second], pairs, viewer)
+
+
+def _pick(names: Sequence[str]) -> tuple[str, str, float | None, bool]:
+    """Both models, the margin (0 is none), and whether regressions alone are listed."""
+    left, right, number, only = st.columns([1.4, 1.4, 0.8, 0.9], vertical_alignment="bottom")
+    with left:
+        first = st.selectbox("First model", names, key="first", bind="query-params")
+    others = [name for name in names if name != first]
+    with right:
+        second = st.selectbox("Second model", others, key="second", bind="query-params")
+    with number:
+        margin = st.number_input(
+            "Margin",
+            min_value=0.0,
+            step=0.01,
+            key="margin",
+            help="a difference too small to matter, in the metric's units; 0: the suite file's",
+        )
+    with only:
+        is_short = st.toggle("Regressions only", key="regressions")
+    return first, second, margin or None, is_short
+
+
+def _pairs(
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    first: str,
+    margin: float | None,
+    coverage_floor: float,
+) -> list[BoardPair]:
+    rows = board_of(runs, coverage_floor=coverage_floor).rows
+    ordered = sorted(rows, key=lambda row: row.model_deployment != first)
+    pairs = paired(reader, runs, ordered, pairs=with_all)
+    if margin:
+        pairs = tuple(replace(pair, margin=margin) for pair in pairs)
+    return sorted(pairs, key=regressions_first)
+
+
+def _summary(pairs: Sequence[BoardPair], first: str) -> str:
+    counts = [
+        f"{sum(pair.decision is decision for pair in pairs)} {decision.value}"
+        for decision in Decision
+        if any(pair.decision is decision for pair in pairs)
+    ]
+    return f'<p class="ms-lead">{text(first)} is on {text(", ".join(counts))}.</p>'
+
+
+def _table(pairs: Sequence[BoardPair]) -> str:
+    held = comparison.comparison_table(pairs)
+    is_plain = len({(pair.first, pair.second) for pair in pairs}) == 1
+    names = [name for name in held.header if name not in ("First", "Second") or not is_plain]
+    rows = [
+        [_cell(name, cell) for name, cell in zip(held.header, row, strict=True) if name in names]
+        for row in held.rows
+    ]
+    label = 'tabindex="0" role="region" aria-label="Comparison"'
+    return f'<div class="ms-scroll ms-padded" {label}>{table(names, rows, "ms-pairs")}</div>'
+
+
+def _cell(name: str, cell: str) -> str:
+    """A cell's text; a decision is marked by colour beside its word."""
+    return chip(cell, f"decision-{cell.split()[0]}") if name == "First is" else text(cell)
+
+
+def _title(pair: BoardPair, pairs: Sequence[BoardPair]) -> str:
+    """The benchmark, with the rows' names where the models have several."""
+    is_plain = len({(each.first, each.second) for each in pairs}) == 1
+    return pair.display_name if is_plain else f"{pair.display_name}: {pair.first}, {pair.second}"
+
+
+def _differing(
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    names: Sequence[str],
+    pairs: Sequence[BoardPair],
+    viewer: Viewer,
+) -> None:
+    """One benchmark's answers on which the two have other values, where the first lost before."""
+    titles = {SEPARATOR.join(pair.run_spec_ids): _title(pair, pairs) for pair in pairs}
+    ids = st.selectbox(
+        "Answers that differ on",
+        list(titles),
+        format_func=titles.__getitem__,
+        key="pair",
+        bind="query-params",
+    )
+    by_id = {run.run_spec.run_spec_id: run for run in runs}
+    both = [by_id[name] for name in ids.split(SEPARATOR)]
+    rows = disagreements(reader, *both)
+    if not rows:
+        st.html(note("No instance has values that differ, or the metric is of the whole run."))
+        return
+    pages = -(-len(rows) // PAGE_ROWS)
+    page = st.number_input("Page", 1, pages, key=f"page-{ids}") if pages > 1 else 1
+    listed = rows[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]
+    last = (page - 1) * PAGE_ROWS + len(listed)
+    st.html(
+        f'<p class="ms-count">{(page - 1) * PAGE_ROWS + 1} to {last} of {len(rows):,} instances, '
+        "those that the first model lost first</p>"
+    )
+    keys = [InstanceKey(instance_id=row.instance_id) for row in listed]
+    ours, theirs = (instance_details(reader, run.run_spec, keys, viewer=viewer) for run in both)
+    for row, key in zip(listed, keys, strict=True):
+        if key in ours and key in theirs:
+            st.html(_side_by_side(row, ours[key], theirs[key], names))
+    st.html(note(LOCAL_VIEW))
+
+
+def _side_by_side(
+    row: Disagreement, ours: InstanceDetail, theirs: InstanceDetail, names: Sequence[str]
+) -> str:
+    """Question, references, and both answers with the words that only one of them has marked."""
+    first, second = _answer(ours), _answer(theirs)
+    instance = ours.instance
+    references = [each.text for each in instance.references if each.is_correct] if instance else []
+    question = instance.input if instance else ""
+    marked = word_difference(first, second)
+    cells = [
+        section(
+            name, f'<pre class="ms-text ms-answer" dir="auto">{body}</pre>', aside=f"{value:.3f}"
+        )
+        for name, body, value in zip(names, marked, (row.first, row.second), strict=True)
+    ]
+    shown = text(question if len(question) <= 2000 else "… " + question[-2000:])
+    expected = "; ".join(references) or "–"
+    return (
+        f'<article class="ms-pair"><details><summary>Input, {len(question):,} characters</summary>'
+        f'<pre class="ms-text" dir="auto">{shown}</pre></details>'
+        f'<p class="ms-role">reference: {text(expected)}</p>'
+        f'<div class="ms-columns">{"".join(cells)}</div></article>'
+    )
+
+
+def _answer(detail: InstanceDetail) -> str:
+    if detail.result is None or not detail.result.completions:
+        return ""
+    return without_thinking(detail.result.completions[0]).text
+
+
+def word_difference(first: str, second: str) -> tuple[str, str]:
+    """Both texts as HTML, with a mark around the words that the other lacks."""
+    ours, theirs = _WORDS.findall(first), _WORDS.findall(second)
+    if max(len(ours), len(theirs)) > MAX_WORDS:  # the search grows with their product
+        return text(first), text(second)
+    sides: tuple[list[str], list[str]] = ([], [])
+    for kind, *places in difflib.SequenceMatcher(a=ours, b=theirs, autojunk=False).get_opcodes():
+        spans = (ours[places[0] : places[1]], theirs[places[2] : places[3]])
+        for side, words in zip(sides, spans, strict=True):
+            body = text("".join(words))
+            side.append(body if kind == "equal" or not body else f"<mark>{body}</mark>")
+    return "".join(sides[0]), "".join(sides[1])
