@@ -15,7 +15,7 @@ import board_page
 import compare_page
 import robustness_page
 import streamlit as st
-from page_markup import NOT_APPROVED, heading, note, styles
+from page_markup import heading, note, styles
 
 from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.errors import MedhelmSparkError
@@ -33,6 +33,7 @@ from medhelm_spark.leaderboard import (
 )
 from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
 from medhelm_spark.plugins import activate
+from medhelm_spark.render.report_file import NOT_APPROVED
 
 REFRESH_SECONDS = 15
 

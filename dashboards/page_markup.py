@@ -4,10 +4,6 @@ import html
 from collections.abc import Iterable
 from pathlib import Path
 
-NOT_APPROVED = (
-    "Working results, not approved. Nobody has reviewed or signed off these numbers; do not choose "
-    "a model for patient care by them."
-)
 LOCAL_VIEW = (
     "Local single-user view: whoever can open this page at this machine can read every text of "
     "this lake, gated and private rows included; from elsewhere only public text is shown."

@@ -12,6 +12,7 @@ from medhelm_spark.api.evaluation import Evaluation
 from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
+from medhelm_spark.api.reports import ReportFile
 from medhelm_spark.api.results import (
     Answer,
     Answers,
@@ -68,6 +69,7 @@ __all__ = [
     "Outcome",
     "OwnData",
     "Release",
+    "ReportFile",
     "Robustness",
     "Runs",
     "Schema",

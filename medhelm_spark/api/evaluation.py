@@ -31,6 +31,7 @@ from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
 from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
+from medhelm_spark.api.reports import ReportFile, report_of
 from medhelm_spark.api.results import (
     Answers,
     Board,
@@ -552,6 +553,22 @@ class Evaluation:
         runs = self._runs(suite, release)
         scenarios = [scenario] if isinstance(scenario, str) else list(scenario or ())
         return compared(self._workspace, runs, models, scenarios=scenarios, margin=margin)
+
+    @at_work
+    def report(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> ReportFile:
+        """The board of a suite or release as one HTML file, with charts and comparisons.
+
+        Raises:
+            SetupError: the package that draws charts is missing.
+        """
+        runs = self._runs(suite, release, schema)
+        return report_of(self._workspace, runs, suite, release)
 
     @at_work
     def instances(

@@ -87,6 +87,18 @@ def comparing(parser: ArgumentParser) -> None:
     form(parser)
 
 
+def reporting(parser: ArgumentParser) -> None:
+    """Where a report goes."""
+    add = parser.add_argument
+    schema(add)
+    add(
+        "--output-file",
+        type=Path,
+        metavar="FILE",
+        help="where to write it (default: NAME.html, by the suite or release)",
+    )
+
+
 def board(parser: ArgumentParser) -> None:
     """In which form to show a board."""
     add = parser.add_argument

@@ -270,6 +270,14 @@ def compare(args: Namespace) -> int:
     return 0
 
 
+def report(args: Namespace) -> int:
+    """`report`: the board as one HTML file."""
+    made = evaluation(args).report(args.suite, release=args.release, schema=args.schema)
+    place = args.output_file or Path(f"{made.name}.html")
+    write_out(made.html, place, command=args.name)
+    return 0
+
+
 def disclosures(args: Namespace) -> int:
     """`disclosures`: what text was sent where, printed or written."""
     text = evaluation(args).disclosures().render(args.format)

@@ -183,6 +183,13 @@ COMMANDS: Mapping[str, Command] = {
             "compare --release 2026-q1 --format csv --output-file pairs.csv",
         ),
     ),
+    "report": Command(
+        function=commands.report,
+        about="Write a board as one HTML file to take away: tiers, charts, comparisons, "
+        "benchmarks; no clinical text, and nothing that a browser would fetch.",
+        options=(*_PLACES, board_options.which, board_options.reporting),
+        examples=("report --suite first", "report --release 2026-q1 --output-file board.html"),
+    ),
     "answers": Command(
         function=answers,
         about="Print answers with the end of their prompt, references and score, and say which "

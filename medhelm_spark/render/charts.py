@@ -1,0 +1,192 @@
+"""Charts of a board as Vega-Lite specifications: pages draw them, reports hold them as SVG.
+
+One blue and position say everything, so that neither colour vision nor a colour printer is needed.
+A specification holds its own data and names no address.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from medhelm_spark.errors import SetupError
+from medhelm_spark.statistics.board import BoardColumn, Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
+
+Spec = dict[str, Any]
+"""A Vega-Lite specification."""
+
+BLUE = "#17507f"
+ROW_HEIGHT = 17
+PLOT_WIDTH = 250
+PLOTS_IN_A_ROW = 3
+CELL_WIDTH = 46
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # a name; nothing is fetched
+_CONFIG = {
+    "font": "sans-serif",
+    "background": "white",
+    "view": {"stroke": "#d8dfe5"},
+    "axis": {"labelLimit": 220, "grid": True, "gridColor": "#eef1f4", "domainColor": "#8a98a4"},
+    "header": {"labelFontWeight": 600, "labelLimit": 300, "labelFontSize": 12},
+}
+
+
+def category_of(column: BoardColumn) -> str:
+    """The heading under which a benchmark's chart stands."""
+    return column.category or "Other"
+
+
+def dot_plots(board: Leaderboard) -> Iterator[tuple[str, Spec]]:
+    """By category: of each benchmark the models' means with their intervals, on its own scale."""
+    places = list(enumerate(board.columns))
+    for category, group in groupby(places, key=lambda place: category_of(place[1])):
+        rows = [row for place, column in group for row in _dots(board, place, column)]
+        if rows:
+            yield category, _dot_plot(rows, [row.name for row in board.rows])
+
+
+def _dots(board: Leaderboard, place: int, column: BoardColumn) -> Iterator[dict[str, object]]:
+    direction = ", lower is better" if column.lower_is_better else ""
+    for row in board.rows:
+        cell = row.cells[place]
+        if cell and cell.mean is not None:
+            yield {
+                "benchmark": f"{column.display_name} ({column.main_metric}{direction})",
+                "model": row.name,
+                "mean": cell.mean,
+                "low": cell.mean if cell.ci_low is None else cell.ci_low,
+                "high": cell.mean if cell.ci_high is None else cell.ci_high,
+                "counted": "counted" if cell.is_counted else "in no rank",
+            }
+
+
+def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str]) -> Spec:
+    order = list(dict.fromkeys(row["benchmark"] for row in rows))
+    y = {"field": "model", "type": "nominal", "sort": list(models), "title": None}
+    interval = {
+        "mark": {"type": "rule", "color": BLUE, "strokeWidth": 2, "opacity": 0.55},
+        "encoding": {
+            "x": {"field": "low", "type": "quantitative", "title": None, "scale": {"zero": False}},
+            "x2": {"field": "high"},
+            "y": y,
+        },
+    }
+    mean = {
+        "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE, "opacity": 1},
+        "encoding": {
+            "x": {"field": "mean", "type": "quantitative", "title": None},
+            "y": y,
+            "shape": {
+                "field": "counted",
+                "type": "nominal",
+                "scale": {"domain": ["counted", "in no rank"], "range": ["circle", "cross"]},
+                "legend": None,
+            },
+            "tooltip": [
+                {"field": name, "type": kind}
+                for name, kind in (
+                    ("model", "nominal"),
+                    ("mean", "quantitative"),
+                    ("low", "quantitative"),
+                    ("high", "quantitative"),
+                )
+            ],
+        },
+    }
+    return _chart(
+        rows,
+        facet={"field": "benchmark", "type": "nominal", "sort": order, "title": None},
+        columns=PLOTS_IN_A_ROW,
+        spec={
+            "width": PLOT_WIDTH,
+            "height": {"step": ROW_HEIGHT},
+            "layer": [interval, mean],
+        },
+        resolve={"scale": {"x": "independent", "y": "independent"}},
+    )
+
+
+def heat_map(board: Leaderboard) -> Spec | None:
+    """Models against benchmarks, darker where nearer to the best of the metric's scale.
+
+    None where no metric has a scale with two ends and a direction.
+    """
+    rows = list(_heat(board))
+    if not rows:
+        return None
+    models = [row.name for row in board.rows]
+    x = {"field": "model", "type": "nominal", "sort": models, "title": None}
+    y = {
+        "field": "benchmark",
+        "type": "nominal",
+        "sort": list(dict.fromkeys(row["benchmark"] for row in rows)),
+        "title": None,
+    }
+    colour = {
+        "field": "share",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1], "range": ["#f7fafc", "#5897c2"]},
+        "title": "worst to best",
+    }
+    return _chart(
+        rows,
+        width={"step": CELL_WIDTH},
+        height={"step": ROW_HEIGHT + 2},
+        encoding={
+            "x": {**x, "axis": {"labelAngle": -40, "orient": "top"}},
+            "y": y,
+        },
+        layer=[
+            {"mark": "rect", "encoding": {"color": colour}},
+            {
+                "mark": {"type": "text", "fontSize": 10, "color": "#16222e"},
+                "encoding": {"text": {"field": "mean", "type": "quantitative", "format": ".2f"}},
+            },
+        ],
+    )
+
+
+def _heat(board: Leaderboard) -> Iterator[dict[str, object]]:
+    for place, column in enumerate(board.columns):
+        for row in board.rows:
+            cell = row.cells[place]
+            if cell and cell.mean is not None and (share := share_of_scale(cell)) is not None:
+                yield {
+                    "benchmark": column.display_name,
+                    "model": row.name,
+                    "mean": cell.mean,
+                    "share": share,
+                }
+
+
+def share_of_scale(cell: BoardCell) -> float | None:
+    """A mean on the scale from the worst (0) to the best (1) of its metric.
+
+    None where the mean counts in no rank, or the scale has an open end or no direction.
+    """
+    ends = (cell.minimum, cell.maximum)
+    if not cell.is_counted or cell.mean is None or cell.lower_is_better is None:
+        return None
+    if ends[0] is None or ends[1] is None:
+        return None
+    above = min(1.0, max(0.0, (cell.mean - ends[0]) / (ends[1] - ends[0])))
+    return 1 - above if cell.lower_is_better else above
+
+
+def _chart(rows: Iterable[dict[str, object]], **parts: object) -> Spec:
+    return {"$schema": _SCHEMA, "data": {"values": list(rows)}, "config": _CONFIG, **parts}
+
+
+def svg(spec: Spec) -> str:
+    """The chart as SVG, drawn in this process.
+
+    Raises:
+        SetupError: the package `vl-convert-python` is missing.
+    """
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise SetupError(
+            "charts are drawn by the package vl-convert-python: pip install 'medhelm-spark[local]'."
+        ) from error
+    drawn: str = vl_convert.vegalite_to_svg(spec)
+    return drawn

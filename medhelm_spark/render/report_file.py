@@ -1,0 +1,209 @@
+"""A board as one self-contained HTML file: to take away, to print, to keep beside a decision.
+
+It holds no clinical text, no script, and nothing that a browser would fetch.
+"""
+
+import html
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.render import comparison
+from medhelm_spark.render.board import counts, remarks, standing_text
+from medhelm_spark.render.charts import category_of, dot_plots, heat_map, svg
+from medhelm_spark.render.table import html_table, interval_text, number_text
+from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.comparison import OTHER
+from medhelm_spark.version import VERSION
+
+STYLE = """
+:root { color-scheme: light; }
+body { color: #16222e; font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem;
+  padding: 0 1.5rem; }
+h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
+.status { border-left: 4px solid #b26a00; background: #fdf6ea; color: #573600;
+  padding: 0.5rem 0.9rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.8rem 0; }
+dt { color: #51616f; } dd { margin: 0; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid #d8dfe5; padding: 0.3rem 0.8rem 0.3rem 0; text-align: left;
+  vertical-align: top; }
+th { color: #51616f; font-weight: 600; } caption { text-align: left; font-weight: 600; }
+p { margin: 0.3rem 0; } .notes p, table + p { color: #51616f; font-size: 0.82rem; }
+figure { margin: 0; overflow-x: auto; } svg { height: auto; max-width: 100%; }
+@media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; }
+  figure, table { break-inside: avoid; } .wide, figure { overflow: visible; } }
+"""
+
+NOT_APPROVED = (
+    "Working results, not approved. Nobody has reviewed or signed off these numbers; do not choose "
+    "a model for patient care by them."
+)
+TERMS: Mapping[str, str] = {
+    "Tier": "1: no model is shown to be better. A model of a further tier is told apart from one "
+    "above. Order within a tier is chance.",
+    "Ranks": "all ranks that are possible, with 95 % confidence for all models together.",
+    "Win rate": "the chance to have the better mean than another model drawn at random.",
+    "[low, high]": "the 95 % confidence interval of a mean or a difference.",
+    "n": "the answers with a score; n=a/b: a of b.",
+    "Can detect": "the difference that so many answers find with a power of 80 %.",
+    "*": "scored by a judge that nobody validated: not evidence of quality.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFacts:
+    """What a report says of itself: `title`, then lines of name and value in order.
+
+    `warning` stands below the title; empty for a release that was approved.
+    """
+
+    title: str
+    warning: str
+    lines: Sequence[tuple[str, str]]
+
+
+def report_file(
+    board: Leaderboard, facts: ReportFacts, cards: Mapping[str, ScenarioCard] | None = None
+) -> str:
+    """The file's text. `cards`, by scenario name, tell more of the benchmarks where given.
+
+    Raises:
+        SetupError: the package that draws charts is missing.
+    """
+    parts = [
+        f"<h1>{_text(facts.title)}</h1>",
+        f'<p class="status">{_text(facts.warning)}</p>' if facts.warning else "",
+        _facts([*facts.lines, ("Made by", f"medhelm-spark {VERSION}")]),
+        "<h2>Models</h2>",
+        _models(board),
+        f'<div class="notes">{"".join(f"<p>{_text(line)}</p>" for line in board.notes)}</div>',
+        *_categories(board),
+        *_heat(board),
+        *_pairs(board),
+        "<h2>Benchmarks</h2>",
+        *(_benchmark(column, board, (cards or {})) for column in board.columns),
+        "<h2>How to read it</h2>",
+        _facts(list(TERMS.items())),
+    ]
+    return _PAGE.format(title=_text(facts.title), style=STYLE, body="\n".join(filter(None, parts)))
+
+
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+_MODELS = ("Model", "Where it runs", "Tier", "Best with", "Win rate", "Lacks")
+
+
+def _models(board: Leaderboard) -> str:
+    """The models in the order of their ranks; what they lack only where one lacks something."""
+    width = len(_MODELS) if any(row.lacks for row in board.rows) else len(_MODELS) - 1
+    return html_table(_MODELS[:width], (_model(row)[:width] for row in board.rows))
+
+
+def _model(row: BoardRow) -> tuple[str, ...]:
+    best = "-" if row.standing is None else f"{100 * row.standing.probability_best:.0f} %"
+    lacks = ", ".join(row.lacks)
+    rate = number_text(row.mean_win_rate)
+    return (row.name, row.locality, standing_text(row.standing), best, rate, lacks)
+
+
+def _categories(board: Leaderboard) -> Iterator[str]:
+    """Of each category the numbers, a row for a benchmark, and their chart."""
+    plots = dict(dot_plots(board))
+    places = list(enumerate(board.columns))
+    for category, group in groupby(places, key=lambda place: category_of(place[1])):
+        yield f"<h2>{_text(category)}</h2>"
+        header = ["Benchmark", *(row.name for row in board.rows)]
+        rows = [_numbers(board, place, column) for place, column in group]
+        yield f'<div class="wide">{html_table(header, rows)}</div>'
+        if category in plots:
+            yield _figure(svg(plots[category]), f"{category}: means with 95 % intervals")
+
+
+def _numbers(board: Leaderboard, place: int, column: BoardColumn) -> list[str]:
+    name = f"{column.display_name} ({column.main_metric})"
+    return [name, *(_cell(row, place) for row in board.rows)]
+
+
+def _cell(row: BoardRow, place: int) -> str:
+    cell = row.cells[place]
+    if cell is None:
+        return "not run"
+    mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}{'*' * cell.demo_judge}"
+    interval = interval_text(cell.ci_low, cell.ci_high).replace(", ", f",{_UNBROKEN}")
+    return " ".join([mean + interval, *counts(cell), *remarks(cell)])
+
+
+def _heat(board: Leaderboard) -> Iterator[str]:
+    spec = heat_map(board)
+    if spec:
+        yield "<h2>All benchmarks</h2>"
+        yield _figure(svg(spec), "Models against benchmarks; darker is nearer to the best")
+
+
+def _pairs(board: Leaderboard) -> Iterator[str]:
+    declared = [pair for pair in board.pairs if pair.is_primary]
+    shown = declared or board.pairs
+    if shown:
+        yield "<h2>Comparisons on the same instances</h2>"
+        asked = "The questions that the suite file declared" if declared else "The first model"
+        rest = "." if declared else " against each other one; no question was declared beforehand."
+        yield f"<p>{asked}{rest}</p>"
+        table = comparison.comparison_table(shown)
+        yield f'<div class="wide">{html_table(table.header, table.rows, table.notes)}</div>'
+
+
+def _benchmark(column: BoardColumn, board: Leaderboard, cards: Mapping[str, ScenarioCard]) -> str:
+    """A benchmark's card: what it asks, of whom, how it is measured."""
+    place = board.columns.index(column)
+    cells = [cell for row in board.rows if (cell := row.cells[place])]
+    card = cards.get(column.scenario_name)
+    clusters = {cell.cluster_column for cell in cells if cell.cluster_column}
+    lines = {
+        "Task": card.description if card else "",
+        "Category": ", ".join(filter(None, [column.category, column.subcategory])),
+        "Access level": column.access_level,
+        "Metric": column.main_metric + (", lower is better" if column.lower_is_better else ""),
+        "Instances": f"{max((cell.total for cell in cells), default=0):,}",
+        "Clustered by": ", ".join(sorted(clusters)),
+        "Can detect": "" if column.detectable is None else f"{column.detectable:.3f}",
+        "Licence": card.licence if card else "",
+        "Data": ", ".join(sorted(filter(None, set(map(_data_version, cells))))),
+    }
+    known = [(name, str(value)) for name, value in lines.items() if value]
+    return f"<h3>{_text(column.display_name)}</h3>{_facts(known)}"
+
+
+def _data_version(cell: BoardCell) -> str:
+    """The data version behind a mean; empty for the mean of several parts."""
+    return cell.configuration.get("data", "").removeprefix(OTHER)
+
+
+def _facts(lines: Iterable[tuple[str, str]]) -> str:
+    rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in lines)
+    return f"<dl>{rows}</dl>"
+
+
+def _figure(drawn: str, label: str) -> str:
+    return f'<figure role="img" aria-label="{_text(label)}">{drawn}</figure>'
+
+
+def _text(value: object) -> str:
+    return html.escape(str(value), quote=True)

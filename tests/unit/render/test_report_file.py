@@ -1,0 +1,87 @@
+"""A board as one HTML file: every number is the board's, and no host is asked."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from medhelm_spark.config.registry import Registry
+from medhelm_spark.render.charts import dot_plots, heat_map, share_of_scale, svg
+from medhelm_spark.render.report_file import NOT_APPROVED, ReportFacts, report_file
+from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
+
+FACTS = ReportFacts(title="Suite <first>", warning=NOT_APPROVED, lines=[("Manifest", "f00")])
+SCALED = [replace(cell, minimum=0.0, maximum=1.0) for cell in (CELL, OTHER)]
+NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def addresses(page: str) -> set[str]:
+    return set(re.findall(r"(?:https?:)?//[\w.-]+[^\s\"'<>]*", page))
+
+
+def test_the_file_has_the_boards_numbers_and_asks_no_host():
+    page = report_file(board_of([*SCALED, NOTE], [PAIR]), FACTS)
+    assert addresses(page) == NAMESPACES
+    assert "<script" not in page
+    assert "default-src 'none'" in page
+    assert "Suite &lt;first&gt;" in page
+    assert NOT_APPROVED in page
+    for number in ("0.550 [0.38,\N{NO-BREAK SPACE}0.45] n=100", "3.250* [3.00,", "-0.111 [-0.21"):
+        assert number in page
+    assert page.count("<svg") == 3  # a chart for each of two categories, and the map
+    for heading in ("Medical Research Assistance", "Clinical Note Generation", "All benchmarks"):
+        assert f"<h2>{heading}</h2>" in page
+
+
+def test_names_that_are_markup_are_text_in_tables_and_charts():
+    name = "<img src=//evil.example/x>"
+    page = report_file(board_of([replace(SCALED[0], model_deployment=name), SCALED[1]]), FACTS)
+    assert "<img" not in page
+    assert "&lt;img src=//evil.example/x&gt;" in page
+
+
+def test_a_card_tells_more_of_its_benchmark(registry: Registry):
+    card = registry.cards["pubmed_qa"]
+    page = report_file(board_of(SCALED), FACTS, {"pubmed_qa": card})
+    assert card.licence in page
+    assert card.licence not in report_file(board_of(SCALED), FACTS)
+
+
+def test_an_empty_board_is_a_file_too():
+    page = report_file(board_of([]), FACTS)
+    assert "<svg" not in page
+    assert page.endswith("</html>\n")
+
+
+def test_a_dot_for_every_mean_with_its_interval():
+    unscored = replace(OTHER, model_deployment="z", mean=None)
+    ((category, spec),) = dot_plots(board_of([*SCALED, unscored]))
+    assert category == "Medical Research Assistance"
+    values = spec["data"]["values"]
+    assert [(row["model"], row["mean"], row["low"], row["high"]) for row in values] == [
+        ("imported/always_yes", 0.55, 0.38, 0.45),
+        ("local/smollm2", 0.412, 0.38, 0.45),
+    ]
+    assert svg(spec).startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("changes", "share"),
+    [
+        ({}, 0.412),
+        ({"lower_is_better": True}, 1 - 0.412),
+        ({"minimum": -1.0}, (0.412 + 1) / 2),
+        ({"maximum": None}, None),
+        ({"lower_is_better": None}, None),
+        ({"mean": None}, None),
+        ({"is_below_floor": True}, None),
+        ({"mean": 7.0}, 1.0),
+    ],
+)
+def test_the_map_shows_the_place_on_the_scale(changes, share):
+    held = share_of_scale(replace(SCALED[0], **changes))
+    assert held == (None if share is None else pytest.approx(share))
+
+
+def test_no_map_without_a_scale():
+    assert heat_map(board_of([CELL, OTHER])) is None
