@@ -1,5 +1,6 @@
 """Paired differences of a board's models, from the scores of each instance."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -74,11 +75,19 @@ def paired(
                 if run.is_current:
                     key = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
                     columns.setdefault(key, []).append((run, cell, row.name))
-    return adjusted(
+    shown = [
         pair
         for batch in _batches([columns[key] for key in sorted(columns)])
         for pair in _batch_pairs(reader, batch, pairs)
-    )
+    ]
+    sizes = {True: 0, False: 0}
+    for column in columns.values():
+        sizes[_is_primary(column)] += math.comb(len(column), 2)
+    return adjusted(shown, num_declared=sizes[True], num_others=sizes[False])
+
+
+def _is_primary(column: _Column) -> bool:
+    return any(cell.is_primary for _, cell, _ in column)
 
 
 def _batches(columns: Iterable[_Column]) -> Iterator[list[_Column]]:
@@ -133,7 +142,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
         difference=PairedDifference(n=0, num_dropped=0),
         category=cell.category,
         lower_is_better=cell.lower_is_better,
-        is_primary=any(held.is_primary for _, held, _ in column),
+        is_primary=_is_primary(column),
         margin=cell.margin,
         cluster_column=cell.cluster_column,
     )

@@ -109,24 +109,30 @@ class BoardPair:
         )
 
 
-def adjusted(pairs: Iterable[BoardPair]) -> tuple[BoardPair, ...]:
+def adjusted(
+    pairs: Iterable[BoardPair], *, num_declared: int = 0, num_others: int = 0
+) -> tuple[BoardPair, ...]:
     """The pairs with adjusted p-values: those declared beforehand by Holm, the others by BH.
 
-    They are two families: a map does not make a declared question harder to answer.
+    They are two families: a map does not make a declared question harder to answer. Where the pairs
+    were chosen by what the data says, as those with the best model are, `num_declared` and
+    `num_others` say of how many; those that are not given count as if their p-value were 1.
     """
     held = list(pairs)
     declared = [pair for pair in held if pair.is_primary]
     others = [pair for pair in held if not pair.is_primary]
     return (
-        *_adjusted(declared, Adjustment.HOLM),
-        *_adjusted(others, Adjustment.BENJAMINI_HOCHBERG),
+        *_adjusted(declared, Adjustment.HOLM, num_declared),
+        *_adjusted(others, Adjustment.BENJAMINI_HOCHBERG, num_others),
     )
 
 
-def _adjusted(pairs: Sequence[BoardPair], how: Adjustment) -> list[BoardPair]:
+def _adjusted(pairs: Sequence[BoardPair], how: Adjustment, family: int) -> list[BoardPair]:
     adjust = holm if how is Adjustment.HOLM else benjamini_hochberg
     tested = [pair for pair in pairs if pair.difference.p_value is not None]
-    p_values = adjust([pair.difference.p_value or 0.0 for pair in tested])
+    unseen = [1.0] * max(0, family - len(tested))
+    adjusted_ps = adjust([*(pair.difference.p_value or 0.0 for pair in tested), *unseen])
+    p_values = adjusted_ps[: len(tested)]
     return [
         *(
             replace(pair, adjusted_p=p_value, adjustment=how)

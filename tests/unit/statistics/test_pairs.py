@@ -47,6 +47,13 @@ def test_declared_questions_are_a_family_of_their_own():
     assert {each.adjustment for each in held[1:]} == {Adjustment.BENJAMINI_HOCHBERG}
 
 
+def test_pairs_that_the_data_chose_count_with_those_that_it_did_not_choose():
+    (alone,), (chosen,) = adjusted([pair(16, 5)]), adjusted([pair(16, 5)], num_others=36)
+    assert chosen.adjusted_p == pytest.approx(36 * alone.adjusted_p)
+    (declared,) = adjusted([pair(16, 5, is_primary=True)], num_declared=3, num_others=36)
+    assert declared.adjusted_p == pytest.approx(3 * alone.adjusted_p)
+
+
 def test_nothing_is_decided_without_a_test():
     (single,) = adjusted([replace(PAIR, difference=paired_difference(*values((0.4, 0.3, 1))))])
     assert (single.decision, single.adjusted_p) == (Decision.NOT_TESTED, None)
