@@ -75,7 +75,7 @@ def paired(
                 if run.is_current:
                     key = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
                     columns.setdefault(key, []).append((run, cell, row.name))
-    shown = [
+    differences = [
         pair
         for batch in _batches([columns[key] for key in sorted(columns)])
         for pair in _batch_pairs(reader, batch, pairs)
@@ -83,7 +83,7 @@ def paired(
     sizes = {True: 0, False: 0}
     for column in columns.values():
         sizes[_is_primary(column)] += math.comb(len(column), 2)
-    return adjusted(shown, num_declared=sizes[True], num_others=sizes[False])
+    return adjusted(differences, num_declared=sizes[True], num_others=sizes[False])
 
 
 def _is_primary(column: _Column) -> bool:
