@@ -8,6 +8,10 @@ NOT_APPROVED = (
     "Working results, not approved. Nobody has reviewed or signed off these numbers; do not choose "
     "a model for patient care by them."
 )
+APPROVED = (
+    "Approved release. Who approved it is the name of an operating system's user, which nobody has "
+    "checked: `medhelm-spark release show` tells who and when."
+)
 LOCAL_VIEW = (
     "Local single-user view: whoever can open this page at this machine can read every text of "
     "this lake, gated and private rows included; from elsewhere only public text is shown."

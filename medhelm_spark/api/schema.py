@@ -1,15 +1,21 @@
 """The board as HELM's schema file wants it, and what the file asks for that is not here."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
+from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema, load_schema
 from medhelm_spark.leaderboard import BoardRun, board_of, choose, left_out_of, load_runs, paired
 from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard
+
+
+def schema_of(given: Schema | str | Path | None) -> Schema | None:
+    """A schema, read where a file was named."""
+    return load_schema(Path(given)) if isinstance(given, str | Path) else given
 
 
 def load_board(
@@ -21,7 +27,7 @@ def load_board(
     """The board of these runs of a suite or release, with paired differences and what it lacks."""
     floor, reader = workspace.coverage_floor, workspace.reader
     left_out = left_out_of(reader, choose(reader, suite, release))
-    pairs = paired(reader, runs, coverage_floor=floor)
+    pairs = paired(workspace.as_of(release).reader, runs, coverage_floor=floor)
     return board_of(runs, pairs, left_out, coverage_floor=floor)
 
 

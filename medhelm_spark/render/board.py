@@ -31,12 +31,12 @@ _COMPUTED = (
 )
 
 
-def render(board: Leaderboard, output_format: str) -> str:
-    """The board in one of `report.FORMATS`, with a newline at its end."""
-    return formatted(board_report(board), output_format)
+def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
+    """The board in one of `report.FORMATS`, with a newline at its end; `banner` stands above it."""
+    return formatted(board_report(board, banner), output_format)
 
 
-def board_report(board: Leaderboard) -> Report:
+def board_report(board: Leaderboard, banner: str = "") -> Report:
     """The board and its paired differences; in CSV the field `record` tells the two apart."""
     cells, pairs = _cell_records(board), [_pair_record(pair) for pair in board.pairs]
     pair_fields = [field.name for kind in (BoardPair, PairedDifference) for field in fields(kind)]
@@ -56,6 +56,7 @@ def board_report(board: Leaderboard) -> Report:
             *({"record": "pair", **record} for record in pairs),
         ],
         if_empty="" if board.rows else EMPTY,
+        banner=banner,
     )
 
 
