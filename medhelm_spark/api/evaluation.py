@@ -66,7 +66,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
@@ -487,13 +487,12 @@ class Evaluation:
         """
         check_name("release", release)
         if not suites:
-            record = take_step(self._workspace, release, ReleaseStatus.PUBLISHED, note)
-            board = self.board(release=release, schema=schema)
+            record = self._step(release, ReleaseStatus.PUBLISHED, note)
             return Release(
                 name=release,
                 suites=record.held.suites,
                 manifest_hash=record.manifest_hash,
-                board=board,
+                board=self.board(release=release, schema=schema),
                 status=record.status,
             )
         schema = schema_of(schema)
@@ -548,7 +547,7 @@ class Evaluation:
         Raises:
             ReleaseError: it is no draft.
         """
-        return take_step(self._workspace, release, ReleaseStatus.IN_REVIEW, note)
+        return self._step(release, ReleaseStatus.IN_REVIEW, note)
 
     @at_work
     def approve(self, release: str, *, note: str = "") -> ReleaseRecord:
@@ -558,7 +557,7 @@ class Evaluation:
             ReleaseError: it is not in review, or the user of this process had a hand in it.
             GateError: it lacks what the policy requires.
         """
-        return take_step(self._workspace, release, ReleaseStatus.APPROVED, note)
+        return self._step(release, ReleaseStatus.APPROVED, note)
 
     @at_work
     def withdraw(self, release: str, *, reason: str) -> ReleaseRecord:
@@ -568,7 +567,18 @@ class Evaluation:
             ReleaseError: it is withdrawn already.
             ConfigError: no reason is given.
         """
-        return take_step(self._workspace, release, ReleaseStatus.WITHDRAWN, reason)
+        return self._step(release, ReleaseStatus.WITHDRAWN, reason)
+
+    def _step(self, release: str, to: ReleaseStatus, note: str) -> ReleaseRecord:
+        """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""
+        record = take_step(self._workspace, release, to, note)
+        try:
+            if self._tracking:
+                board = self.board(release=release).leaderboard
+                self._track(self._workspace.context(""), board, release)
+        except (IntegrityError, SetupError) as error:
+            self._workspace.say(f"mlflow: the status is on record and not tracked: {error}")
+        return record
 
     @at_work
     def verify(self, release: str) -> str:

@@ -4,7 +4,7 @@ from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRe
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.release import ReleaseStatus, check_transition, refuse_blocked
 from medhelm_spark.errors import ConfigError, ReleaseError
-from medhelm_spark.lake.release import HeldRelease, held_releases, read_release
+from medhelm_spark.lake.release import HeldRelease, held_releases, read_release, refuse_changed
 from medhelm_spark.leaderboard import BoardSource, Kind, load_runs, release_of
 from medhelm_spark.leaderboard.gate import gate_of
 from medhelm_spark.leaderboard.release_differences import release_differences
@@ -71,6 +71,7 @@ def take_step(
     ctx = workspace.context("")
     check_change(held, to, ctx.user)
     if to in GATED:
+        refuse_changed(release, read_release(workspace.reader, held.members))
         refuse_blocked(release, str(to), _gate(workspace, held).findings)
     return _record(workspace, change_status(ctx, release, to, note))
 

@@ -12,6 +12,9 @@ from deltalake.schema import PrimitiveType
 from medhelm_spark import Evaluation
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED
+from medhelm_spark.lake.lake import SparkReader
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard import load_board
 from medhelm_spark.metrics import METRICS
 from tests.rewriting import rewritable
 from tests.spark.conftest import Site, questions
@@ -34,8 +37,7 @@ def planned(site: Site) -> str:
 
 
 def release(site: Site, *arguments: str) -> int:
-    quiet = ["--no-tracking"] if "--suites" in arguments else []
-    return main(["release", *arguments, *quiet, *flags(site)])
+    return main(["release", *arguments, "--no-tracking", *flags(site)])
 
 
 def published(site: Site, name: str) -> dict[str, object]:
@@ -71,6 +73,14 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     assert published(site, "r1") == before
     assert len(site.rows("release_scores")) == 6
 
+    # A catalog's tables, which only Spark reads, give the same board.
+    boards = [
+        load_board(reader, release="r1", coverage_floor=0.95)
+        for reader in (open_reader(str(site.lake_path)), SparkReader(site.lake))
+    ]
+    assert boards[0] == boards[1]
+    assert boards[0].pairs
+
     # Another column, then rows gone with their files.
     for table in ("stats", "release_stats", "release_scores"):
         DeltaTable(site.lake_path / table).alter.add_columns(
@@ -97,7 +107,10 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     assert "prompts of bench" in (said := capfd.readouterr().err)
     assert "(gone)" in said
 
-    # The release's own rows are what it is made of: changed, they show no number.
+    # What it froze beside its runs counts, and its own rows: changed, they show no number.
+    rewritable(site.lake_path / "release_manifests").update(updates={"made_by": "'x'"})
+    assert main(["leaderboard", "--release", "r1", *flags(site)]) == CHANGED
+    assert "changed since: releases." in capfd.readouterr().err
     rewritable(site.lake_path / "release_stats").update(updates={"mean": "0.9"})
     assert main(["leaderboard", "--release", "r1", *flags(site)]) == CHANGED
     assert "release_stats of bench" in capfd.readouterr().err
