@@ -1,6 +1,6 @@
 """Releases as reports: the list, one of them, its gate, and two beside each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
 from medhelm_spark.domain.counting import counted
@@ -82,12 +82,7 @@ def render_release(
     records = [run.record for run in runs]
     tables = [
         Table(header=("Release", held.name), rows=list(_facts(held, required, changed).items())),
-        Table(
-            title="Status",
-            header=("Status", "By", "At (UTC)", "Manifest", "Note"),
-            rows=list(map(_change_cells, held.state.changes)),
-            notes=[UNVERIFIED] if held.state.changes else (),
-        ),
+        *(_history(held) if held.state.changes else ()),
         Table(
             title="Runs",
             header=("Run", "Suite", "Metric", "Mean", "n"),
@@ -106,6 +101,15 @@ def render_release(
     return formatted(report, output_format)
 
 
+def _history(held: HeldRelease) -> Iterator[Table]:
+    yield Table(
+        title="Status",
+        header=("Status", "By", "At (UTC)", "Manifest", "Note"),
+        rows=list(map(_change_cells, held.state.changes)),
+        notes=[UNVERIFIED],
+    )
+
+
 def _facts(
     held: HeldRelease, required: Mapping[str, bool | int | float], changed: Sequence[str]
 ) -> dict[str, str]:
@@ -118,7 +122,7 @@ def _facts(
         facts["changed since"] = f"{', '.join(changed)}; no number of it counts"
     facts |= {
         "manifest": held.manifest_hash,
-        "made": f"{_time(held)} UTC by {_maker(held)}",
+        "made": f"{_time(held)} UTC, by {_maker(held)}",
         "suites": ", ".join(held.suites),
     }
     if manifest := held.manifest:
@@ -240,7 +244,7 @@ def _time(held: HeldRelease) -> str:
 
 
 def _maker(held: HeldRelease) -> str:
-    return f"{held.manifest.made_by} (unverified)" if held.manifest else "not on record"
+    return f"{held.manifest.made_by} (unverified)" if held.manifest else "nobody on record"
 
 
 def _change_cells(change: ReleaseChange) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from medhelm_spark.domain.release import (
     refuse_involved,
 )
 from medhelm_spark.domain.stages import CHANGE_STATUS
+from medhelm_spark.errors import ReleaseError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.release import HeldRelease, held_releases
 from medhelm_spark.stages.context import Context, now
@@ -16,9 +17,15 @@ def check_change(held: HeldRelease, to: ReleaseStatus, user: str) -> None:
     """Refuse a status that does not follow, or that this person may not give.
 
     Raises:
-        ReleaseError: It says what is allowed, or what the person did with the release.
+        ReleaseError: It says what is allowed, what the person did with the release, or that nobody
+            knows who made it.
     """
     check_transition(held.name, held.state.status, to)
+    if to is not ReleaseStatus.WITHDRAWN and held.manifest is None:
+        raise ReleaseError(
+            f"release {held.name!r} was made by an earlier version, which did not record who made "
+            "it nor keep rows of its own; pin it anew by `publish --suites`."
+        )
     if to is ReleaseStatus.APPROVED:
         refuse_involved(held.name, user, involved_in(held))
 

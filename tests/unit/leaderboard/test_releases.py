@@ -10,13 +10,15 @@ import pytest
 import yaml
 
 from medhelm_spark.cli import main
-from medhelm_spark.cli.exit_codes import FAILED, GATED
+from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.value_hash import manifest_hash
-from medhelm_spark.leaderboard import choose, load_runs
+from medhelm_spark.leaderboard import choose, instances_of, load_runs, reader_of
 from medhelm_spark.leaderboard.release_differences import InReleases, release_differences
+from tests.rewriting import rewritable
 from tests.unit.leaderboard.planted import ALPHA, BETA, append, plant, run_spec
+from tests.unit.leaderboard.planted_releases import plant_release
 
 RUN = "triage_choice:model=alpha_large"
 
@@ -41,22 +43,35 @@ def external(lake: Path) -> None:
     append(lake, "releases", [replace(member, manifest_hash=manifest_hash([member]))], "e")
 
 
-def test_a_draft_of_an_earlier_version_is_shown_and_submitted(lake: Path, capsys) -> None:
+def test_a_draft_of_an_earlier_version_is_shown_and_not_reviewed(lake: Path, capsys) -> None:
     assert release(lake, "list") == 0
-    assert "R1       draft   2026-03-01 12:00  not on record  1     s1" in capsys.readouterr().out
+    assert "R1       draft   2026-03-01 12:00  nobody on record" in capsys.readouterr().out
     assert release(lake, "show", "R1", "--format", "json") == 0
     shown = json.loads(capsys.readouterr().out)
     assert (shown["status"], shown["manifest"], shown["changed_since"]) == ("draft", None, [])
     assert [(run["name"], run["mean"], run["count"]) for run in shown["runs"]] == [(RUN, 0.5, 2)]
-    assert release(lake, "submit", "--release", "R1", "--note", "please") == 0
+    assert release(lake, "submit", "R1") == FAILED
+    assert "was made by an earlier version" in capsys.readouterr().err
+    assert release(lake, "withdraw", "R1", "--reason", "old") == 0
+
+
+def test_a_draft_is_submitted_and_shown(lake: Path, capsys, monkeypatch) -> None:
+    plant_release(lake)
+    assert release(lake, "submit", "--release", "R2", "--note", "please") == 0
     capsys.readouterr()
-    assert release(lake, "show", "R1") == 0
+    assert release(lake, "show", "R2") == 0
     said = capsys.readouterr().out
     assert "in review  " in said
     assert "(unverified)" in said
     assert "please" in said
     assert "The policy requires nothing of a release" in said
-    assert release(lake, "gate", "R1") == 0
+    assert "0.750 [0.30, 0.95]" in said
+    assert release(lake, "gate", "R2") == 0
+    rewritable(lake / "release_stats").update(updates={"mean": "0.9"})
+    assert release(lake, "show", "R2") == 0
+    assert f"changed since  release_stats of {RUN}; no number" in capsys.readouterr().out
+    monkeypatch.setattr("os.geteuid", lambda: 1)  # somebody else than who submitted it
+    assert release(lake, "approve", "R2") == CHANGED
 
 
 def test_the_gate_names_each_failure_and_what_cannot_be_checked(lake: Path, capsys) -> None:
@@ -130,10 +145,11 @@ def test_what_cannot_be_done_is_told_in_one_line(lake: Path, typed, said: str, c
 
 
 def test_no_step_but_pinning_starts_spark(lake: Path) -> None:
+    plant_release(lake)
     code = (
         "import sys; from medhelm_spark.cli import main\n"
-        "for typed in (['list'], ['show', 'R1'], ['submit', 'R1'], ['gate', 'R1'],\n"
-        "              ['withdraw', 'R1', '--reason', 'r']):\n"
+        "for typed in (['list'], ['show', 'R2'], ['submit', 'R2'], ['gate', 'R2'],\n"
+        "              ['withdraw', 'R2', '--reason', 'r']):\n"
         "    assert main(['release', *typed, '-o', sys.argv[1], '--no-tracking']) == 0\n"
         "from pyspark import SparkContext; assert SparkContext._gateway is None"
     )
@@ -141,6 +157,19 @@ def test_no_step_but_pinning_starts_spark(lake: Path) -> None:
         [sys.executable, "-c", code, str(lake)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_release_reads_its_own_scores(lake: Path) -> None:
+    plant_release(lake)
+    reader = open_reader(str(lake))
+    source = choose(reader, release="R2")
+    (run,) = load_runs(reader, source)
+    for table in ("stats", "per_instance_stats"):
+        rewritable(lake / table).delete()
+    assert load_runs(reader, source) == (run,)
+    assert (run.cell.mean, run.is_current, run.is_summarized) == (0.75, True, True)
+    page = instances_of(reader_of(reader, source), run.run_spec, limit=9)
+    assert [score.value for score in page.scores] == [1, 1, 1, 0]
 
 
 def test_what_changed_comes_first_and_the_largest_of_it(lake: Path) -> None:
