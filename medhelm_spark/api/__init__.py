@@ -35,6 +35,7 @@ from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange, ReleaseStatus
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
+from medhelm_spark.lake.release import HeldRelease
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, Only
 from medhelm_spark.leaderboard.release_differences import InReleases, RunDifference
 from medhelm_spark.stages.ingest.ingested import Ingested
@@ -57,6 +58,7 @@ __all__ = [
     "Finding",
     "Gate",
     "GateOutcome",
+    "HeldRelease",
     "Imported",
     "InReleases",
     "Ingested",

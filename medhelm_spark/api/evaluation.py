@@ -463,7 +463,7 @@ class Evaluation:
     def publish(
         self,
         release: str,
-        suites: str | Sequence[str] = (),
+        suites: str | Sequence[str] | None = None,
         *,
         schema: Schema | str | Path | None = None,
         note: str = "",
@@ -475,7 +475,7 @@ class Evaluation:
 
         Args:
             release: its name.
-            suites: whose numbers to pin. None: the release is approved, and is published.
+            suites: whose numbers to pin (None: the release, which is approved, is published).
             schema: a schema file of HELM's that its board is to be shown by; the manifest has its
                 hash.
             note: what to keep with the publication.
@@ -486,7 +486,7 @@ class Evaluation:
             IntegrityError: a number that it pins, or would pin, is not what it says.
         """
         check_name("release", release)
-        if not suites:
+        if suites is None:
             record = self._step(release, ReleaseStatus.PUBLISHED, note)
             return Release(
                 name=release,
@@ -631,7 +631,8 @@ class Evaluation:
         schema: Schema | str | Path | None = None,
     ) -> Robustness:
         """What perturbed copies, other prompts and repeats do to the numbers of a board."""
-        return Robustness(robustness_of(self._runs(suite, release, schema)))
+        banner = choose(self._workspace.reader, release=release).banner if release else ""
+        return Robustness(robustness_of(self._runs(suite, release, schema)), banner)
 
     @at_work
     def disclosures(self) -> Disclosures:

@@ -87,13 +87,17 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """What perturbed copies, other prompts and repeats do to each model's main metrics."""
+    """What perturbed copies, other prompts and repeats do to each model's main metrics.
+
+    `banner` stands above it, as above a Board.
+    """
 
     rows: tuple[RobustnessRow, ...]
+    banner: str = ""
 
     def render(self, form: str = "table") -> str:
         """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
-        return render_robustness(self.rows, form)
+        return render_robustness(self.rows, form, banner=self.banner)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per model, scenario and change."""

@@ -196,7 +196,7 @@ def read_release(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseRows:
     return ReleaseRows(
         members=tuple(members),
         planned=planned,
-        stats=_stats(source, members),
+        stats=own_stats(source, members),
         scenarios={(row.data_version, row.write_id): row for row in scenarios},
         manifest=_manifests(source).get((members[0].release, members[0].created_at))
         if members
@@ -211,7 +211,7 @@ def pinned_stats(source: Rows, members: Sequence[ReleaseMember]) -> dict[str, li
     return _by_run(row for row in rows if pins[row.run_spec_id] == row.write_id)
 
 
-def _stats(source: Rows, members: Sequence[ReleaseMember]) -> dict[str, list[Stat]]:
+def own_stats(source: Rows, members: Sequence[ReleaseMember]) -> dict[str, list[Stat]]:
     """By run, the release's own stats; of a release without them the lake's."""
     copies = {member.run_spec_id: copy_of(member) for member in members}
     if not all(copies.values()):

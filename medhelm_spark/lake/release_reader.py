@@ -27,7 +27,8 @@ def release_reader(reader: Reader, members: Sequence[ReleaseMember]) -> Reader:
     """A reader that answers as of the release; the given one for a release without own rows."""
     reader = reader.lake if isinstance(reader, _ReleaseReader) else reader
     copies = {copy_of(member) for member in members}
-    return _ReleaseReader(reader, members, copies.pop()) if all(copies) and copies else reader
+    copy = copies.pop() if len(copies) == 1 else ""
+    return _ReleaseReader(reader, members, copy) if copy else reader
 
 
 class _ReleaseReader:

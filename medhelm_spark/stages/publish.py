@@ -83,15 +83,7 @@ def publish(
     if not pinned:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
     at = now()
-    members = [_member(release, row, done, at) for row in pinned]
-    versions = data_versions(read_release(ctx.lake, members))
-    pins = _pins(ctx, members, versions)
-    rows = read_release(
-        ctx.lake,
-        [replace(member, writes=_writes(member, versions, pins)) for member in members],
-    )
-    refuse_unfounded(ctx, release, rows)
-    rows = replace(rows, members=tuple(with_copies(release, _with_hashes(ctx, rows))))
+    rows, scores = _frozen(ctx, [_member(release, row, done, at) for row in pinned])
     manifest = manifest_of(
         ctx,
         rows,
@@ -104,12 +96,24 @@ def publish(
     if held and _is_alike(held, rows.members, manifest):
         hashed = held.manifest_hash
     else:
-        write_copies(ctx, rows, pins["per_instance_stats"])
+        write_copies(ctx, rows, scores)
         hashed = manifest_hash(rows.members, manifest)
         _write(ctx, [replace(row, manifest_hash=hashed) for row in rows.members], manifest, held)
-    size = counted(len(members), "run")
+    size = counted(len(pinned), "run")
     ctx.say(f"publish: release {release!r} holds {size}, manifest {hashed[:12]}")
     return hashed
+
+
+def _frozen(ctx: Context, members: Sequence[ReleaseMember]) -> tuple[ReleaseRows, Sequence[Pin]]:
+    """The rows of these members, pinned and hashed, and the writes that hold their scores."""
+    release = members[0].release
+    versions = data_versions(read_release(ctx.lake, members))
+    pins = _pins(ctx, members, versions)
+    pinned = [replace(member, writes=_writes(member, versions, pins)) for member in members]
+    rows = read_release(ctx.lake, pinned)
+    refuse_unfounded(ctx, release, rows)
+    hashed = with_copies(release, _with_hashes(ctx, rows))
+    return replace(rows, members=tuple(hashed)), pins["per_instance_stats"]
 
 
 def _write(

@@ -4,7 +4,7 @@ They are written under an id that follows from their values, so that the same re
 made again after a crash, has them once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 
 from pyspark.sql import functions as F
@@ -13,8 +13,9 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.release import COPIES, ReleaseRows
+from medhelm_spark.lake.release import COPIES, Change, ReleaseRows, own_stats
 from medhelm_spark.lake.tables import WRITE_ID, ReleasedStat, ReleaseMember
+from medhelm_spark.lake.value_hash import values_hash
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.release_values import Pin, copied_changes, pinned_rows
 
@@ -48,11 +49,19 @@ def write_copies(ctx: Context, rows: ReleaseRows, scores: Iterable[Pin]) -> None
     copied = copied.drop(WRITE_ID).repartition("run_spec_id").sortWithinPartitions("run_spec_id")
     ctx.lake.ensure(scores_table)
     ctx.lake.append(scores_table, copied, write_id, txn=txn, at_most=_size(ctx, rows))
-    if wrong := list(copied_changes(ctx.lake, rows)):
+    if wrong := [*copied_changes(ctx.lake, rows), *_stats_changes(ctx, rows)]:
         raise LakeError(
             f"release {release!r} is not made: its own rows are not those of the lake "
             f"({', '.join(map(str, wrong[:3]))}); was the lake written meanwhile? Publish again."
         )
+
+
+def _stats_changes(ctx: Context, rows: ReleaseRows) -> Iterator[Change]:
+    held = own_stats(ctx.lake, rows.members)
+    for member in rows.members:
+        written = values_hash(held.get(member.run_spec_id, ()))
+        if written != (member.value_hashes or {}).get("stats"):
+            yield Change(table=COPIES[0], name=member.name)
 
 
 def _stats(rows: ReleaseRows, release: str) -> list[ReleasedStat]:

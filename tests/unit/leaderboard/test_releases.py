@@ -172,6 +172,21 @@ def test_a_release_reads_its_own_scores(lake: Path) -> None:
     assert [score.value for score in page.scores] == [1, 1, 1, 0]
 
 
+@pytest.mark.parametrize("shown", ["board", "robustness"])
+def test_what_is_withdrawn_says_so_first(lake: Path, shown: str, capsys) -> None:
+    plant_release(lake)
+    assert release(lake, "withdraw", "R2", "--reason", "wrong <key>") == 0
+    command = ["leaderboard", "--release", "R2", "--show", shown, "-o", str(lake)]
+    capsys.readouterr()
+    told = "WITHDRAWN: do not use the numbers of release 'R2'. Reason: wrong <key>"
+    assert main(command) == 0
+    assert capsys.readouterr().out.startswith(told)
+    assert main([*command, "--format", "html"]) == 0
+    assert "Reason: wrong &lt;key&gt;</strong></p>" in capsys.readouterr().out
+    assert main([*command, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["banner"] == told
+
+
 def test_what_changed_comes_first_and_the_largest_of_it(lake: Path) -> None:
     reader = open_reader(str(lake))
     runs = load_runs(reader, choose(reader, "s1"))
