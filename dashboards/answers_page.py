@@ -32,6 +32,7 @@ ORDERS = {
     Order.HIGHEST: "highest score first",
 }
 SEPARATOR = "~"
+GONE = "No longer in the lake"
 
 
 def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun], viewer: Viewer) -> None:
@@ -183,8 +184,10 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
         f"{chip(run.run_spec.access_level)}{''.join(chip(fact, 'fact') for fact in facts)}</div>"
     )
     left, right = st.columns(2, gap="medium")
+    if detail.gone:
+        st.html(note(f"{GONE}: {', '.join(detail.gone)}. The scores are kept.", "warning"))
     left.html(_request(detail.prompt, detail.instance))
-    right.html(_answer(run, detail.result))
+    right.html(_answer(run, detail.result, is_gone="answer" in detail.gone))
     right.html(_scores(run, detail.stats))
     right.html(_references(detail.instance))
     if detail.annotations:
@@ -217,10 +220,11 @@ def _request(prompt: Prompt | None, instance: Instance | None) -> str:
     return section("Request", '<p class="ms-empty">the lake holds no request</p>')
 
 
-def _answer(run: BoardRun, result: RequestResult | None) -> str:
+def _answer(run: BoardRun, result: RequestResult | None, *, is_gone: bool) -> str:
     model = run.run_spec.model_deployment
     if result is None:
-        return section("Answer", '<p class="ms-empty">never asked</p>', aside=model)
+        absent = GONE if is_gone else "never asked"
+        return section("Answer", f'<p class="ms-empty">{text(absent)}</p>', aside=model)
     if result.failure:
         kind = result.failure.value.replace("_", " ")
         return section("Answer", f'<p class="ms-empty">no answer: {text(kind)}</p>', aside=model)

@@ -31,9 +31,10 @@ from medhelm_spark.leaderboard import (
     load_runs,
     viewer_of,
 )
+from medhelm_spark.leaderboard import reader_of as frozen
 from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
 from medhelm_spark.plugins import activate
-from medhelm_spark.render.report_file import NOT_APPROVED
+from medhelm_spark.render.report_file import APPROVED, NOT_APPROVED
 
 REFRESH_SECONDS = 15
 
@@ -172,10 +173,12 @@ def page() -> None:
             "View", PAGES, default=next(iter(PAGES)), key="view", bind="query-params", required=True
         )
     title.html(heading(source_text(source)))
-    st.html(note(NOT_APPROVED, "warning"))
+    if source.banner:
+        st.html(note(source.banner, "error"))
+    st.html(note(APPROVED if source.is_approved else NOT_APPROVED, "warning"))
     runs = runs_of(reader.location, source.kind.value, source.name)
     shown = Shown(
-        reader=reader,
+        reader=frozen(reader, source),
         source=source,
         runs=runs,
         coverage_floor=args.coverage_floor,

@@ -63,6 +63,14 @@ class IntegrityError(MedhelmSparkError):
     """
 
 
+class ReleaseError(MedhelmSparkError):
+    """A release has a status that a step does not follow from, or a person who may not take it."""
+
+
+class GateError(ReleaseError):
+    """A release lacks what the policy requires, or it cannot be told whether it does."""
+
+
 class SetupError(MedhelmSparkError):
     """Java, Spark, Delta, an engine, a model file, a key or an extra package is missing."""
 

@@ -12,6 +12,7 @@ from medhelm_spark.api.evaluation import Evaluation
 from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
+from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.api.reports import ReportFile
 from medhelm_spark.api.results import (
     Answer,
@@ -32,9 +33,12 @@ from medhelm_spark.api.results import (
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.listed_model import ListedModel
+from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange, ReleaseStatus
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
+from medhelm_spark.lake.release import HeldRelease
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, Only
+from medhelm_spark.leaderboard.release_differences import InReleases, RunDifference
 from medhelm_spark.stages.ingest.ingested import Ingested
 
 __all__ = [
@@ -52,7 +56,12 @@ __all__ = [
     "ExportRequest",
     "Fetched",
     "FetchedScenario",
+    "Finding",
+    "Gate",
+    "GateOutcome",
+    "HeldRelease",
     "Imported",
+    "InReleases",
     "Ingested",
     "InitializedBenchmark",
     "InstanceDetail",
@@ -69,8 +78,14 @@ __all__ = [
     "Outcome",
     "OwnData",
     "Release",
+    "ReleaseChange",
+    "ReleaseComparison",
+    "ReleaseRecord",
+    "ReleaseStatus",
+    "Releases",
     "ReportFile",
     "Robustness",
+    "RunDifference",
     "Runs",
     "Schema",
     "Shortfall",

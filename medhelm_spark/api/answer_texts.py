@@ -75,6 +75,7 @@ def _texts(reader: Reader, spec: RunSpec, page: InstancePage) -> Iterator[Answer
             value=score.value,
             status=_status(score, detail),
             levels=detail.levels | {spec.access_level},
+            gone=detail.gone,
         )
 
 

@@ -31,6 +31,15 @@ from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
 from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
+from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRecord, Releases
+from medhelm_spark.api.releases import (
+    check_may_change,
+    compared_releases,
+    gate,
+    release_record,
+    releases_of,
+    take_step,
+)
 from medhelm_spark.api.reports import ReportFile, report_of
 from medhelm_spark.api.results import (
     Answers,
@@ -47,19 +56,21 @@ from medhelm_spark.api.results import (
     Robustness,
     Runs,
 )
-from medhelm_spark.api.schema import load_board, shown_runs
+from medhelm_spark.api.schema import load_board, schema_of, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.level_change import LevelChange
+from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
-from medhelm_spark.helm.schema_file import Schema, load_schema
+from medhelm_spark.helm.schema_file import Schema
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.session import kept_settings
 from medhelm_spark.lake.user import this_user
@@ -447,19 +458,128 @@ class Evaluation:
             self._track(ctx, board.leaderboard)
         return board
 
-    @at_work
-    def publish(self, release: str, suites: str | Sequence[str]) -> Release:
-        """Make or replace a draft release of the current numbers of some suites.
+    # Releases ----------------------------------------------------------------------------------
 
-        A run that stands in two suites counts as the later one's.
+    @at_work
+    def publish(
+        self,
+        release: str,
+        suites: str | Sequence[str] | None = None,
+        *,
+        schema: Schema | str | Path | None = None,
+        note: str = "",
+    ) -> Release:
+        """Pin the current numbers of some suites as a draft; without suites, publish what stands.
+
+        A run that stands in two suites counts as the later one's. A draft is replaced, and a
+        release in review or approved becomes a draft again; one that is published does not change.
+
+        Args:
+            release: its name.
+            suites: whose numbers to pin (None: the release, which is approved, is published).
+            schema: a schema file of HELM's that its board is to be shown by; the manifest has its
+                hash.
+            note: what to keep with the publication.
+
+        Raises:
+            ReleaseError: the release has another status than this follows from.
+            GateError: it lacks what the policy requires of a release that is published.
+            IntegrityError: a number that it pins, or would pin, is not what it says.
         """
         check_name("release", release)
+        if suites is None:
+            record = self._step(release, ReleaseStatus.PUBLISHED, note)
+            return Release(
+                name=release,
+                suites=record.held.suites,
+                manifest_hash=record.manifest_hash,
+                board=self.board(release=release, schema=schema),
+                status=record.status,
+            )
+        schema = schema_of(schema)
+        check_may_change(self._workspace, release)
         contexts = self._summarized(suites)
         names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
-        manifest = publish(ctx, release, names)
+        policy = self._workspace.registry.policy
+        schema_hash = content_id(schema) if schema else ""
+        manifest = publish(ctx, release, names, policy=policy, schema_hash=schema_hash)
         board = self.board(release=release)
         self._track(ctx, board.leaderboard, release)
         return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
+
+    @at_work
+    def releases(self) -> Releases:
+        """The releases of the lake with their statuses, the newest first."""
+        return releases_of(self._workspace)
+
+    @at_work
+    def release(self, release: str) -> ReleaseRecord:
+        """One release: its status and who gave it, its manifest, its runs, what is required.
+
+        Raises:
+            LakeError: the lake does not hold it.
+        """
+        return release_record(self._workspace, release)
+
+    @at_work
+    def compare_releases(self, first: str, second: str) -> ReleaseComparison:
+        """The runs of two releases: which means differ and why, which are in one of them only.
+
+        Raises:
+            LakeError: the lake does not hold one of them.
+            ConfigError: both are the same.
+        """
+        return compared_releases(self._workspace, first, second)
+
+    @at_work
+    def gate(self, release: str) -> Gate:
+        """What each requirement of the policy (`release.require`) comes to for a release.
+
+        Raises:
+            ReleaseError: it is external: made elsewhere.
+            IntegrityError: a value behind its board was changed.
+        """
+        return gate(self._workspace, release)
+
+    @at_work
+    def submit(self, release: str, *, note: str = "") -> ReleaseRecord:
+        """Put a draft in review, by the user of this process.
+
+        Raises:
+            ReleaseError: it is no draft.
+        """
+        return self._step(release, ReleaseStatus.IN_REVIEW, note)
+
+    @at_work
+    def approve(self, release: str, *, note: str = "") -> ReleaseRecord:
+        """Approve a release in review, as somebody who neither made, ran nor submitted it.
+
+        Raises:
+            ReleaseError: it is not in review, or the user of this process had a hand in it.
+            GateError: it lacks what the policy requires.
+        """
+        return self._step(release, ReleaseStatus.APPROVED, note)
+
+    @at_work
+    def withdraw(self, release: str, *, reason: str) -> ReleaseRecord:
+        """Withdraw a release: all its rows stay, and its boards say so at their top.
+
+        Raises:
+            ReleaseError: it is withdrawn already.
+            ConfigError: no reason is given.
+        """
+        return self._step(release, ReleaseStatus.WITHDRAWN, reason)
+
+    def _step(self, release: str, to: ReleaseStatus, note: str) -> ReleaseRecord:
+        """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""
+        record = take_step(self._workspace, release, to, note)
+        try:
+            if self._tracking:
+                board = self.board(release=release).leaderboard
+                self._track(self._workspace.context(""), board, release)
+        except (IntegrityError, SetupError) as error:
+            self._workspace.say(f"mlflow: the status is on record and not tracked: {error}")
+        return record
 
     @at_work
     def verify(self, release: str) -> str:
@@ -500,7 +620,8 @@ class Evaluation:
         `schema` is a schema file of HELM's: only runs in its run groups are shown.
         """
         runs = self._runs(suite, release, schema)
-        return Board(load_board(self._workspace, runs, suite, release))
+        banner = choose(self._workspace.reader, release=release).banner if release else ""
+        return Board(load_board(self._workspace, runs, suite, release), banner)
 
     @at_work
     def robustness(
@@ -511,7 +632,8 @@ class Evaluation:
         schema: Schema | str | Path | None = None,
     ) -> Robustness:
         """What perturbed copies, other prompts and repeats do to the numbers of a board."""
-        return Robustness(robustness_of(self._runs(suite, release, schema)))
+        banner = choose(self._workspace.reader, release=release).banner if release else ""
+        return Robustness(robustness_of(self._runs(suite, release, schema)), banner)
 
     @at_work
     def disclosures(self) -> Disclosures:
@@ -552,7 +674,8 @@ class Evaluation:
         """
         runs = self._runs(suite, release)
         scenarios = [scenario] if isinstance(scenario, str) else list(scenario or ())
-        return compared(self._workspace, runs, models, scenarios=scenarios, margin=margin)
+        workspace = self._workspace.as_of(release)
+        return compared(workspace, runs, models, scenarios=scenarios, margin=margin)
 
     @at_work
     def report(
@@ -604,7 +727,7 @@ class Evaluation:
         check_page(order, limit, offset, only)
         runs = self._runs(suite, release)
         return instances_behind(
-            self._workspace.reader,
+            self._workspace.as_of(release).reader,
             runs,
             scenario,
             model,
@@ -647,9 +770,8 @@ class Evaluation:
         runs = runs_named(self._runs(suite, release), scenario, model)
         levels = (run.run_spec.access_level for run in runs)
         check_plugins(self._workspace.registry.policy, levels)
-        return answers_of(
-            self._workspace.reader, runs, only=Only(only) if only else None, limit=limit
-        )
+        reader = self._workspace.as_of(release).reader
+        return answers_of(reader, runs, only=Only(only) if only else None, limit=limit)
 
     # What is told to others --------------------------------------------------------------------
 
@@ -741,8 +863,7 @@ class Evaluation:
         release: str | None = None,
         schema: Schema | str | Path | None = None,
     ) -> Sequence[BoardRun]:
-        schema = load_schema(Path(schema)) if isinstance(schema, str | Path) else schema
-        return shown_runs(self._workspace, suite, release, schema)
+        return shown_runs(self._workspace, suite, release, schema_of(schema))
 
 
 def _stage(upto: Stage | str) -> Stage:

@@ -18,6 +18,7 @@ from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import Policy, PolicyDecision
+from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.reader import Reader
@@ -47,6 +48,9 @@ from medhelm_spark.statistics.robustness import RobustnessRow
 if TYPE_CHECKING:
     import pandas as pd
 
+GONE = "no longer in the lake"
+"""In place of a text that was removed, of an answer whose scores a release keeps."""
+
 EMBEDDED_MODEL = "huggingface/smollm2-135m-instruct"
 """What `next_command` asks: the model that runs anywhere."""
 
@@ -59,13 +63,17 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "pd.Dat
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A leaderboard: columns, rows best first, paired differences and notes."""
+    """A leaderboard: columns, rows best first, paired differences and notes.
+
+    `banner` stands above it: that its release is withdrawn. It is empty for every other board.
+    """
 
     leaderboard: Leaderboard
+    banner: str = ""
 
     def render(self, form: str = "table") -> str:
         """The board as text: `table`, `md`, `csv`, `json` or `html`."""
-        return render(self.leaderboard, form)
+        return render(self.leaderboard, form, banner=self.banner)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per model, scenario and configuration."""
@@ -81,13 +89,17 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """What perturbed copies, other prompts and repeats do to each model's main metrics."""
+    """What perturbed copies, other prompts and repeats do to each model's main metrics.
+
+    `banner` stands above it, as above a Board.
+    """
 
     rows: tuple[RobustnessRow, ...]
+    banner: str = ""
 
     def render(self, form: str = "table") -> str:
         """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
-        return render_robustness(self.rows, form)
+        return render_robustness(self.rows, form, banner=self.banner)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per model, scenario and change."""
@@ -295,6 +307,7 @@ class Answer:
     None where that is nothing or the answer is compared as it stands. `references` are the correct
     ones, `value` is the main score, `levels` who may see the texts. Where the main metric is of the
     whole run, `metric` is `right` and `value` 1 or 0, if that metric says which answers are right.
+    `gone` names texts that the lake holds no more, of an answer of a release.
     """
 
     scenario_name: str
@@ -309,6 +322,7 @@ class Answer:
     value: float | None
     status: str
     levels: frozenset[AccessLevel]
+    gone: tuple[str, ...] = ()
 
     @property
     def score(self) -> str:
@@ -317,7 +331,8 @@ class Answer:
 
     def __str__(self) -> str:
         title = f"#{self.number}  {self.scenario_name}  {self.model_deployment}  {self.score}"
-        parts = [("prompt", end_of(self.prompt))]
+        parts = [("text", f"{GONE}: {', '.join(self.gone)}")] if self.gone else []
+        parts += [("prompt", end_of(self.prompt))] if "prompt" not in self.gone else []
         parts += [("answer", start_of(self.answer))] if self.answer is not None else []
         parts += [("read as", start_of(self.read))] if self.read is not None else []
         parts += [("reference", start_of(text)) for text in self.references]
@@ -373,8 +388,10 @@ class Answers:
                 str(answer.number),
                 answer.scenario_name,
                 answer.model_deployment,
-                end_of(answer.prompt),
-                "" if answer.answer is None else start_of(answer.answer),
+                GONE if "prompt" in answer.gone else end_of(answer.prompt),
+                GONE * ("answer" in answer.gone)
+                if answer.answer is None
+                else start_of(answer.answer),
                 " | ".join(map(start_of, answer.references)),
                 answer.score,
             )
@@ -437,6 +454,7 @@ class Release:
     suites: tuple[str, ...]
     manifest_hash: str
     board: Board = field(repr=False)
+    status: ReleaseStatus = ReleaseStatus.DRAFT
 
     def to_pandas(self) -> "pd.DataFrame":
         """The board's rows."""
@@ -444,7 +462,8 @@ class Release:
 
     def __str__(self) -> str:
         suites = ", ".join(self.suites)
-        return f"release {self.name} of {suites}, manifest {self.manifest_hash}\n\n{self.board}"
+        manifest = f"{self.status}, manifest {self.manifest_hash}"
+        return f"release {self.name} of {suites}, {manifest}\n\n{self.board}"
 
     def _repr_html_(self) -> str:
         return self.board._repr_html_()

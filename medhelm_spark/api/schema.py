@@ -2,15 +2,30 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
-from medhelm_spark.leaderboard import BoardRun, board_of, choose, left_out_of, load_runs, paired
+from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema, load_schema
+from medhelm_spark.leaderboard import (
+    BoardRun,
+    board_of,
+    choose,
+    left_out_of,
+    load_runs,
+    paired,
+    release_of,
+)
 from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard
+
+
+def schema_of(given: Schema | str | Path | None) -> Schema | None:
+    """A schema, read where a file was named."""
+    return load_schema(Path(given)) if isinstance(given, str | Path) else given
 
 
 def load_board(
@@ -23,7 +38,7 @@ def load_board(
     reader = workspace.reader
     left_out = left_out_of(reader, choose(reader, suite, release))
     board = board_of(runs, left_out, coverage_floor=workspace.coverage_floor)
-    return replace(board, pairs=paired(reader, runs, board.rows))
+    return replace(board, pairs=paired(workspace.as_of(release).reader, runs, board.rows))
 
 
 def shown_runs(
@@ -36,9 +51,19 @@ def shown_runs(
     runs = load_runs(workspace.reader, choose(workspace.reader, suite, release))
     if schema is None:
         return runs
+    if release and (said := _other_schema(workspace, release, schema)):
+        workspace.say(f"schema: {said}")
     for remark in remarks(schema, runs, workspace.registry.cards):
         workspace.say(f"schema: {remark}")
     return [run for run in runs if _is_shown(schema, run)]
+
+
+def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:
+    """That a release was made for another schema file; empty where it was not."""
+    manifest = release_of(workspace.reader, release).manifest
+    if manifest is None or manifest.schema_hash in ("", content_id(schema)):
+        return ""
+    return f"release {release!r} was made with another schema file than this one"
 
 
 def _is_shown(schema: Schema, run: BoardRun) -> bool:

@@ -1,14 +1,14 @@
 """What the stages left in the lake, told to MLflow."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import Stat
-from medhelm_spark.lake.tables import ReleaseMember
-from medhelm_spark.lake.views import CURRENT_RELEASES, output_of
+from medhelm_spark.lake.release import held_releases, read_release
+from medhelm_spark.lake.views import output_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
 from medhelm_spark.stages.plan.run_specs import current_runs
@@ -38,17 +38,15 @@ def track(workspace: Workspace, ctx: Context, board: Leaderboard, tracking_uri: 
 def track_released(
     workspace: Workspace, ctx: Context, release: str, board: Leaderboard, tracking_uri: str | None
 ) -> None:
-    """Log a release's numbers; `board` is the release's."""
-    members = [
-        row for row in ctx.lake.rows(CURRENT_RELEASES, ReleaseMember) if row.release == release
-    ]
-    ids = {row.run_spec_id for row in members}
-    specs = {row.run_spec_id: row.run_spec for row in _all_runs(ctx) if row.run_spec_id in ids}
-    suites = ", ".join(sorted({row.suite for row in members}))
-    tracked = _tracked(ctx, suites, list(specs.values()), board)
-    first = members[0]
+    """Log a release's own numbers and its status; `board` is the release's."""
+    held = next(each for each in held_releases(ctx.lake) if each.name == release)
+    rows = read_release(ctx.lake, held.members)
+    specs = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
+    suites = ", ".join(sorted({row.suite for row in held.members}))
+    tracked = _tracked(ctx, suites, list(specs.values()), board, rows.stats)
     uri = uri_of(workspace, tracking_uri)
-    track_release(release, first.status, first.manifest_hash, tracked, tracking_uri=uri)
+    status = held.state.status.value
+    track_release(release, status, held.manifest_hash, tracked, tracking_uri=uri)
     workspace.say(f"mlflow: release {release!r} is tracked")
 
 
@@ -57,12 +55,17 @@ def _all_runs(ctx: Context) -> list[SuiteRun]:
 
 
 def _tracked(
-    ctx: Context, suite: str, specs: Sequence[RunSpec], board: Leaderboard
+    ctx: Context,
+    suite: str,
+    specs: Sequence[RunSpec],
+    board: Leaderboard,
+    frozen: Mapping[str, Sequence[Stat]] | None = None,
 ) -> list[TrackedSuite]:
+    """What MLflow is told by deployment; `frozen` are a release's stats by run."""
     units = [spec.run_spec_id for spec in specs]
     scored = ctx.finished(SCORE, units)
     summed = ctx.finished(SUMMARIZE, units)
-    stats = _stats(ctx, units)
+    stats = _stats(ctx, units) if frozen is None else frozen
     superseded = _superseded(ctx, suite, set(units))
     versions = _versions(ctx)
     rows = {row.model_deployment: row for row in board.rows if not row.variant}

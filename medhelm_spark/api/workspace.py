@@ -33,6 +33,7 @@ from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
 from medhelm_spark.lake.session import LOCAL_MASTER, Session, is_started
 from medhelm_spark.lake.views import CURRENT_IMPORTS
+from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
 from medhelm_spark.stages.context import Context
 
 # What Spark and Databricks call the number of executors.
@@ -136,6 +137,15 @@ class Workspace:
         """Delta files are read without a JVM; a catalog's tables through its Spark session."""
         location = Location.of(self.location)
         return SparkReader(self.lake) if location.is_catalog else open_reader(str(location))
+
+    def as_of(self, release: str | None) -> "Workspace":
+        """The same with the rows that a release froze in place of the lake's current ones."""
+        if release is None:
+            return self
+        frozen = copy(self)
+        source = BoardSource(kind=Kind.RELEASE, name=release)
+        frozen.__dict__["reader"] = reader_of(self.reader, source)
+        return frozen
 
     def resolve(self, entries: LoadedEntries) -> tuple[ResolvedRun, ...]:
         """One run per scenario and model of the entries; says what names stand for by themselves.

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Sequence
 
 from medhelm_spark import plugins
-from medhelm_spark.cli.exit_codes import CHANGED, FAILED, INTERRUPTED, OUTAGE, again
+from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED, INTERRUPTED, OUTAGE, again
 from medhelm_spark.cli.parser import parse
 from medhelm_spark.config.settings import load_settings
-from medhelm_spark.errors import IntegrityError, MedhelmSparkError, OutageError
+from medhelm_spark.errors import GateError, IntegrityError, MedhelmSparkError, OutageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except IntegrityError as error:
         sys.stderr.write(f"medhelm-spark: {error}\n")
         return CHANGED
+    except GateError as error:
+        sys.stderr.write(f"medhelm-spark: {error}\n")
+        return GATED
     except MedhelmSparkError as error:
         sys.stderr.write(f"medhelm-spark: {error}\n")
         return FAILED

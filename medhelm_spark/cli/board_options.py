@@ -59,13 +59,6 @@ def answers(parser: ArgumentParser) -> None:
     )
 
 
-def verifying(parser: ArgumentParser) -> None:
-    """What to do with which release."""
-    add = parser.add_argument
-    add("action", choices=("verify",), help="hash every row behind it again, and compare")
-    add("--release", type=release_name, required=True, metavar="NAME", help="the release")
-
-
 def comparing(parser: ArgumentParser) -> None:
     """Which models to compare on what."""
     add = parser.add_argument

@@ -221,30 +221,29 @@ def _pair(text: str) -> tuple[str, str]:
     return key, str(parse_value(value))
 
 
+def suites_of(args: Namespace) -> list[str]:
+    """The suites that were typed."""
+    return args.suites or ([args.suite] if args.suite else [])
+
+
 def summarize(args: Namespace) -> int:
     """`summarize --suite S`, or `--suites A B --release R`, which also makes the release."""
-    suites = args.suites or ([args.suite] if args.suite else [])
+    suites = suites_of(args)
     if not suites:
         raise ConfigError("give --suite S, or --suites A B with --release R.")
-    if args.name == "publish" and not args.release:
-        raise ConfigError("publish makes a release: name it by --release R.")
     schema = load_schema(args.schema) if args.schema else None
     if args.auto_generate_schema:
         say("--auto-generate-schema: every group is shown; names and directions are the cards'")
     site = evaluation(args)
-    board = site.publish(args.release, suites).board if args.release else site.summarize(suites)
+    if args.release:
+        board = site.publish(args.release, suites, schema=schema).board
+    else:
+        board = site.summarize(suites)
     if schema:
         board = site.board(
             None if args.release else suites[-1], release=args.release, schema=schema
         )
     write_out(board.render())
-    return 0
-
-
-def release(args: Namespace) -> int:
-    """`release verify --release R`: hash every row behind a release again."""
-    manifest = evaluation(args).verify(args.release)
-    write_out(f"release {args.release}: as published, manifest {manifest}")
     return 0
 
 

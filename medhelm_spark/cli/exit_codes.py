@@ -27,6 +27,9 @@ Where INCOMPLETE or OUTAGE hold too, they are the code: the same command mends t
 it while it ends with 3 or 4 comes to 0, or to 6, which needs data first.
 """
 
+GATED = 7
+"""A release lacks what the policy requires of one that is approved, or nobody can tell."""
+
 INTERRUPTED = 130
 
 MEANINGS = f"""\
@@ -38,6 +41,7 @@ exit codes:
   {OUTAGE}    stopped: a model or judge gave no answers; the same command goes on
   {CHANGED}    stopped: a release is not what was published, or stats are not what the scores give
   {LEFT_OUT}    done, but without scenarios whose data could not be had
+  {GATED}    stopped: a release lacks what the policy requires of it
   {INTERRUPTED}  interrupted; the same command goes on"""
 
 _ENTRIES = ("-r", "--run-entries")

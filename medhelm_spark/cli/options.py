@@ -366,7 +366,7 @@ def summarizing(parser: ArgumentParser) -> None:
         "--release",
         type=release_name,
         metavar="NAME",
-        help="pin their numbers as a draft release of this name",
+        help="a release's name: with suites their numbers are pinned as a draft",
     )
     shown = parser.add_mutually_exclusive_group()
     schema(shown.add_argument)

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark.cli import board_options, commands, import_options, options
+from medhelm_spark.cli import board_options, commands, import_options, options, releases
 from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
@@ -151,16 +151,32 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "publish": Command(
-        function=commands.summarize,
-        about="Make a release of one or more suites, or replace a draft.",
-        options=_SUMMARIES,
-        examples=("publish --suites first second --release 2026-q1",),
+        function=releases.publish,
+        about="Short for release publish: make a release of one or more suites or replace a draft; "
+        "without --suites, publish one that is approved.",
+        options=(*_SUMMARIES, releases.noting),
+        examples=(
+            "publish --suites first second --release 2026-q1",
+            "publish --release 2026-q1",
+        ),
     ),
     "release": Command(
-        function=commands.release,
-        about="Check that every value behind a release is what was published.",
-        options=(*_PLACES, board_options.verifying),
-        examples=("release verify --release 2026-q1",),
+        function=releases.release,
+        about="List, show and compare releases; take one from draft through review and approval to "
+        "publication, or withdraw it; check it against the policy and against change.",
+        options=(*_SUMMARIES, releases.stepping, releases.noting, board_options.form),
+        examples=(
+            "release list",
+            "release show 2026-q1",
+            "release compare 2025-q4 2026-q1",
+            "release publish 2026-q1 --suites first second",
+            "release submit 2026-q1",
+            "release gate 2026-q1",
+            'release approve 2026-q1 --note "for the ward pilot"',
+            "release publish 2026-q1",
+            'release withdraw 2026-q1 --reason "wrong answer key in med_qa"',
+            "release verify --release 2026-q1",
+        ),
     ),
     "leaderboard": Command(
         function=commands.leaderboard,

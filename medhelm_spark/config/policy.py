@@ -21,7 +21,13 @@ from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
 from medhelm_spark.domain.policy import Comparison, ListedPlugin, Policy, Standing
 from medhelm_spark.domain.policy_table import PolicyTable
+from medhelm_spark.domain.release import ReleaseRequirements
 from medhelm_spark.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Release:
+    require: ReleaseRequirements = field(default_factory=ReleaseRequirements)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +37,7 @@ class _PolicyFile:
     networks: Mapping[Locality, tuple[Network, ...]] = field(default_factory=dict)
     plugins: tuple[ListedPlugin, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    release: _Release | None = None
 
 
 Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
@@ -57,14 +64,16 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         raise ConfigError(f"{origin}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
     allowed = tuple((level, _ordered(given[level])) for level in AccessLevel if level in given)
     networks = _networks(file.networks, origin)
+    required = _required(file, origin)
     return Policy(
         allowed=allowed,
-        version=content_id(allowed, comparison, networks),
+        version=content_id(allowed, comparison, networks, *_stated(required)),
         origin=origin,
         comparison=comparison,
         networks=networks,
         plugins=_plugins(file, origin),
         approvals=file.approvals,
+        release=required,
     )
 
 
@@ -114,7 +123,7 @@ def _parsed(place: Path | PolicyTable) -> _PolicyFile:
 def _refuse_decided(site: Path, binding: Policy) -> None:
     """Refuse what an advisory file states in vain, beside a binding one."""
     file = load_yaml(site, _PolicyFile, _spelled_out)
-    for key in ("comparison", "plugins", "approvals"):
+    for key in ("comparison", "plugins", "approvals", "release"):
         if getattr(file, key):
             raise ConfigError(f"{site}: {key} is decided by {binding.label}; leave it out here.")
 
@@ -137,9 +146,11 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             origin=advisory.origin,
             comparison=advisory.comparison,
             plugins=advisory.plugins,
+            release=advisory.release,
         )
     else:
-        changed = replace(policy, restricted_by=advisory.origin)
+        required = policy.release if policy.release.required else advisory.release
+        changed = replace(policy, restricted_by=advisory.origin, release=required)
     networks = _narrowed(policy, advisory)
     return _stamped(
         replace(changed, allowed=tuple(kept), withheld=tuple(withheld), networks=networks)
@@ -169,7 +180,39 @@ def _stamped(policy: Policy) -> Policy:
         policy.approvals,
         policy.standing,
     )
-    return replace(policy, version=content_id(*parts))
+    return replace(policy, version=content_id(*parts, *_stated(policy.release)))
+
+
+def _stated(required: ReleaseRequirements) -> tuple[ReleaseRequirements, ...]:
+    """Its part of the policy's version; none where nothing is required, as in older versions."""
+    return (required,) if required.required else ()
+
+
+_RANGES = {
+    "judge_coverage": "0 to 1",
+    "min_instances": "a whole number from 1 on",
+    "max_interval_width": "a number above 0",
+}
+
+
+def _required(file: _PolicyFile, origin: str) -> ReleaseRequirements:
+    required = file.release.require if file.release else ReleaseRequirements()
+    share, number, width = (
+        required.judge_coverage,
+        required.min_instances,
+        required.max_interval_width,
+    )
+    wrong = {
+        "judge_coverage": share is not None and not 0 <= share <= 1,
+        "min_instances": number is not None and number < 1,
+        "max_interval_width": width is not None and width <= 0,
+    }
+    for name in (name for name, is_wrong in wrong.items() if is_wrong):
+        raise ConfigError(
+            f"{origin}: release.require.{name} is {getattr(required, name)}; "
+            f"allowed: {_RANGES[name]}."
+        )
+    return required
 
 
 def _plugins(file: _PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:

@@ -117,12 +117,16 @@ SUMMARIZE = Stage(
 )
 PUBLISH = Stage(
     name="publish",
-    version="2",
+    version="3",
     about="Pin the stats of some suites, and the values behind them, as a release.",
     reads=(
         "run_specs",
         "runs",
         "releases",
+        "release_manifests",
+        "release_changes",
+        "release_stats",
+        "release_scores",
         "scenarios",
         "instances",
         "prompts",
@@ -132,7 +136,14 @@ PUBLISH = Stage(
         "per_instance_stats",
         "stats",
     ),
-    writes=("releases",),
+    writes=("releases", "release_manifests", "release_changes", "release_stats", "release_scores"),
+)
+CHANGE_STATUS = Stage(
+    name="change-status",
+    version="1",
+    about="Give a release another status: in review, approved, published, withdrawn.",
+    reads=("releases", "release_manifests", "release_changes"),
+    writes=("release_changes",),
 )
 
 STAGES = (
@@ -147,6 +158,7 @@ STAGES = (
     SCORE,
     SUMMARIZE,
     PUBLISH,
+    CHANGE_STATUS,
 )
 """In the order in which rows flow through them."""
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from medhelm_spark.domain.release import ReleaseManifest
 from medhelm_spark.lake.tables import WRITE_ID, ReleaseMember
 
 GROUP_DIGITS = 3
@@ -59,6 +60,10 @@ def _of_sorted(digests: Iterable[str]) -> str:
     return hashlib.sha256("".join(sorted(digests)).encode("ascii")).hexdigest()
 
 
-def manifest_hash(members: Sequence[ReleaseMember]) -> str:
-    """The hash of all that the rows of a release say, but for this hash itself."""
-    return values_hash(dataclasses.replace(member, manifest_hash="") for member in members)
+def manifest_hash(members: Sequence[ReleaseMember], manifest: ReleaseManifest | None = None) -> str:
+    """The hash of all that the rows of a release say, but for this hash itself.
+
+    Releases of earlier versions have no `manifest` beside their members.
+    """
+    rows = [dataclasses.replace(member, manifest_hash="") for member in members]
+    return values_hash([*rows, *([manifest] if manifest else [])])

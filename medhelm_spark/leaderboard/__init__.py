@@ -27,6 +27,8 @@ from medhelm_spark.leaderboard.sources import (
     choose,
     list_releases,
     list_suites,
+    reader_of,
+    release_of,
     text_levels,
 )
 from medhelm_spark.leaderboard.viewers import Viewer, is_loopback, viewer_of
@@ -57,6 +59,8 @@ __all__ = [
     "load_board",
     "load_runs",
     "paired",
+    "reader_of",
+    "release_of",
     "robustness_of",
     "run_metric_of",
     "text_levels",

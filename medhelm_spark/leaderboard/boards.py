@@ -10,7 +10,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard.left_out import left_out_notes, left_out_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
-from medhelm_spark.leaderboard.sources import choose
+from medhelm_spark.leaderboard.sources import choose, reader_of
 from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.robustness import RobustnessRow, ordered, with_numbers
 
@@ -34,7 +34,7 @@ def load_board(
     source = choose(reader, suite, release)
     runs = load_runs(reader, source)
     board = board_of(runs, left_out_of(reader, source), coverage_floor=coverage_floor)
-    return replace(board, pairs=paired(reader, runs, board.rows))
+    return replace(board, pairs=paired(reader_of(reader, source), runs, board.rows))
 
 
 _DEFAULT_READINGS = {

@@ -125,6 +125,22 @@ class InstanceDetail:
         rows = (self.instance, self.prompt, self.request, self.result, *self.annotations)
         return frozenset(row.access_level for row in rows if row)
 
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """Which texts the lake holds no more, of an answer whose scores it holds.
+
+        A release keeps scores; texts it does not keep.
+        """
+        if self.stats is None:
+            return ()
+        is_scored = any(score.status is ScoreStatus.OK for score in self.stats.stats)
+        absent = {
+            "prompt": self.prompt is None,
+            "answer": self.result is None and is_scored,
+            "references": self.instance is None,
+        }
+        return tuple(name for name, is_absent in absent.items() if is_absent)
+
 
 def instances_of(
     reader: Reader,

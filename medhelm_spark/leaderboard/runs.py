@@ -12,6 +12,7 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.release import (
     WrittenStat,
+    copy_of,
     key_of,
     members_of,
     read_release,
@@ -19,7 +20,7 @@ from medhelm_spark.lake.release import (
 )
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
 from medhelm_spark.leaderboard.cells import Written, cell_of, scale_of
-from medhelm_spark.leaderboard.sources import BoardSource, Kind
+from medhelm_spark.leaderboard.sources import BoardSource, Kind, reader_of
 from medhelm_spark.statistics.cell import BoardCell
 
 _FINISHED = f"SELECT * FROM ({CURRENT_RUNS}) WHERE stage IN ('score', 'summarize')"
@@ -88,7 +89,8 @@ def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
     Raises:
         IntegrityError: A value behind a release's board was changed after it was published.
     """
-    ledger = _Ledger(reader)
+    frozen = reader_of(reader, source)
+    ledger = _Ledger(frozen)
     current = reader.rows(CURRENT_RUN_SPECS, SuiteRun)
     newest = {(row.suite, row.name): row.run_spec_id for row in current}
     if source.kind is Kind.RELEASE:
@@ -97,7 +99,7 @@ def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
         planned = [row for row in current if row.suite == source.name]
         pins = ledger.newest
         stats = _stats(reader, pins, [row.run_spec_id for row in planned])
-    scenarios = _scenarios(reader)
+    scenarios = _scenarios(frozen)
     return tuple(
         BoardRun(
             run_spec=row.run_spec,
@@ -126,7 +128,9 @@ def _of_release(
     rows = read_release(reader, members_of(reader, release))
     refuse_changed(release, rows)
     planned = [rows.planned[key_of(member)] for member in rows.members]
-    return planned, {row.run_spec_id: row.stats_write_id for row in rows.members}, rows.stats
+    # Its own rows, or of a release of an earlier version the lake's.
+    pins = {row.run_spec_id: copy_of(row) or row.stats_write_id for row in rows.members}
+    return planned, pins, rows.stats
 
 
 def _stats(

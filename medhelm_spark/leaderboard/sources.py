@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.release import HeldRelease, held_releases, members_of
+from medhelm_spark.lake.release_reader import release_reader
 from medhelm_spark.lake.tables import TABLES
-from medhelm_spark.lake.views import CURRENT_RELEASES
 
 _PUBLISH = "`medhelm-spark publish --suites SUITE --release NAME` makes one"
 """A suite that is not there is told of before: only of releases can a lake hold none here."""
@@ -23,11 +25,32 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardSource:
-    """A suite or a release that the lake holds; `status` is a release's, empty for a suite."""
+    """A suite or a release that the lake holds; `status` is a release's, empty for a suite.
+
+    `reason` is why a release was withdrawn, empty where it was not.
+    """
 
     kind: Kind
     name: str
     status: str = ""
+    reason: str = ""
+
+    @property
+    def banner(self) -> str:
+        """What stands above its board: that it is withdrawn; empty otherwise.
+
+        >>> BoardSource(kind=Kind.RELEASE, name="r", status="withdrawn", reason="wrong key").banner
+        "WITHDRAWN: do not use the numbers of release 'r'. Reason: wrong key"
+        """
+        if self.status != ReleaseStatus.WITHDRAWN:
+            return ""
+        why = f" Reason: {self.reason}" if self.reason else ""
+        return f"WITHDRAWN: do not use the numbers of release {self.name!r}.{why}"
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether somebody approved its numbers, and nothing has voided that."""
+        return self.status in (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
 
 
 def list_suites(reader: Reader) -> list[str]:
@@ -38,18 +61,38 @@ def list_suites(reader: Reader) -> list[str]:
 
 def list_releases(reader: Reader) -> list[BoardSource]:
     """The releases of the lake, the newest first."""
-    rows = reader.query(
-        f"SELECT release, status, max(created_at) AS newest FROM ({CURRENT_RELEASES}) r "
-        "GROUP BY release, status"
-    )
     return [
-        BoardSource(kind=Kind.RELEASE, name=row["release"], status=row["status"])
-        for row in sorted(rows.to_pylist(), key=_age, reverse=True)
+        BoardSource(
+            kind=Kind.RELEASE,
+            name=held.name,
+            status=held.state.status.value,
+            reason=held.state.reason,
+        )
+        for held in held_releases(reader)
     ]
 
 
+def reader_of(reader: Reader, source: BoardSource) -> Reader:
+    """Where the rows behind a board are: the lake, or what a release froze of it."""
+    if source.kind is Kind.SUITE:
+        return reader
+    return release_reader(reader, members_of(reader, source.name))
+
+
+def release_of(reader: Reader, name: str) -> HeldRelease:
+    """The release of this name.
+
+    Raises:
+        LakeError: The lake does not hold it.
+    """
+    held = {each.name: each for each in held_releases(reader)}
+    if name not in held:
+        raise _unknown(reader, Kind.RELEASE, name, held)
+    return held[name]
+
+
 def _age(row: Mapping[str, object]) -> tuple[str, str]:
-    return (str(row["newest"]), str(row.get("suite", row.get("release"))))
+    return (str(row["newest"]), str(row["suite"]))
 
 
 def choose(reader: Reader, suite: str | None = None, release: str | None = None) -> BoardSource:

@@ -44,12 +44,12 @@ _COMPUTED = (
 )
 
 
-def render(board: Leaderboard, output_format: str) -> str:
-    """The board in one of `report.FORMATS`, with a newline at its end."""
-    return formatted(board_report(board), output_format)
+def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
+    """The board in one of `report.FORMATS`, with a newline at its end; `banner` stands above it."""
+    return formatted(board_report(board, banner), output_format)
 
 
-def board_report(board: Leaderboard) -> Report:
+def board_report(board: Leaderboard, banner: str = "") -> Report:
     """The board and its paired differences; in CSV the field `record` tells the two apart."""
     cells, pairs = _cell_records(board), [comparison.record(pair) for pair in board.pairs]
     names = dict.fromkeys(["record", MEAN_WIN_RATE, *_CELL_FIELDS, *_COMPUTED, *comparison.FIELDS])
@@ -67,6 +67,7 @@ def board_report(board: Leaderboard) -> Report:
             *({"record": "pair", **record} for record in pairs),
         ],
         if_empty="" if board.rows else EMPTY,
+        banner=banner,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.render.table import Table, html_table, markdown_table, text_table
+from medhelm_spark.render.table import Table, html_table, markdown_table, markdown_text, text_table
 
 Record = Mapping[str, object]
 """Field name to value: what JSON can hold."""
@@ -21,6 +21,7 @@ class Report:
 
     `content` is the JSON document; `records`, with their `fields` in order, are the lines of CSV.
     `if_empty` is shown instead of the tables, in text and HTML, where there is nothing to show.
+    `banner` is what nobody may miss: it stands first in every format, in CSV as a first field.
     """
 
     tables: Sequence[Table]
@@ -28,34 +29,40 @@ class Report:
     fields: Sequence[str]
     records: Sequence[Record]
     if_empty: str = ""
+    banner: str = ""
 
 
 def _as_text(report: Report) -> str:
-    return report.if_empty or "\n\n".join(map(text_table, report.tables))
+    parts = [report.if_empty] if report.if_empty else map(text_table, report.tables)
+    return "\n\n".join(part for part in (report.banner, *parts) if part)
 
 
 def _as_markdown(report: Report) -> str:
-    return "\n\n".join(map(markdown_table, report.tables))
+    parts = (markdown_text(report.banner), *map(markdown_table, report.tables))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _as_html(report: Report) -> str:
+    banner = [f"<p><strong>{html.escape(report.banner)}</strong></p>"] if report.banner else []
     if report.if_empty:
-        return f"<p>{html.escape(report.if_empty)}</p>"
-    return "\n".join(
+        return "\n".join([*banner, f"<p>{html.escape(report.if_empty)}</p>"])
+    tables = (
         html_table(table.labels, table.rows, table.notes, title=table.title)
         for table in report.tables
     )
+    return "\n".join([*banner, *tables])
 
 
 def _as_json(report: Report) -> str:
-    return json.dumps(report.content, indent=2, ensure_ascii=False, allow_nan=False)
+    content = {"banner": report.banner, **report.content} if report.banner else report.content
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _as_csv(report: Report) -> str:
-    lines = io.StringIO()
-    writer = csv.DictWriter(lines, report.fields, lineterminator="\n")
+    lines, banner = io.StringIO(), {"banner": report.banner} if report.banner else {}
+    writer = csv.DictWriter(lines, [*banner, *report.fields], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(_flat, report.records))
+    writer.writerows(_flat({**banner, **record}) for record in report.records)
     return lines.getvalue().removesuffix("\n")
 
 

@@ -43,6 +43,10 @@ NOT_APPROVED = (
     "Working results, not approved. Nobody has reviewed or signed off these numbers; do not choose "
     "a model for patient care by them."
 )
+APPROVED = (
+    "Approved release. Who approved it is the name of an operating system's user, which nobody has "
+    "checked: `medhelm-spark release show` tells who and when."
+)
 TERMS: Mapping[str, str] = {
     "Tier": "1: no model is shown to be better. A model of a further tier is told apart from one "
     "above. Order within a tier is chance.",

@@ -33,12 +33,14 @@ EMPTY = (
 )
 
 
-def render_robustness(rows: Sequence[RobustnessRow], output_format: str) -> str:
-    """The rows in one of `report.FORMATS`, with a newline at its end."""
-    return formatted(robustness_report(rows), output_format)
+def render_robustness(
+    rows: Sequence[RobustnessRow], output_format: str, *, banner: str = ""
+) -> str:
+    """The rows in one of `report.FORMATS`, with a newline at its end; `banner` stands above."""
+    return formatted(robustness_report(rows, banner), output_format)
 
 
-def robustness_report(rows: Sequence[RobustnessRow]) -> Report:
+def robustness_report(rows: Sequence[RobustnessRow], banner: str = "") -> Report:
     """One line per perturbation, prompt variant or collection of them, of each run."""
     records = [asdict(row) for row in rows]
     return Report(
@@ -47,6 +49,7 @@ def robustness_report(rows: Sequence[RobustnessRow]) -> Report:
         fields=[field.name for field in fields(RobustnessRow)],
         records=records,
         if_empty="" if rows else EMPTY,
+        banner=banner,
     )
 
 

@@ -1,11 +1,17 @@
-"""publish: freeze the current stats of some suites as a draft release."""
+"""publish: freeze the current stats of some suites as a draft release, with copies of its own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.release import (
+    ReleaseChange,
+    ReleaseManifest,
+    ReleaseStatus,
+    check_transition,
+)
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.stages import (
     ANNOTATE,
@@ -19,24 +25,20 @@ from medhelm_spark.domain.stages import (
 )
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.release import read_release
+from medhelm_spark.lake.release import HeldRelease, ReleaseRows, held_releases, read_release
 from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.value_hash import manifest_hash
-from medhelm_spark.lake.views import CURRENT_RELEASES, CURRENT_RUN_SPECS
+from medhelm_spark.lake.views import CURRENT_RUN_SPECS
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.recomputed import refuse_unfounded
+from medhelm_spark.stages.release_copies import with_copies, write_copies
+from medhelm_spark.stages.release_manifest import as_made_before, manifest_of
 from medhelm_spark.stages.release_values import (
     Pin,
     data_versions,
     member_hashes,
     writes_of_requests,
 )
-
-
-class ReleaseStatus(StrEnum):
-    """Where a release stands; more statuses follow with sign-off."""
-
-    DRAFT = "draft"
 
 
 def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
@@ -50,39 +52,98 @@ def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)
 
 
-def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
+def publish(
+    ctx: Context, release: str, suites: Sequence[str], *, policy: Policy, schema_hash: str = ""
+) -> str:
     """Make or replace a draft release; returns its manifest hash.
 
-    The manifest covers the values of every row behind the numbers, from instances to stats.
+    The manifest covers the values of every row behind the numbers, from instances to stats, and
+    stats and scores are copied, so that the release stays as it is whatever becomes of the suite.
     A run present in two suites counts once: the suite named last stands, as in MedHELM. The rows of
     a draft that is replaced stay in `releases`.
 
+    Args:
+        ctx: the lake.
+        release: its name.
+        suites: whose current runs it holds.
+        policy: the one in force, which the manifest names.
+        schema_hash: the content id of HELM's schema file that its board is shown by.
+
     Raises:
         IntegrityError: Stats are not what the scores behind them give; it names the runs.
+        ReleaseError: The release is published, withdrawn or external, and changes no more.
     """
     ctx = ctx.within(PUBLISH)
+    held = {each.name: each for each in held_releases(ctx.lake)}.get(release)
+    if held:
+        check_transition(release, held.state.status, ReleaseStatus.DRAFT)
     runs = {row.name: row for suite in suites for row in suite_runs(ctx, [suite])}
     done = ctx.finished(SUMMARIZE, [row.run_spec_id for row in runs.values()])
-    pinned = [(name, row) for name, row in sorted(runs.items()) if row.run_spec_id in done]
+    pinned = [row for _, row in sorted(runs.items()) if row.run_spec_id in done]
     if not pinned:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
     at = now()
-    members = _with_values(ctx, release, [_member(release, row, done, at) for _, row in pinned])
-    held = [r for r in ctx.lake.rows(CURRENT_RELEASES, ReleaseMember) if r.release == release]
-    if held and _manifest(members, held[0].created_at) == {row.manifest_hash for row in held}:
-        manifest = held[0].manifest_hash
+    rows, scores = _frozen(ctx, [_member(release, row, done, at) for row in pinned])
+    manifest = manifest_of(
+        ctx,
+        rows,
+        at,
+        suites=suites,
+        lacking=sorted(set(runs) - {row.name for row in pinned}),
+        policy=policy,
+        schema_hash=schema_hash,
+    )
+    if held and _is_alike(held, rows.members, manifest):
+        hashed = held.manifest_hash
     else:
-        manifest = manifest_hash(members)
-        rows = [replace(member, manifest_hash=manifest) for member in members]
-        ctx.lake.append_rows("releases", rows, new_write_id())
-        if held:
-            ctx.say(
-                f"publish: it replaces the manifest {held[0].manifest_hash} of "
-                f"{held[0].created_at:%Y-%m-%d %H:%M} UTC, whose rows stay in releases"
-            )
-    size = counted(len(members), "run")
-    ctx.say(f"publish: release {release!r} holds {size}, manifest {manifest[:12]}")
-    return manifest
+        write_copies(ctx, rows, scores)
+        hashed = manifest_hash(rows.members, manifest)
+        _write(ctx, [replace(row, manifest_hash=hashed) for row in rows.members], manifest, held)
+    size = counted(len(pinned), "run")
+    ctx.say(f"publish: release {release!r} holds {size}, manifest {hashed[:12]}")
+    return hashed
+
+
+def _frozen(ctx: Context, members: Sequence[ReleaseMember]) -> tuple[ReleaseRows, Sequence[Pin]]:
+    """The rows of these members, pinned and hashed, and the writes that hold their scores."""
+    release = members[0].release
+    versions = data_versions(read_release(ctx.lake, members))
+    pins = _pins(ctx, members, versions)
+    pinned = [replace(member, writes=_writes(member, versions, pins)) for member in members]
+    rows = read_release(ctx.lake, pinned)
+    refuse_unfounded(ctx, release, rows)
+    hashed = with_copies(release, _with_hashes(ctx, rows))
+    return replace(rows, members=tuple(hashed)), pins["per_instance_stats"]
+
+
+def _write(
+    ctx: Context,
+    members: Sequence[ReleaseMember],
+    manifest: ReleaseManifest,
+    held: HeldRelease | None,
+) -> None:
+    """Commit the rows of a release; from those of `releases` on it is the current one."""
+    write_id = new_write_id()
+    ctx.lake.append_rows("release_manifests", [manifest], write_id)
+    ctx.lake.append_rows("releases", members, write_id)
+    change = ReleaseChange(
+        release=manifest.release,
+        manifest_hash=members[0].manifest_hash,
+        from_status=held.state.status if held else ReleaseStatus.DRAFT,
+        to_status=ReleaseStatus.DRAFT,
+        changed_by=ctx.user,
+        changed_at=now(),
+        note=f"pinned anew, in place of manifest {held.manifest_hash[:12]}" if held else "",
+    )
+    ctx.lake.append_rows("release_changes", [change], write_id)
+    if not held:
+        return
+    ctx.say(
+        f"publish: it replaces the manifest {held.manifest_hash} of "
+        f"{held.members[0].created_at:%Y-%m-%d %H:%M} UTC, whose rows stay in releases"
+    )
+    if held.state.status is not ReleaseStatus.DRAFT:
+        ctx.say(f"publish: it was {held.state.status}, which is void: it is a draft again")
 
 
 def _member(
@@ -100,24 +161,22 @@ def _member(
     )
 
 
-def _manifest(members: Sequence[ReleaseMember], at: datetime) -> set[str]:
-    """The manifest hash that the same values had at another time."""
-    return {manifest_hash([replace(member, created_at=at) for member in members])}
+def _is_alike(
+    held: HeldRelease, members: Sequence[ReleaseMember], manifest: ReleaseManifest
+) -> bool:
+    """Whether a release is what these rows would make it, but for when and how it was made."""
+    if held.manifest is None:
+        return False
+    again = [replace(member, created_at=held.manifest.created_at) for member in members]
+    return manifest_hash(again, as_made_before(manifest, held.manifest)) == held.manifest_hash
 
 
-def _with_values(
-    ctx: Context, release: str, members: Sequence[ReleaseMember]
-) -> list[ReleaseMember]:
-    """The members with the writes that hold their rows, and the hashes of these rows' values."""
-    versions = data_versions(read_release(ctx.lake, members))
-    pins = _pins(ctx, members, versions)
-    pinned = [replace(member, writes=_writes(member, versions, pins)) for member in members]
-    rows = read_release(ctx.lake, pinned)
-    refuse_unfounded(ctx, release, rows)
+def _with_hashes(ctx: Context, rows: ReleaseRows) -> list[ReleaseMember]:
+    """The members with the hashes of the values that their writes hold."""
     hashes = member_hashes(ctx.lake, rows)
     return [
         replace(member, value_hashes={**rows.hashes(member), **hashes[member.run_spec_id]})
-        for member in pinned
+        for member in rows.members
     ]
 
 

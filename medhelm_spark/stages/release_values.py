@@ -13,7 +13,8 @@ from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, Req
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.release import Change, ReleaseRows
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.release import COPIES, Change, ReleaseRows, copy_of
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.value_hash import COMBINED, row_digest
 
@@ -78,6 +79,9 @@ OF_DATA: Mapping[str, _Place] = {"instances": _Place(row=_Instance, key="data_ve
 ROW_TABLES = (*OF_RUNS, *OF_REQUESTS, *OF_DATA)
 """The tables behind a board's own, in which every answer has rows."""
 
+ORIGINAL, COPIED = "per_instance_stats", COPIES[1]
+"""The table of scores, and that of a release's own."""
+
 _PINNED = """
 SELECT {columns} FROM {{{table}}} t
 JOIN {{pins}} p ON p.unit = t.{key} AND p.write_id = t.write_id
@@ -135,12 +139,33 @@ def data_versions(rows: ReleaseRows) -> dict[str, str]:
     return {row.run_spec_id: row.run_spec.data_version for row in rows.planned.values()}
 
 
+def pinned_rows(lake: Lake, table: str, pins: Iterable[Pin]) -> DataFrame:
+    """The rows of these writes, of a table in OF_RUNS, with their `write_id`."""
+    sql = _PINNED.format(columns="t.*", table=table, key=OF_RUNS[table].key)
+    return lake.query(sql, pins=lake.frame(pins, Pin))
+
+
+def copied_changes(lake: Lake, rows: ReleaseRows) -> Iterator[Change]:
+    """What is no longer as it was published in the release's own rows of scores.
+
+    Nothing of a release of an earlier version, which has no rows of its own.
+    """
+    writes = [write for write in map(copy_of, rows.members) if write]
+    if not writes:
+        return
+    sql = f"SELECT * FROM {{{COPIED}}} WHERE write_id IN ({literals(writes)})"
+    current = _combined(lake, _digests(lake.query(sql), OF_RUNS[ORIGINAL]))
+    for member in rows.members:
+        if (member.value_hashes or {}).get(ORIGINAL, "") != current.get(member.run_spec_id, ""):
+            yield Change(table=COPIED, name=member.name)
+
+
 def row_changes(lake: Lake, rows: ReleaseRows) -> list[Change]:
     """What is no longer as it was published in the tables in which every answer has rows."""
     held = {member.run_spec_id: member.value_hashes or {} for member in rows.members}
     current = member_hashes(lake, rows)
     return [
-        Change(table=table, name=member.name)
+        Change(table=table, name=member.name, is_gone=table not in current[member.run_spec_id])
         for member in rows.members
         for table in ROW_TABLES
         if held[member.run_spec_id].get(table, "") != current[member.run_spec_id].get(table, "")

@@ -1,23 +1,54 @@
 """verify: whether every value that a release pinned still is what was published."""
 
-from medhelm_spark.domain.counting import counted
-from medhelm_spark.lake.release import members_of, read_release, refuse_changed
+from collections.abc import Iterator
+
+from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.lake.release import (
+    Change,
+    ReleaseRows,
+    copy_of,
+    members_of,
+    pinned_stats,
+    read_release,
+    refuse_changed,
+)
+from medhelm_spark.lake.release_reader import ORIGINALS
+from medhelm_spark.lake.value_hash import values_hash
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.release_values import row_changes
+from medhelm_spark.stages.release_values import copied_changes, row_changes
 
 
 def verify(ctx: Context, release: str) -> str:
     """Hash all rows of a release again; returns its manifest hash. Writes nothing.
 
-    The hashes stand in the lake themselves: this tells a value that was changed, not a person who
-    changed the hashes with it.
+    Both are hashed: the release's own stats and scores, and those of the lake that they were copied
+    from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
+    is said. The hashes stand in the lake themselves: this tells a value that was changed, not a
+    person who changed the hashes with it.
 
     Raises:
         IntegrityError: Something was changed; it names tables and runs.
     """
     rows = read_release(ctx.lake, members_of(ctx.lake, release))
-    refuse_changed(release, rows, row_changes(ctx.lake, rows))
+    changes = [*row_changes(ctx.lake, rows), *_stats_changes(ctx, rows)]
+    gone = [change for change in changes if change.is_gone and change.table in ORIGINALS]
+    gone = gone if all(map(copy_of, rows.members)) else []
+    further = [change for change in changes if change not in gone]
+    refuse_changed(release, rows, [*further, *copied_changes(ctx.lake, rows)])
+    if gone:
+        ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
     held = rows.members[0].manifest_hash
     size = counted(len(rows.members), "run")
     ctx.say(f"verify: release {release!r}, {size}: every value is as published (integrity only)")
     return held
+
+
+def _stats_changes(ctx: Context, rows: ReleaseRows) -> Iterator[Change]:
+    """What is no longer as it was published in the stats that were copied."""
+    if not all(map(copy_of, rows.members)):
+        return  # then the release's rows are the lake's, and were compared with it
+    held = pinned_stats(ctx.lake, rows.members)
+    for member in rows.members:
+        stats = held.get(member.run_spec_id, [])
+        if values_hash(stats) != (member.value_hashes or {}).get("stats"):
+            yield Change(table="stats", name=member.name, is_gone=not stats)

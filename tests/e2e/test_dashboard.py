@@ -19,9 +19,12 @@ from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark.cli.serve import command
+from medhelm_spark.domain.release import ReleaseStatus
+from tests.rewriting import rewritable
 from tests.servers import HOST, START_SECONDS, free_port, wait_healthy
 from tests.unit.leaderboard.changes import plant_changes
 from tests.unit.leaderboard.planted import ALPHA, BETA, GAMMA, HOSTILE, SOURCE_ID, plant
+from tests.unit.leaderboard.planted_releases import plant_change, plant_release
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "dashboards" / "app.py"
@@ -107,6 +110,27 @@ class TestPage:
         assert "Within margin" in " ".join(board_words(test))
         test.toggle(key="regressions").set_value(True).run()
         assert f"On no benchmark is {ALPHA} shown to be worse." in " ".join(board_words(test))
+
+    def test_a_release_says_where_it_stands_and_what_is_gone(self, monkeypatch, tmp_path) -> None:
+        lake = plant(tmp_path)
+        manifest = plant_release(lake)
+        address = {"suite": "", "release": "R2"}
+        assert "Working results, not approved." in page_text(opened(monkeypatch, lake, **address))
+        for status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED):
+            plant_change(lake, status, manifest)
+        streamlit.cache_data.clear()
+        words = page_text(opened(monkeypatch, lake, **address))
+        assert "Approved release." in words
+        assert "not approved" not in words
+        rewritable(lake / "request_results").delete()
+        rewritable(lake / "prompts").delete()
+        plant_change(lake, ReleaseStatus.WITHDRAWN, manifest, "wrong key")
+        streamlit.cache_data.clear()
+        words = page_text(opened(monkeypatch, lake, view="Answers", **address))
+        top, _, below = words.partition("WITHDRAWN: do not use the numbers of release 'R2'.")
+        assert "Reason: wrong key" in below
+        assert "Answers" not in top
+        assert "No longer in the lake: prompt, answer. The scores are kept." in below
 
     def test_robustness_is_one_table(self, monkeypatch, changed) -> None:
         words = " ".join(board_words(opened(monkeypatch, changed, view="Robustness")))

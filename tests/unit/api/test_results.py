@@ -56,7 +56,7 @@ def test_results_are_printed_as_tables(tmp_path: Path) -> None:
     assert str(done).endswith("suite s, done up to plan, 1 model call")
     board = Board(build_board((), coverage_floor=0.95))
     release = Release(name="r", suites=("s", "t"), manifest_hash="abc", board=board)
-    assert str(release).startswith("release r of s, t, manifest abc\n\n")
+    assert str(release).startswith("release r of s, t, draft, manifest abc\n\n")
 
 
 def test_a_page_says_which_answers_it_shows() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from medhelm_spark.config.policy import load_policy
+from medhelm_spark.config.policy import load_policy, policy_in_force
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
@@ -27,6 +27,21 @@ def test_the_version_follows_the_rules_and_not_their_order(write) -> None:
     assert AccessLevel.GATED not in dict(first.allowed)
 
 
+def test_what_a_release_needs_is_part_of_the_version(write) -> None:
+    without = load_policy(write("a.yaml", "allowed: {public: [local]}"))
+    stated = "allowed: {public: [local]}\nrelease: {require: {provenance: true}}"
+    required = load_policy(write("b.yaml", stated))
+    assert (dict(without.release.required), dict(required.release.required)) == (
+        {},
+        {"provenance": True},
+    )
+    assert without.version != required.version
+    shipped = conf_path("policy.yaml")
+    assert load_policy(shipped).release.required == {}
+    site = write("c.yaml", "release: {require: {provenance: true}}")
+    assert policy_in_force(shipped, None, site).release == required.release
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -45,6 +60,22 @@ def test_the_version_follows_the_rules_and_not_their_order(write) -> None:
             "unknown key networks.local[0].http; did you mean 'plain_http'?",
         ),
         ("allow: {}", "unknown key allow; did you mean 'allowed'?"),
+        (
+            "allowed: {}\nrelease: {require: {min_instance: 5}}",
+            "unknown key release.require.min_instance; did you mean 'min_instances'?",
+        ),
+        (
+            "allowed: {}\nrelease: {require: {judge_coverage: 98.0}}",
+            "release.require.judge_coverage is 98.0; allowed: 0 to 1",
+        ),
+        (
+            "allowed: {}\nrelease: {require: {min_instances: 0}}",
+            "release.require.min_instances is 0; allowed: a whole number from 1 on",
+        ),
+        (
+            "allowed: {}\nrelease: {require: {max_interval_width: 0.0}}",
+            "release.require.max_interval_width is 0.0; allowed: a number above 0",
+        ),
     ],
 )
 def test_unknown_levels_and_localities_are_refused(write, text: str, message: str) -> None:

@@ -1,0 +1,137 @@
+"""`release ACTION`, and `publish`: what was typed becomes a call of the API."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from medhelm_spark.api.release_results import ReleaseRecord
+from medhelm_spark.cli import options
+from medhelm_spark.cli.commands import evaluation, suites_of, summarize
+from medhelm_spark.cli.exit_codes import GATED
+from medhelm_spark.cli.printing import write_out
+from medhelm_spark.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """What is done, in words; the function that does it; and how many releases it is done to."""
+
+    about: str
+    function: Callable[[Namespace], int]
+    takes: int = 1
+
+
+def release(args: Namespace) -> int:
+    """`release ACTION [NAME ...]`: one of ACTIONS."""
+    action = ACTIONS[args.action]
+    names = [*args.names, *([args.release] if args.release else [])]
+    if len(names) != action.takes:
+        wanted = ("no release", "one release", "two releases")[action.takes]
+        raise ConfigError(f"release {args.action}: give {wanted}; received {len(names)}.")
+    if args.action == "withdraw" and not (args.reason or "").strip():
+        raise ConfigError("release withdraw: --reason missing or empty.")
+    if args.action != "publish" and suites_of(args):
+        raise ConfigError(f"release {args.action}: --suites is of `release publish` alone.")
+    args.names, args.release = names, names[0] if action.takes == 1 else None
+    return action.function(args)
+
+
+def publish(args: Namespace) -> int:
+    """With `--suites` pin a draft, without publish the approved release; prints its board."""
+    if not args.release:
+        raise ConfigError("publish makes a release: name it by --release R.")
+    if suites_of(args):
+        return summarize(args)
+    done = evaluation(args).publish(args.release, schema=args.schema, note=args.note or "")
+    write_out(str(done))
+    return 0
+
+
+def _list(args: Namespace) -> int:
+    write_out(evaluation(args).releases().render(args.format), args.output_file, command=args.name)
+    return 0
+
+
+def _show(args: Namespace) -> int:
+    shown = evaluation(args).release(args.release)
+    write_out(shown.render(args.format), args.output_file, command=args.name)
+    return 0
+
+
+def _compare(args: Namespace) -> int:
+    first, second = args.names
+    compared = evaluation(args).compare_releases(first, second)
+    write_out(compared.render(args.format), args.output_file, command=args.name)
+    return 0
+
+
+def _gate(args: Namespace) -> int:
+    gate = evaluation(args).gate(args.release)
+    write_out(gate.render(args.format), args.output_file, command=args.name)
+    return 0 if gate.is_passed else GATED
+
+
+def _submit(args: Namespace) -> int:
+    return _told(evaluation(args).submit(args.release, note=args.note or ""))
+
+
+def _approve(args: Namespace) -> int:
+    return _told(evaluation(args).approve(args.release, note=args.note or ""))
+
+
+def _withdraw(args: Namespace) -> int:
+    return _told(evaluation(args).withdraw(args.release, reason=args.reason))
+
+
+def _told(record: ReleaseRecord) -> int:
+    """Print where a release stands; who took which step is told on standard error."""
+    write_out(f"release {record.held.name}: {record.status}, manifest {record.manifest_hash}")
+    return 0
+
+
+def _verify(args: Namespace) -> int:
+    manifest = evaluation(args).verify(args.release)
+    write_out(f"release {args.release}: as published, manifest {manifest}")
+    return 0
+
+
+ACTIONS: Mapping[str, Action] = {
+    "list": Action(about="all releases with their statuses", function=_list, takes=0),
+    "show": Action(about="status, who and when, manifest, runs, requirements", function=_show),
+    "compare": Action(about="two releases: what changed and why", function=_compare, takes=2),
+    "submit": Action(about="put a draft in review", function=_submit),
+    "gate": Action(about="check what the policy requires", function=_gate),
+    "approve": Action(about="approve, as somebody who did not make it", function=_approve),
+    "publish": Action(
+        about="publish what is approved; with --suites pin a draft", function=publish
+    ),
+    "withdraw": Action(about="withdraw, with a --reason", function=_withdraw),
+    "verify": Action(about="hash every row behind it again, and compare", function=_verify),
+}
+
+
+def stepping(parser: ArgumentParser) -> None:
+    """Which step, of which release."""
+    add = parser.add_argument
+    add(
+        "action",
+        choices=tuple(ACTIONS),
+        metavar="ACTION",
+        help="; ".join(f"{name}: {action.about}" for name, action in ACTIONS.items()),
+    )
+    add(
+        "names",
+        nargs="*",
+        type=options.release_name,
+        default=[],
+        metavar="NAME",
+        help="the release; two for compare",
+    )
+    add("--reason", metavar="TEXT", help="withdraw: why, in a sentence without patient data")
+
+
+def noting(parser: ArgumentParser) -> None:
+    """What to keep beside a status."""
+    parser.add_argument(
+        "--note", metavar="TEXT", help="kept beside the new status, without patient data"
+    )
