@@ -1,7 +1,7 @@
 """Releases as reports: the list, one of them, its gate, and two beside each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange
@@ -78,7 +78,8 @@ def render_release(
     output_format: str,
 ) -> str:
     """One release: where it stands and since when, what it froze, its runs, what is required."""
-    runs = [_Run.of(rows, member) for member in held.members]
+    known = replace(rows, stats={}) if changed else rows  # as no board of it shows a number then
+    runs = [_Run.of(known, member) for member in held.members]
     records = [run.record for run in runs]
     tables = [
         Table(header=("Release", held.name), rows=list(_facts(held, required, changed).items())),
@@ -119,7 +120,7 @@ def _facts(
     if held.state.void:
         facts["void"] = held.state.void
     if changed:
-        facts["changed since"] = f"{', '.join(changed)}; no number of it counts"
+        facts["changed since"] = f"{', '.join(changed)}; no number of it is shown"
     facts |= {
         "manifest": held.manifest_hash,
         "made": f"{_time(held)} UTC, by {_maker(held)}",
@@ -128,11 +129,12 @@ def _facts(
     if manifest := held.manifest:
         unnamed = f" and {counted(manifest.num_unnamed, 'record')} without a name"
         facts |= {
-            "run by": ", ".join(manifest.ran_by) + unnamed * bool(manifest.num_unnamed),
+            "run by": ", ".join(f"{name} (unverified)" for name in manifest.ran_by)
+            + unnamed * bool(manifest.num_unnamed),
             "policy": f"{manifest.policy_version} {manifest.policy}",
             "schema": manifest.schema_hash or "none: names and groups of the cards",
             "judges": "; ".join(sorted(set(manifest.judges.values()))) or "none",
-            "not in it": ", ".join(manifest.lacking) or "no run of its suites",
+            "not summarised": ", ".join(manifest.lacking) or "none",
         }
     shown = [name if value is True else f"{name} {value}" for name, value in required.items()]
     facts["required"] = ", ".join(shown) or NOTHING_REQUIRED

@@ -180,8 +180,8 @@ def test_a_release_from_draft_to_withdrawal(
     capfd.readouterr()
     assert release(site, "show", "r1") == 0
     said = capfd.readouterr().out
-    assert "\nstatus     draft\n" in said
-    assert "\nvoid       approved by nobody (unverified) at" in said
+    assert "\nstatus          draft\n" in said
+    assert "\nvoid            approved by nobody (unverified) at" in said
     assert f"manifest {manifest[:12]}, and the release was pinned anew as" in said
 
     # Approved by the other one of two, published, and then it changes no more.
