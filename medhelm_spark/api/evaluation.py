@@ -24,6 +24,7 @@ from medhelm_spark.api.evaluate import (
     resolve,
 )
 from medhelm_spark.api.fetch import fetch_data
+from medhelm_spark.api.helm_results import HelmResults, import_results
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.models import listed_models
@@ -434,6 +435,42 @@ class Evaluation:
         prepared = prepare(replace(resolved, runs=runs), suite)
         import_responses(prepared.ctx, prepared.specs, answers)
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
+
+    @at_work
+    def import_helm(
+        self,
+        place: str | Path,
+        *,
+        suite: str,
+        access_level: AccessLevel | None = None,
+        rescore: bool = False,
+    ) -> HelmResults:
+        """Take results that MedHELM or HELM wrote into a suite; no model is asked.
+
+        Their values are stats named `STAT@medhelm-0.8` of runs named `RUN@medhelm-0.8`; judges'
+        verdicts are kept. The folder's releases are releases of the lake, status `external`. Broken
+        runs are left out and named. What is there already is not read again.
+
+        Args:
+            place: HELM's output folder, or one suite or run of it; redacted or not.
+            suite: the suite that the runs belong to.
+            access_level: who may hold their text (None: as our card of the scenario says, else
+                private); never looser than the card.
+            rescore: whether their stored answers are scored here too: by our card's metrics where
+                there is one, as runs named `RUN@rescored`.
+
+        Raises:
+            ConfigError: the folder holds no run.
+        """
+        check_name("suite", suite)
+        done = import_results(
+            self._workspace, place, suite, access_level=access_level, rescore=rescore
+        )
+        if not done.imported and not done.already:
+            return done
+        board = self.board(suite)
+        self._track(self._workspace.context(suite), board.leaderboard)
+        return replace(done, board=board)
 
     @at_work
     def summarize(self, suites: str | Sequence[str]) -> Board:

@@ -141,6 +141,16 @@ COMMANDS: Mapping[str, Command] = {
             "import-responses -r pubmed_qa:model=hospital/pilot --suite first --file answers.jsonl",
         ),
     ),
+    "import-helm": Command(
+        function=commands.import_helm,
+        about="Take results that MedHELM or HELM wrote into a suite: answers, verdicts, values and "
+        "releases; no model is asked.",
+        options=(*_PLACES, import_options.helm_results, options.tracking),
+        examples=(
+            "import-helm benchmark_output --suite official -o lake",
+            "import-helm medhelm_results --suite official --rescore -o lake",
+        ),
+    ),
     "summarize": Command(
         function=commands.summarize,
         about="Summarise suites again, pin them as a release if asked, print the board.",

@@ -84,6 +84,24 @@ IMPORT_RESPONSES = Stage(
     reads=("instances", "requests", "request_results", "runs"),
     writes=("request_results",),
 )
+IMPORT_HELM = Stage(
+    name="import-helm",
+    version="1",
+    about="Take over results that MedHELM or HELM wrote: answers, verdicts and values.",
+    reads=("scenarios", "instances", "run_specs", "runs"),
+    writes=(
+        "scenarios",
+        "instances",
+        "run_specs",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "per_instance_stats",
+        "stats",
+        "runs",
+    ),
+)
 PLAN_JUDGES = Stage(
     name="plan_judges",
     version="2",
@@ -103,7 +121,15 @@ SCORE = Stage(
     name="score",
     version="2",
     about="Measure every answer by its metrics.",
-    reads=("instances", "prompts", "requests", "request_results", "annotations", "runs"),
+    reads=(
+        "instances",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "per_instance_stats",
+        "runs",
+    ),
     writes=("per_instance_stats", "runs"),
     done="scored anew",
 )
@@ -142,6 +168,7 @@ STAGES = (
     PLAN,
     INFER,
     IMPORT_RESPONSES,
+    IMPORT_HELM,
     PLAN_JUDGES,
     ANNOTATE,
     SCORE,

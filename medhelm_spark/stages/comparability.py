@@ -11,6 +11,7 @@ from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.domain.comparability import (
     DATA,
     EXTRACTION,
+    IMPORTED,
     JURY,
     METRIC,
     ORIGIN,
@@ -21,6 +22,7 @@ from medhelm_spark.domain.comparability import (
     origin_part,
     prompt_part,
 )
+from medhelm_spark.domain.helm_results import is_stored
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
@@ -40,7 +42,7 @@ def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
     another way than MedHELM's, also its values.
     """
     named = any(metric.name == UNREADABLE.name for metric in spec.metrics)
-    is_asked = spec.adapter_spec.method.shows_options and not named
+    is_asked = spec.adapter_spec.method.shows_options and not named and not is_stored(spec)
     is_read = spec.medhelm is not None and spec.answer_extraction is not None
     more = (*((UNREADABLE,) if is_asked else ()), *(medhelm_specs(spec.metrics) if is_read else ()))
     return (*spec.metrics, *more)
@@ -69,7 +71,7 @@ def noted(ctx: Context, spec: RunSpec, inputs: Inputs, drawn: Drawn | None) -> d
     return _definition(ctx, spec) | {
         DATA: data_part(spec, *((drawn.instances, drawn.drawn) if drawn else (0, ""))),
         PROMPT: prompt_part(spec),
-        ORIGIN: origin_part(inputs.answered, inputs.imported),
+        ORIGIN: IMPORTED if is_stored(spec) else origin_part(inputs.answered, inputs.imported),
     }
 
 

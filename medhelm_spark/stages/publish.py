@@ -1,6 +1,6 @@
 """publish: freeze the current stats of some suites as a draft release."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -34,9 +34,13 @@ from medhelm_spark.stages.release_values import (
 
 
 class ReleaseStatus(StrEnum):
-    """Where a release stands; more statuses follow with sign-off."""
+    """Where a release stands; more statuses follow with sign-off.
+
+    EXTERNAL: somebody else published it, and its results were imported.
+    """
 
     DRAFT = "draft"
+    EXTERNAL = "external"
 
 
 def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
@@ -50,24 +54,34 @@ def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)
 
 
-def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
+def publish(
+    ctx: Context,
+    release: str,
+    suites: Sequence[str],
+    *,
+    status: ReleaseStatus = ReleaseStatus.DRAFT,
+    names: Collection[str] | None = None,
+) -> str:
     """Make or replace a draft release; returns its manifest hash.
 
     The manifest covers the values of every row behind the numbers, from instances to stats.
     A run present in two suites counts once: the suite named last stands, as in MedHELM. The rows of
-    a draft that is replaced stay in `releases`.
+    a draft that is replaced stay in `releases`. With `names` only the runs of these names count.
 
     Raises:
         IntegrityError: Stats are not what the scores behind them give; it names the runs.
     """
     ctx = ctx.within(PUBLISH)
-    runs = {row.name: row for suite in suites for row in suite_runs(ctx, [suite])}
+    held_runs = (row for suite in suites for row in suite_runs(ctx, [suite]))
+    runs = {row.name: row for row in held_runs if names is None or row.name in names}
     done = ctx.finished(SUMMARIZE, [row.run_spec_id for row in runs.values()])
     pinned = [(name, row) for name, row in sorted(runs.items()) if row.run_spec_id in done]
     if not pinned:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
     at = now()
-    members = _with_values(ctx, release, [_member(release, row, done, at) for _, row in pinned])
+    members = _with_values(
+        ctx, release, [_member(release, status, row, done, at) for _, row in pinned]
+    )
     held = [r for r in ctx.lake.rows(CURRENT_RELEASES, ReleaseMember) if r.release == release]
     if held and _manifest(members, held[0].created_at) == {row.manifest_hash for row in held}:
         manifest = held[0].manifest_hash
@@ -86,11 +100,15 @@ def publish(ctx: Context, release: str, suites: Sequence[str]) -> str:
 
 
 def _member(
-    release: str, row: SuiteRun, done: Mapping[str, RunRecord], at: datetime
+    release: str,
+    status: ReleaseStatus,
+    row: SuiteRun,
+    done: Mapping[str, RunRecord],
+    at: datetime,
 ) -> ReleaseMember:
     return ReleaseMember(
         release=release,
-        status=ReleaseStatus.DRAFT.value,
+        status=status.value,
         suite=row.suite,
         name=row.name,
         run_spec_id=row.run_spec_id,

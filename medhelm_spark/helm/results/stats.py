@@ -1,0 +1,145 @@
+"""HELM's Stat objects as rows of `stats`."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from medhelm_spark.domain.comparability import (
+    DATA,
+    EXTRACTION,
+    IMPORTED,
+    JURY,
+    METRIC,
+    ORIGIN,
+    PROMPT,
+    data_part,
+    prompt_part,
+)
+from medhelm_spark.domain.helm_results import SUFFIX
+from medhelm_spark.domain.run import MEDHELM_08, RunSpec
+from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
+from medhelm_spark.helm.results.folder import STATS, FoundRun
+from medhelm_spark.helm.results.states import perturbation_name
+from medhelm_spark.helm.results.stream import items
+from medhelm_spark.metrics import parts_of
+
+NUM_INSTANCES = "num_instances"
+COMPUTED_ON = frozenset(ComputedOn)
+
+Key = tuple[str, str, str, str | None]
+"""Name, split, perturbation and what it is computed on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TheirStat:
+    """What a Stat of HELM's counted: means of trials, in `stats.json`."""
+
+    count: int
+    total: float
+    squares: float
+    minimum: float
+    maximum: float
+
+    def merged(self, other: "TheirStat") -> "TheirStat":
+        """Both counted together, as HELM merges sub-splits."""
+        return TheirStat(
+            count=self.count + other.count,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+            minimum=min(self.minimum, other.minimum),
+            maximum=max(self.maximum, other.maximum),
+        )
+
+
+def read_stats(run: FoundRun) -> dict[Key, TheirStat]:
+    """The stats of a run that counted something, by what they are of.
+
+    Raises:
+        BrokenFileError: the file is broken.
+    """
+    rows: Iterable[Any] = items(run.path / STATS) if run.has(STATS) else run.stats
+    stats: dict[Key, TheirStat] = {}
+    for row in rows:
+        stat = row if isinstance(row, dict) else {}
+        key, counted = _key(stat), _counted(stat)
+        if key and counted:
+            stats[key] = stats[key].merged(counted) if key in stats else counted
+    return stats
+
+
+def _key(stat: Mapping[str, Any]) -> Key | None:
+    name = stat.get("name")
+    if not isinstance(name, dict) or not name.get("name"):
+        return None
+    about = name.get("perturbation")
+    perturbation = perturbation_name(about)
+    on = str(about.get("computed_on")) if perturbation and isinstance(about, dict) else None
+    known = on if on in COMPUTED_ON else ComputedOn.PERTURBED.value if perturbation else None
+    return str(name["name"]), str(name.get("split") or ""), perturbation, known
+
+
+def _counted(stat: Mapping[str, Any]) -> TheirStat | None:
+    count, total = stat.get("count"), stat.get("sum")
+    if not isinstance(count, int) or count <= 0 or not isinstance(total, int | float):
+        return None
+    mean = total / count
+    numbers = {
+        "squares": stat.get("sum_squared", count * mean * mean),
+        "minimum": stat.get("min", mean),
+        "maximum": stat.get("max", mean),
+    }
+    if not all(isinstance(value, int | float) for value in (total, *numbers.values())):
+        return None
+    return TheirStat(
+        count=count, total=float(total), **{name: float(value) for name, value in numbers.items()}
+    )
+
+
+def stat_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
+    """HELM's stats as rows of the run as imported; `count` is HELM's own, the number of trials."""
+    for (name, split, perturbation, computed_on), stat in stats.items():
+        mean = stat.total / stat.count
+        yield Stat(
+            run_spec_id=spec.run_spec_id,
+            name=name + SUFFIX,
+            split=split,
+            perturbation=perturbation,
+            count=stat.count,
+            num_unscored=0,
+            mean=mean,
+            stddev=math.sqrt(max(0.0, stat.squares / stat.count - mean * mean)),
+            minimum=stat.minimum,
+            maximum=stat.maximum,
+            ci_low=None,
+            ci_high=None,
+            ci_method=IntervalMethod.NONE,
+            computed_on=ComputedOn(computed_on) if computed_on else None,
+        )
+
+
+def shown_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
+    """The same as boards show them where no instance has a value: `count` is that of instances.
+
+    There is no interval and no spread, for the files have none. What they rest on is told by the
+    RunSpec alone: two runs of one scenario, prompt and size are taken to have the same instances.
+    """
+    parts = parts_of(spec.metrics)
+    for row in stat_rows(stats, spec):
+        size = stats.get((NUM_INSTANCES, row.split, "", None))
+        count = round(size.total / size.count) if size else row.count
+        yield replace(
+            row,
+            count=count,
+            stddev=None,
+            minimum=None,
+            maximum=None,
+            comparability={
+                DATA: data_part(spec, count, "not in the files"),
+                PROMPT: prompt_part(spec),
+                EXTRACTION: MEDHELM_08,
+                METRIC: parts[row.name],
+                JURY: "",
+                ORIGIN: IMPORTED,
+            },
+        )
