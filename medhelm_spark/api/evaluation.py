@@ -47,7 +47,7 @@ from medhelm_spark.api.results import (
     Robustness,
     Runs,
 )
-from medhelm_spark.api.schema import load_board, shown_runs
+from medhelm_spark.api.schema import Shown, load_board, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
@@ -533,10 +533,11 @@ class Evaluation:
     ) -> Board:
         """The board of a suite or release, of the suite planned last where neither is given.
 
-        `schema` is a schema file of HELM's: only runs in its run groups are shown.
+        `schema` is a schema file of HELM's: the runs in its run groups are shown, by the main
+        metric, split, names and directions that it says. Notes tell what it hides and why.
         """
-        runs = self._runs(suite, release, schema)
-        return Board(load_board(self._workspace, runs, suite, release))
+        shown = self._shown(suite, release, schema)
+        return Board(load_board(self._workspace, shown, suite, release))
 
     @at_work
     def robustness(
@@ -727,10 +728,10 @@ class Evaluation:
         calls, others = evaluate(prepared, upto=upto, retry_failed=retry_failed)
         missing, board = None, None
         if upto is SUMMARIZE:
-            shown = self._runs(ctx.suite)
+            shown = self._shown(ctx.suite)
             board = load_board(self._workspace, shown, ctx.suite)
             self._track(ctx, board)
-            missing = missing_scores(prepared, shown)
+            missing = missing_scores(prepared, shown.runs)
         elif upto is not PLAN:
             missing = missing_answers(prepared)
         return Evaluated(
@@ -750,6 +751,14 @@ class Evaluation:
         release: str | None = None,
         schema: Schema | str | Path | None = None,
     ) -> Sequence[BoardRun]:
+        return self._shown(suite, release, schema).runs
+
+    def _shown(
+        self,
+        suite: str | None = None,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> Shown:
         schema = load_schema(Path(schema)) if isinstance(schema, str | Path) else schema
         return shown_runs(self._workspace, suite, release, schema)
 

@@ -1,6 +1,6 @@
 """A leaderboard as a report: the means, the paired differences, and every number as data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 
 from medhelm_spark.render.report import Report, formatted
@@ -55,8 +55,13 @@ def board_report(board: Leaderboard) -> Report:
             *({"record": "cell", **record} for record in cells),
             *({"record": "pair", **record} for record in pairs),
         ],
-        if_empty="" if board.rows else EMPTY,
+        if_empty="" if board.rows else _if_empty(board.notes),
     )
+
+
+def _if_empty(notes: Sequence[str]) -> str:
+    """Why there is nothing to show: what is known of it, else that nothing was summarised."""
+    return " ".join(["The board is empty.", *notes]) if notes else EMPTY
 
 
 def _grid(board: Leaderboard) -> Table:
