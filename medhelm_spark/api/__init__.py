@@ -10,6 +10,7 @@ from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
 from medhelm_spark.api.fetch import FetchedScenario, Outcome
+from medhelm_spark.api.helm_export import HelmExport
 from medhelm_spark.api.helm_results import HelmResults
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
@@ -52,6 +53,7 @@ __all__ = [
     "ExportRequest",
     "Fetched",
     "FetchedScenario",
+    "HelmExport",
     "HelmResults",
     "Imported",
     "Ingested",

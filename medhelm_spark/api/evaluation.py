@@ -24,6 +24,7 @@ from medhelm_spark.api.evaluate import (
     resolve,
 )
 from medhelm_spark.api.fetch import fetch_data
+from medhelm_spark.api.helm_export import HelmExport, export_results
 from medhelm_spark.api.helm_results import HelmResults, import_results
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.init import init_benchmark
@@ -471,6 +472,33 @@ class Evaluation:
         board = self.board(suite)
         self._track(self._workspace.context(suite), board.leaderboard)
         return replace(done, board=board)
+
+    @at_work
+    def export_helm(
+        self,
+        place: str | Path,
+        *,
+        suite: str,
+        text_levels: Iterable[AccessLevel | str] = (AccessLevel.PUBLIC,),
+    ) -> HelmExport:
+        """Write a suite's runs as the files that `helm-summarize` of MedHELM 0.8.0 reads.
+
+        Every request is written as it is read; no run is held as a whole. Imported runs get the
+        names, ids and stats that they had.
+
+        Args:
+            place: the output folder for HELM; `runs/SUITE` is made below it.
+            suite: which.
+            text_levels: the levels whose text is written; all other text is `[redacted]`.
+
+        Raises:
+            ConfigError: that folder holds something already.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+        """
+        check_name("suite", suite)
+        choose(self._workspace.reader, suite)
+        levels = {AccessLevel(level) for level in text_levels}
+        return export_results(self._workspace, place, suite, levels)
 
     @at_work
     def summarize(self, suites: str | Sequence[str]) -> Board:

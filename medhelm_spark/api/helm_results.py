@@ -15,7 +15,7 @@ from medhelm_spark.domain.helm_results import (
     NotImported,
     Surveyed,
 )
-from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.domain.stages import IMPORT_HELM
@@ -283,6 +283,7 @@ def _import(
         each.files,
         data_version=version,
         run_spec_ids=tuple(spec.run_spec_id for spec in specs),
+        holds=_tables_of(read),
     )
     card = each.run.card
     return HelmImport(
@@ -294,8 +295,17 @@ def _import(
         stats=tuple(stat_rows(each.stats, specs[0])),
         shown=() if read.stats else tuple(shown_rows(each.stats, specs[0])),
         part_of=each.run.part_of,
+        documents=canonical_json(each.run.found.documents),
         is_disjoint=card.parts.disjoint if card and each.run.part_of else None,
     )
+
+
+def _tables_of(read: Surveyed) -> tuple[str, ...]:
+    """The tables that a run's large files have rows of."""
+    answered = ("request_results",) if read.answers else ()
+    judged = ("annotations",) if read.verdicts else ()
+    valued = ("per_instance_stats",) if read.stats else ()
+    return ("prompts", "requests", *answered, *judged, *valued)
 
 
 def _scenario(

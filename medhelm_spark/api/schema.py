@@ -6,7 +6,7 @@ from functools import partial
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted, first_of
-from medhelm_spark.domain.helm_results import SUFFIX, is_stored
+from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, Split
 from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema
@@ -119,6 +119,7 @@ def remarks(
     computed = {stat.name for stat in known_stats()}
     computed |= {card.main_metric for card in cards.values()}
     computed |= {run.run_spec.main_metric for run in runs}
+    computed |= {stat for run in runs for stat in stored_stats(run.run_spec)}
     unknown = [metric.name for metric in schema.metrics if metric.name not in computed]
     if unknown:
         yield f"{counted(len(unknown), 'metric')} not computed here: {first_of(unknown, 5)}"

@@ -206,6 +206,16 @@ def import_helm(args: Namespace) -> int:
     return LEFT_OUT if done.broken else 0
 
 
+def export_helm(args: Namespace) -> int:
+    """`export-helm`: a suite's runs as HELM's files; text of the levels that were named."""
+    evaluation(args).export_helm(
+        args.place,
+        suite=args.suite,
+        text_levels=(AccessLevel.PUBLIC, *map(AccessLevel, args.text_levels)),
+    )
+    return 0
+
+
 def import_scenario(args: Namespace) -> int:
     """`import-scenario`: from `--file`, or from what MedHELM's Python exports."""
     if (args.from_medhelm is None) == (args.file is None):

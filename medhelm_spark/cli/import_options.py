@@ -84,6 +84,21 @@ def helm_results(parser: ArgumentParser) -> None:
     )
 
 
+def helm_export(parser: ArgumentParser) -> None:
+    """Which suite, where to, and whose text."""
+    add = parser.add_argument
+    add("place", metavar="PATH", help="the output folder for HELM; runs/SUITE is made below it")
+    add("--suite", type=suite_name, required=True, metavar="NAME", help="the suite to write")
+    add(
+        "--text-levels",
+        nargs="+",
+        choices=tuple(level.value for level in AccessLevel),
+        default=[],
+        metavar="LEVEL",
+        help="levels whose text is written too; other text is redacted (default: public)",
+    )
+
+
 def responses(parser: ArgumentParser) -> None:
     """Where the answers are."""
     add = parser.add_argument_group("the answers").add_argument

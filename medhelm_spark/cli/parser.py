@@ -151,6 +151,12 @@ COMMANDS: Mapping[str, Command] = {
             "import-helm medhelm_results --suite official --rescore -o lake",
         ),
     ),
+    "export-helm": Command(
+        function=commands.export_helm,
+        about="Write a suite's runs as files that MedHELM's own helm-summarize reads.",
+        options=(*_PLACES, import_options.helm_export),
+        examples=("export-helm for_helm --suite first -o lake",),
+    ),
     "summarize": Command(
         function=commands.summarize,
         about="Summarise suites again, pin them as a release if asked, print the board.",

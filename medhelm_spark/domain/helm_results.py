@@ -27,8 +27,8 @@ class HelmFiles:
     """Where the files of one run are, and what its rows are written under.
 
     `path` is the run's folder. `revision` is the id of its files' bytes. `run_spec_ids` are those
-    that its answers count for: the run as imported, and the one that is scored here. `writes_data`:
-    of the runs of one data version it is the one whose instances are written.
+    that its answers count for: the run as imported, and the one that is scored here. `holds` names
+    the tables that its files have rows of.
     """
 
     path: str
@@ -39,7 +39,7 @@ class HelmFiles:
     revision: str
     data_version: str = ""
     run_spec_ids: tuple[str, ...] = ()
-    writes_data: bool = False
+    holds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +88,11 @@ class NotImported:
 def is_stored(spec: RunSpec) -> bool:
     """Whether the values of a RunSpec are those that its files had."""
     return any(metric.name == STORED for metric in spec.metrics)
+
+
+def stored_stats(spec: RunSpec) -> list[str]:
+    """The names, as the files have them, of the stats that a RunSpec takes over."""
+    return [metric.args[STORED_STAT] for metric in spec.metrics if metric.name == STORED]
 
 
 def stored_metric(stat: str, args: Mapping[str, str]) -> MetricSpec:

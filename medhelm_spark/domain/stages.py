@@ -160,6 +160,24 @@ PUBLISH = Stage(
     ),
     writes=("releases",),
 )
+EXPORT_HELM = Stage(
+    name="export-helm",
+    version="1",
+    about="Write a suite's runs as files that HELM reads.",
+    reads=(
+        "scenarios",
+        "instances",
+        "run_specs",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "per_instance_stats",
+        "stats",
+        "runs",
+    ),
+    writes=(),
+)
 
 STAGES = (
     IMPORT_SCENARIO,
@@ -174,6 +192,7 @@ STAGES = (
     SCORE,
     SUMMARIZE,
     PUBLISH,
+    EXPORT_HELM,
 )
 """In the order in which rows flow through them."""
 

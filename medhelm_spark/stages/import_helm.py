@@ -71,7 +71,7 @@ class HelmImport:
 
     `specs` begins with the run as imported. `scenario` is the row of its data version. `stats` are
     HELM's own; `shown`, where no instance has a value, what boards show of them. `fingerprint`
-    changes when a file does, or how it is read.
+    changes when a file does, or how it is read. `documents` is SuiteRun.as_imported.
     """
 
     files: HelmFiles
@@ -83,6 +83,7 @@ class HelmImport:
     shown: tuple[Stat, ...] = ()
     part_of: str | None = None
     is_disjoint: bool | None = None
+    documents: str | None = None
 
 
 def known_instances(ctx: Context, scenarios: Iterable[str], contents: Rows) -> dict[str, str]:
@@ -190,7 +191,7 @@ def _append(
     writers = {run.files.path for run in new.values()}
     of_data = [each for each in files if each.path in writers]
     for table, row in TABLES.items():
-        places = of_data if table == "instances" else files
+        places = of_data if table == "instances" else [f for f in files if table in f.holds]
         if places:
             with ctx.metered(f"{IMPORT_HELM.name}: {table}") as watch:
                 rows = map_rows(_places(ctx, places), watch(tables[table]), HelmFiles, row)
@@ -245,4 +246,5 @@ def _row(suite: str, run: HelmImport, spec: RunSpec, at: datetime) -> SuiteRun:
         run_spec=spec,
         part_of=run.part_of,
         is_disjoint=run.is_disjoint,
+        as_imported=run.documents,
     )

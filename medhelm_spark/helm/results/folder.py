@@ -32,14 +32,15 @@ BLOCK = 1 << 20
 class FoundRun:
     """One run of a folder: its RunSpec, and where its files are.
 
-    `suite` is HELM's. `stats` holds the stats where no file but a release's own list has them.
+    `suite` is HELM's. `documents` are run_spec.json and scenario.json as they are. `stats` holds
+    the stats where no file but a release's own list has them.
     """
 
     name: str
     suite: str
     path: Path
     run_spec: TheirRunSpec
-    description: str = ""
+    documents: Mapping[str, Any] = field(default_factory=dict)
     stats: tuple[Mapping[str, Any], ...] = ()
 
     def has(self, file: str) -> bool:
@@ -169,7 +170,8 @@ def _release_folders(place: Path) -> Iterator[Path]:
 def _found_run(folder: Path) -> FoundRun:
     if not (folder / RUN_SPEC).is_file():
         raise BrokenFileError(f"it has no {RUN_SPEC}")
-    run_spec = _run_spec(mapping(folder / RUN_SPEC))
+    document = mapping(folder / RUN_SPEC)
+    run_spec = _run_spec(document)
     if not any((folder / file).is_file() for file in (STATS, PER_INSTANCE, PREDICTIONS)):
         raise BrokenFileError(f"it has neither {STATS} nor {PER_INSTANCE}")
     about = mapping(folder / SCENARIO) if (folder / SCENARIO).is_file() else {}
@@ -178,7 +180,7 @@ def _found_run(folder: Path) -> FoundRun:
         suite=folder.parent.name,
         path=folder,
         run_spec=run_spec,
-        description=str(about.get("description") or ""),
+        documents={RUN_SPEC: document, SCENARIO: about},
     )
 
 
@@ -216,7 +218,12 @@ def _runs_of_release(folder: Path, known: Iterable[str]) -> Iterator[FoundRun]:
         if run_spec.name not in known and stats:
             path = folder / RUNS / run_spec.name
             yield FoundRun(
-                name=run_spec.name, suite=folder.name, path=path, run_spec=run_spec, stats=stats
+                name=run_spec.name,
+                suite=folder.name,
+                path=path,
+                run_spec=run_spec,
+                documents={RUN_SPEC: run["run_spec"]},
+                stats=stats,
             )
 
 
