@@ -10,6 +10,8 @@ from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
 from medhelm_spark.api.fetch import FetchedScenario, Outcome
+from medhelm_spark.api.helm_export import HelmExport
+from medhelm_spark.api.helm_results import HelmResults
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRecord, Releases
@@ -60,6 +62,8 @@ __all__ = [
     "Gate",
     "GateOutcome",
     "HeldRelease",
+    "HelmExport",
+    "HelmResults",
     "Imported",
     "InReleases",
     "Ingested",

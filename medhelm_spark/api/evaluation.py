@@ -24,6 +24,8 @@ from medhelm_spark.api.evaluate import (
     resolve,
 )
 from medhelm_spark.api.fetch import fetch_data
+from medhelm_spark.api.helm_export import HelmExport, export_results
+from medhelm_spark.api.helm_results import HelmResults, import_results
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.models import listed_models
@@ -56,7 +58,7 @@ from medhelm_spark.api.results import (
     Robustness,
     Runs,
 )
-from medhelm_spark.api.schema import load_board, schema_of, shown_runs
+from medhelm_spark.api.schema import Shown, load_board, schema_of, shown_runs
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
@@ -448,6 +450,69 @@ class Evaluation:
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
 
     @at_work
+    def import_helm(
+        self,
+        place: str | Path,
+        *,
+        suite: str,
+        access_level: AccessLevel | None = None,
+        rescore: bool = False,
+    ) -> HelmResults:
+        """Take results that MedHELM or HELM wrote into a suite; no model is asked.
+
+        Their values are stats named `STAT@medhelm-0.8` of runs named `RUN@medhelm-0.8`; judges'
+        verdicts are kept. The folder's releases are releases of the lake, status `external`. Broken
+        runs are left out and named. What is there already is not read again.
+
+        Args:
+            place: HELM's output folder, or one suite or run of it; redacted or not.
+            suite: the suite that the runs belong to.
+            access_level: who may hold their text (None: as our card of the scenario says, else
+                private); never looser than the card.
+            rescore: whether their stored answers are scored here too: by our card's metrics where
+                there is one, as runs named `RUN@rescored`.
+
+        Raises:
+            ConfigError: the folder holds no run.
+        """
+        check_name("suite", suite)
+        done = import_results(
+            self._workspace, place, suite, access_level=access_level, rescore=rescore
+        )
+        if not done.imported and not done.already:
+            return done
+        board = self.board(suite)
+        self._track(self._workspace.context(suite), board.leaderboard)
+        return replace(done, board=board)
+
+    @at_work
+    def export_helm(
+        self,
+        place: str | Path,
+        *,
+        suite: str,
+        text_levels: Iterable[AccessLevel | str] = (AccessLevel.PUBLIC,),
+    ) -> HelmExport:
+        """Write a suite's runs as the files that `helm-summarize` of MedHELM 0.8.0 reads.
+
+        Every request is written as it is read; no run is held as a whole. Imported runs get the
+        names, ids and stats that they had.
+
+        Args:
+            place: the output folder for HELM; `runs/SUITE` is made below it.
+            suite: which.
+            text_levels: the levels whose text is written; all other text is `[redacted]`.
+
+        Raises:
+            ConfigError: that folder holds something already.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+        """
+        check_name("suite", suite)
+        choose(self._workspace.reader, suite)
+        levels = {AccessLevel(level) for level in text_levels}
+        return export_results(self._workspace, place, suite, levels)
+
+    @at_work
     def summarize(self, suites: str | Sequence[str]) -> Board:
         """Score and summarise what suites hold, where a metric or definition has changed.
 
@@ -617,11 +682,12 @@ class Evaluation:
     ) -> Board:
         """The board of a suite or release, of the suite planned last where neither is given.
 
-        `schema` is a schema file of HELM's: only runs in its run groups are shown.
+        `schema` is a schema file of HELM's: the runs in its run groups are shown, by the main
+        metric, split, names and directions that it says. Notes tell what it hides and why.
         """
-        runs = self._runs(suite, release, schema)
+        shown = self._shown(suite, release, schema)
         banner = choose(self._workspace.reader, release=release).banner if release else ""
-        return Board(load_board(self._workspace, runs, suite, release), banner)
+        return Board(load_board(self._workspace, shown, suite, release), banner)
 
     @at_work
     def robustness(
@@ -690,8 +756,8 @@ class Evaluation:
         Raises:
             SetupError: the package that draws charts is missing.
         """
-        runs = self._runs(suite, release, schema)
-        return report_of(self._workspace, runs, suite, release)
+        shown = self._shown(suite, release, schema)
+        return report_of(self._workspace, shown, suite, release)
 
     @at_work
     def instances(
@@ -840,10 +906,10 @@ class Evaluation:
         calls, others = evaluate(prepared, upto=upto, retry_failed=retry_failed)
         missing, board = None, None
         if upto is SUMMARIZE:
-            shown = self._runs(ctx.suite)
+            shown = self._shown(ctx.suite)
             board = load_board(self._workspace, shown, ctx.suite)
             self._track(ctx, board)
-            missing = missing_scores(prepared, shown)
+            missing = missing_scores(prepared, shown.runs)
         elif upto is not PLAN:
             missing = missing_answers(prepared)
         return Evaluated(
@@ -863,6 +929,14 @@ class Evaluation:
         release: str | None = None,
         schema: Schema | str | Path | None = None,
     ) -> Sequence[BoardRun]:
+        return self._shown(suite, release, schema).runs
+
+    def _shown(
+        self,
+        suite: str | None = None,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> Shown:
         return shown_runs(self._workspace, suite, release, schema_of(schema))
 
 

@@ -1,14 +1,13 @@
 """A board as one file to take away."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medhelm_spark.api.schema import load_board
+from medhelm_spark.api.schema import Shown, load_board
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.lake.release import members_of
-from medhelm_spark.leaderboard import BoardRun, Kind, choose
+from medhelm_spark.leaderboard import Kind, choose
 from medhelm_spark.render.report_file import NOT_APPROVED, ReportFacts, report_file
 
 
@@ -34,7 +33,7 @@ class ReportFile:
 
 def report_of(
     workspace: Workspace,
-    runs: Sequence[BoardRun],
+    shown: Shown,
     suite: str | None = None,
     release: str | None = None,
 ) -> ReportFile:
@@ -44,8 +43,8 @@ def report_of(
         SetupError: the package that draws charts is missing.
     """
     source = choose(workspace.reader, suite, release)
-    board = load_board(workspace, runs, suite, release)
-    made = [run.cell.made_at for run in runs if run.cell and run.cell.made_at]
+    board = load_board(workspace, shown, suite, release)
+    made = [run.cell.made_at for run in shown.runs if run.cell and run.cell.made_at]
     lines = {
         source.kind.value.capitalize(): source.name,
         "Status": source.status,

@@ -1,14 +1,16 @@
 """The board as HELM's schema file wants it, and what the file asks for that is not here."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard, Split
 from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema, load_schema
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -19,6 +21,7 @@ from medhelm_spark.leaderboard import (
     paired,
     release_of,
 )
+from medhelm_spark.leaderboard.view import AS_DECLARED, View
 from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard
 
@@ -28,17 +31,37 @@ def schema_of(given: Schema | str | Path | None) -> Schema | None:
     return load_schema(Path(given)) if isinstance(given, str | Path) else given
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The runs that a board shows; `hidden` gives the names of the others, each with the reason."""
+
+    runs: tuple[BoardRun, ...]
+    hidden: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What stands below a board that lacks runs: a sentence for each reason."""
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in self.hidden.items():
+            by_reason.setdefault(reason, []).append(name)
+        return tuple(
+            f"Not shown by the schema file ({reason}): {first_of(names)}."
+            for reason, names in by_reason.items()
+        )
+
+
 def load_board(
     workspace: Workspace,
-    runs: Sequence[BoardRun],
+    shown: Shown,
     suite: str | None = None,
     release: str | None = None,
 ) -> Leaderboard:
     """The board of these runs of a suite or release, with paired differences and what it lacks."""
     reader = workspace.reader
     left_out = left_out_of(reader, choose(reader, suite, release))
-    board = board_of(runs, left_out, coverage_floor=workspace.coverage_floor)
-    return replace(board, pairs=paired(workspace.as_of(release).reader, runs, board.rows))
+    board = board_of(shown.runs, left_out, coverage_floor=workspace.coverage_floor)
+    pairs = paired(workspace.as_of(release).reader, shown.runs, board.rows)
+    return replace(board, pairs=pairs, notes=(*board.notes, *shown.notes))
 
 
 def shown_runs(
@@ -46,16 +69,19 @@ def shown_runs(
     suite: str | None = None,
     release: str | None = None,
     schema: Schema | None = None,
-) -> Sequence[BoardRun]:
-    """The runs of a suite or release; with a schema, those in its run groups only."""
-    runs = load_runs(workspace.reader, choose(workspace.reader, suite, release))
+) -> Shown:
+    """The runs of a suite or release; with a schema those that it shows, as it says."""
+    source = choose(workspace.reader, suite, release)
     if schema is None:
-        return runs
+        return Shown(runs=load_runs(workspace.reader, source))
     if release and (said := _other_schema(workspace, release, schema)):
         workspace.say(f"schema: {said}")
-    for remark in remarks(schema, runs, workspace.registry.cards):
+    runs = load_runs(workspace.reader, source, partial(view_of, schema))
+    hidden = {run.run_spec.name: why for run in runs if (why := _why_hidden(schema, run))}
+    shown = tuple(run for run in runs if run.run_spec.name not in hidden)
+    for remark in remarks(schema, runs, workspace.registry.cards, len(shown)):
         workspace.say(f"schema: {remark}")
-    return [run for run in runs if _is_shown(schema, run)]
+    return Shown(runs=shown, hidden=hidden)
 
 
 def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:
@@ -66,8 +92,34 @@ def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:
     return f"release {release!r} was made with another schema file than this one"
 
 
-def _is_shown(schema: Schema, run: BoardRun) -> bool:
-    return schema.shows(_groups(run.run_spec))
+def view_of(schema: Schema, spec: RunSpec) -> View:
+    """How a schema file wants a run to be shown.
+
+    Of an imported run the metric that it names is the one that the results had.
+    """
+    group = schema.group_of(_groups(spec))
+    if group is None:
+        return AS_DECLARED
+    said, split = group.environment.get(MAIN_NAME), group.environment.get(MAIN_SPLIT)
+    suffix = SUFFIX if said and is_stored(spec) else ""
+    main = said + suffix if said else spec.main_metric
+    return View(
+        main_metric=main,
+        main_split=split if split in set(Split) else None,
+        display_name=group.display_name,
+        category=schema.category_of(group),
+        lower_is_better=schema.direction_of(main.removesuffix(SUFFIX)),
+    )
+
+
+def _why_hidden(schema: Schema, run: BoardRun) -> str:
+    """Why a run is not shown; empty where it is, or where it only waits to be summarised."""
+    spec = run.run_spec
+    if why := schema.why_hidden(_groups(spec)):
+        return why
+    if run.cell is None and run.is_summarized:
+        return f"it has no {spec.main_metric} on {spec.main_split}"
+    return ""
 
 
 def _groups(spec: RunSpec) -> tuple[str, ...]:
@@ -76,14 +128,13 @@ def _groups(spec: RunSpec) -> tuple[str, ...]:
 
 
 def remarks(
-    schema: Schema, runs: Collection[BoardRun], cards: Mapping[str, ScenarioCard]
+    schema: Schema,
+    runs: Collection[BoardRun],
+    cards: Mapping[str, ScenarioCard],
+    num_shown: int,
 ) -> Iterator[str]:
     """What a reader of the board should know of the file, one sentence each."""
-    shown = [run for run in runs if _is_shown(schema, run)]
-    yield f"{len(shown)} of {counted(len(runs), 'run')} shown"
-    hidden = {run.run_spec.scenario_name for run in runs if not _is_shown(schema, run)}
-    if hidden:
-        yield f"not shown by this file: {first_of(sorted(hidden), 5)}"
+    yield f"{num_shown} of {counted(len(runs), 'run')} shown"
     known = {name for card in cards.values() for name in (card.name, *card.groups)}
     known |= {name for run in runs for name in _groups(run.run_spec)}
     absent = [group.name for group in schema.run_groups if not group.subgroups]
@@ -93,24 +144,7 @@ def remarks(
     computed = {stat.name for stat in known_stats()}
     computed |= {card.main_metric for card in cards.values()}
     computed |= {run.run_spec.main_metric for run in runs}
+    computed |= {stat for run in runs for stat in stored_stats(run.run_spec)}
     unknown = [metric.name for metric in schema.metrics if metric.name not in computed]
     if unknown:
         yield f"{counted(len(unknown), 'metric')} not computed here: {first_of(unknown, 5)}"
-    yield from sorted(set(_other_metrics(schema, shown)))
-
-
-def _other_metrics(schema: Schema, shown: Iterable[BoardRun]) -> Iterator[str]:
-    """Where the file would show a benchmark by another metric or split than its card does."""
-    for run in shown:
-        spec = run.run_spec
-        here = (spec.main_metric, spec.main_split)
-        for group in schema.groups_of(_groups(spec)):
-            asked = (
-                group.environment.get(MAIN_NAME, here[0]),
-                group.environment.get(MAIN_SPLIT, here[1]),
-            )
-            if asked != here:
-                yield (
-                    f"{spec.scenario_name} is shown by {' on '.join(here)}, "
-                    f"the file asks for {' on '.join(asked)}"
-                )

@@ -13,7 +13,7 @@ from medhelm_spark.api.own_data import parse_columns
 from medhelm_spark.api.session import policy_tables
 from medhelm_spark.api.workspace import say, tell_unread
 from medhelm_spark.cli.dry_run import print_dry_run
-from medhelm_spark.cli.exit_codes import FAILED
+from medhelm_spark.cli.exit_codes import FAILED, LEFT_OUT
 from medhelm_spark.cli.incomplete import exit_code, left_out_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
@@ -194,6 +194,26 @@ def import_responses(args: Namespace) -> int:
         access_level=level_of(args),
     )
     return finished(done, args)
+
+
+def import_helm(args: Namespace) -> int:
+    """`import-helm`: results of MedHELM's or HELM's own; LEFT_OUT where a run is broken."""
+    done = evaluation(args).import_helm(
+        args.place, suite=args.suite, access_level=level_of(args), rescore=args.rescore
+    )
+    if done.board:
+        write_out(done.board.render())
+    return LEFT_OUT if done.broken else 0
+
+
+def export_helm(args: Namespace) -> int:
+    """`export-helm`: a suite's runs as HELM's files; text of the levels that were named."""
+    evaluation(args).export_helm(
+        args.place,
+        suite=args.suite,
+        text_levels=(AccessLevel.PUBLIC, *map(AccessLevel, args.text_levels)),
+    )
+    return 0
 
 
 def import_scenario(args: Namespace) -> int:

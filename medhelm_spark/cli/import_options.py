@@ -3,6 +3,7 @@
 from argparse import ArgumentParser
 from collections.abc import Callable
 
+from medhelm_spark.cli.options import suite_name
 from medhelm_spark.domain.access import AccessLevel
 
 
@@ -52,6 +53,49 @@ def _medhelm(add: Callable[..., object]) -> None:
         default="benchmark_output",
         metavar="FOLDER",
         help="MedHELM's own output folder, where it keeps its downloads (default: %(default)s)",
+    )
+
+
+def helm_results(parser: ArgumentParser) -> None:
+    """Where the results are, and who may hold them."""
+    add = parser.add_argument
+    add(
+        "place",
+        metavar="PATH",
+        help="HELM's output folder (with runs/ and releases/), or one suite or run of it",
+    )
+    add(
+        "--suite",
+        type=suite_name,
+        required=True,
+        metavar="NAME",
+        help="the suite that the runs belong to",
+    )
+    add(
+        "--access-level",
+        choices=tuple(level.value for level in AccessLevel),
+        help="who may hold the text; never looser than our card of the scenario "
+        "(default: as the card says, else private)",
+    )
+    add(
+        "--rescore",
+        action="store_true",
+        help="also score the stored answers here, as runs of their own named RUN@rescored",
+    )
+
+
+def helm_export(parser: ArgumentParser) -> None:
+    """Which suite, where to, and whose text."""
+    add = parser.add_argument
+    add("place", metavar="PATH", help="the output folder for HELM; runs/SUITE is made below it")
+    add("--suite", type=suite_name, required=True, metavar="NAME", help="the suite to write")
+    add(
+        "--text-levels",
+        nargs="+",
+        choices=tuple(level.value for level in AccessLevel),
+        default=[],
+        metavar="LEVEL",
+        help="levels whose text is written too; other text is redacted (default: public)",
     )
 
 

@@ -392,5 +392,6 @@ def schema(add: Callable[..., object]) -> None:
         dest="schema",
         type=Path,
         metavar="FILE",
-        help="HELM's schema file: it is checked, and only runs in its run groups are shown",
+        help="HELM's schema file: it is checked, and says which runs are shown, by which metric, "
+        "split, names and direction",
     )

@@ -141,6 +141,22 @@ COMMANDS: Mapping[str, Command] = {
             "import-responses -r pubmed_qa:model=hospital/pilot --suite first --file answers.jsonl",
         ),
     ),
+    "import-helm": Command(
+        function=commands.import_helm,
+        about="Take results that MedHELM or HELM wrote into a suite: answers, verdicts, values and "
+        "releases; no model is asked.",
+        options=(*_PLACES, import_options.helm_results, options.tracking),
+        examples=(
+            "import-helm benchmark_output --suite official -o lake",
+            "import-helm medhelm_results --suite official --rescore -o lake",
+        ),
+    ),
+    "export-helm": Command(
+        function=commands.export_helm,
+        about="Write a suite's runs as files that MedHELM's own helm-summarize reads.",
+        options=(*_PLACES, import_options.helm_export),
+        examples=("export-helm for_helm --suite first -o lake",),
+    ),
     "summarize": Command(
         function=commands.summarize,
         about="Summarise suites again, pin them as a release if asked, print the board.",

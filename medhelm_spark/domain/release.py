@@ -38,7 +38,7 @@ TRANSITIONS: Mapping[ReleaseStatus, tuple[ReleaseStatus, ...]] = {
     ),
     ReleaseStatus.PUBLISHED: (ReleaseStatus.WITHDRAWN,),
     ReleaseStatus.WITHDRAWN: (),
-    ReleaseStatus.EXTERNAL: (ReleaseStatus.WITHDRAWN,),
+    ReleaseStatus.EXTERNAL: (ReleaseStatus.EXTERNAL, ReleaseStatus.WITHDRAWN),
 }
 """What a release of each status may become; to become a draft is to be pinned anew."""
 
@@ -48,6 +48,7 @@ COMMANDS: Mapping[ReleaseStatus, str] = {
     ReleaseStatus.APPROVED: "approve",
     ReleaseStatus.PUBLISHED: "publish",
     ReleaseStatus.WITHDRAWN: "withdraw",
+    ReleaseStatus.EXTERNAL: "import-helm",
 }
 """What a person types to give a release a status."""
 

@@ -263,6 +263,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredValue:
+    """A value of an answer, as the results that were imported have it."""
+
+    name: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestState(EvaluationKey):
     """Instance, request, result and annotations joined: what a metric sees.
 
@@ -271,6 +279,7 @@ class RequestState(EvaluationKey):
     Their texts are the answers that the RunSpec's extraction read. `unreadable` says whether it
     found none, and is None where there was nothing to find. `medhelm` are the completions as
     MedHELM would have got them, None where that cannot be told. `cluster_id` is the instance's.
+    `stored` are the values that came with an imported answer, None where none did.
     """
 
     split: str
@@ -289,3 +298,4 @@ class RequestState(EvaluationKey):
     unreadable: bool | None = None
     medhelm: tuple[Completion, ...] | None = None
     cluster_id: str | None = None
+    stored: tuple[StoredValue, ...] | None = None

@@ -271,7 +271,8 @@ class SuiteRun:
     its scenario models are ranked. `part_of` is the scenario that the run's own is a part of, as
     its card declares, and `is_disjoint` whether no case stands in two of the parts; both are None
     where it is no part. `is_reading_default` is true where nobody stated how answers are read, so
-    that it followed from the references.
+    that it followed from the references. `as_imported` is, of imported
+    results, the RunSpec and scenario as their files had them, as JSON.
     """
 
     suite: str
@@ -288,6 +289,7 @@ class SuiteRun:
     part_of: str | None = None
     is_disjoint: bool | None = None
     is_reading_default: bool | None = None
+    as_imported: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

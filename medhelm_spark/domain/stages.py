@@ -84,6 +84,24 @@ IMPORT_RESPONSES = Stage(
     reads=("instances", "requests", "request_results", "runs"),
     writes=("request_results",),
 )
+IMPORT_HELM = Stage(
+    name="import-helm",
+    version="1",
+    about="Take over results that MedHELM or HELM wrote: answers, verdicts and values.",
+    reads=("scenarios", "instances", "run_specs", "runs"),
+    writes=(
+        "scenarios",
+        "instances",
+        "run_specs",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "per_instance_stats",
+        "stats",
+        "runs",
+    ),
+)
 PLAN_JUDGES = Stage(
     name="plan_judges",
     version="2",
@@ -103,7 +121,15 @@ SCORE = Stage(
     name="score",
     version="2",
     about="Measure every answer by its metrics.",
-    reads=("instances", "prompts", "requests", "request_results", "annotations", "runs"),
+    reads=(
+        "instances",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "per_instance_stats",
+        "runs",
+    ),
     writes=("per_instance_stats", "runs"),
     done="scored anew",
 )
@@ -111,7 +137,7 @@ SUMMARIZE = Stage(
     name="summarize",
     version="4",
     about="Means, counts and intervals of a RunSpec's scores.",
-    reads=("per_instance_stats", "runs"),
+    reads=("per_instance_stats", "stats", "runs"),
     writes=("stats", "runs"),
     done="summarised anew",
 )
@@ -145,6 +171,23 @@ CHANGE_STATUS = Stage(
     reads=("releases", "release_manifests", "release_changes"),
     writes=("release_changes",),
 )
+EXPORT_HELM = Stage(
+    name="export-helm",
+    version="1",
+    about="Write a suite's runs as files that HELM reads.",
+    reads=(
+        "scenarios",
+        "instances",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "per_instance_stats",
+        "stats",
+        "runs",
+    ),
+    writes=(),
+)
 
 STAGES = (
     IMPORT_SCENARIO,
@@ -153,12 +196,14 @@ STAGES = (
     PLAN,
     INFER,
     IMPORT_RESPONSES,
+    IMPORT_HELM,
     PLAN_JUDGES,
     ANNOTATE,
     SCORE,
     SUMMARIZE,
     PUBLISH,
     CHANGE_STATUS,
+    EXPORT_HELM,
 )
 """In the order in which rows flow through them."""
 

@@ -1,7 +1,8 @@
 """HELM's schema file: which run groups a board shows, by which metrics. Checked as a whole.
 
-Keys are HELM's (facts section 16), also those of the `schema.json` that HELM writes. Its display
-names and descriptions are taken and not used: names and directions come from the scenario cards.
+Keys are HELM's (facts section 16), also those of the `schema.json` that HELM writes. What it says
+of groups, names, main metrics, splits and directions decides what a board shows; descriptions are
+taken and not used.
 """
 
 import re
@@ -118,10 +119,34 @@ class Schema:
         wanted = set(names)
         return [group for group in self.run_groups if group.name in wanted]
 
+    def group_of(self, names: Iterable[str]) -> RunGroup | None:
+        """The benchmark among a run's groups: the first that holds no others, else the first."""
+        groups = self.groups_of(names)
+        return next((group for group in groups if not group.subgroups), next(iter(groups), None))
+
+    def category_of(self, group: RunGroup) -> str:
+        """The group that holds this one, by the name it is shown by; else the one it names."""
+        for other in self.run_groups:
+            if group.name in other.subgroups:
+                return other.display_name or other.name
+        return group.category
+
+    def direction_of(self, metric: str) -> bool | None:
+        """Whether lower is better; None where the file does not say."""
+        shown = (entry for entry in self.metrics if entry.name == metric)
+        return next((entry.lower_is_better for entry in shown), None)
+
+    def why_hidden(self, names: Iterable[str]) -> str:
+        """Why a run of these groups is not shown; empty where it is."""
+        groups = self.groups_of(names)
+        if not groups:
+            return "in no run group of the file"
+        hiding = [g.name for g in groups if g.visibility == Visibility.NO_GROUPS]
+        return f"hidden by run group {hiding[0]}" if hiding else ""
+
     def shows(self, names: Iterable[str]) -> bool:
         """Whether a run of these groups is shown: in some run group, and hidden by none."""
-        groups = self.groups_of(names)
-        return bool(groups) and all(g.visibility != Visibility.NO_GROUPS for g in groups)
+        return not self.why_hidden(names)
 
 
 def load_schema(path: Path) -> Schema:

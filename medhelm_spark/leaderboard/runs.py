@@ -21,6 +21,7 @@ from medhelm_spark.lake.release import (
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
 from medhelm_spark.leaderboard.cells import Written, cell_of, scale_of
 from medhelm_spark.leaderboard.sources import BoardSource, Kind, reader_of
+from medhelm_spark.leaderboard.view import ViewOf, as_declared
 from medhelm_spark.statistics.cell import BoardCell
 
 _FINISHED = f"SELECT * FROM ({CURRENT_RUNS}) WHERE stage IN ('score', 'summarize')"
@@ -83,8 +84,12 @@ class _Ledger:
         )
 
 
-def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
+def load_runs(
+    reader: Reader, source: BoardSource, view_of: ViewOf = as_declared
+) -> tuple[BoardRun, ...]:
     """The runs of a suite (superseded ones left out) or of a release, by run name.
+
+    `view_of` says of each what it is shown by, where that is not what its card declares.
 
     Raises:
         IntegrityError: A value behind a release's board was changed after it was published.
@@ -100,25 +105,29 @@ def load_runs(reader: Reader, source: BoardSource) -> tuple[BoardRun, ...]:
         pins = ledger.newest
         stats = _stats(reader, pins, [row.run_spec_id for row in planned])
     scenarios = _scenarios(frozen)
+    views = {row.run_spec_id: view_of(row.run_spec) for row in planned}
+    shown = (views[row.run_spec_id].row(row) for row in planned)
     return tuple(
         BoardRun(
             run_spec=row.run_spec,
             suite=row.suite,
             locality=row.locality,
-            cell=cell_of(
-                row,
-                stats.get(row.run_spec_id, ()),
-                scenarios.get(row.run_spec.data_version),
-                ledger.written(row, pins.get(row.run_spec_id), source.kind),
+            cell=views[row.run_spec_id].cell(
+                cell_of(
+                    row,
+                    stats.get(row.run_spec_id, ()),
+                    scenarios.get(row.run_spec.data_version),
+                    ledger.written(row, pins.get(row.run_spec_id), source.kind),
+                )
             ),
-            info=scale_of(row.run_spec),
+            info=views[row.run_spec_id].info(scale_of(row.run_spec), row.run_spec.main_metric),
             is_summarized=row.run_spec_id in pins,
             is_current=ledger.is_current(row.run_spec_id, pins.get(row.run_spec_id)),
             changes=_changes(row.run_spec, stats.get(row.run_spec_id, ())),
             is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
             is_reading_default=bool(row.is_reading_default),
         )
-        for row in sorted(planned, key=lambda row: (row.name, row.suite))
+        for row in sorted(shown, key=lambda row: (row.name, row.suite))
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.domain.comparability import metric_part
+from medhelm_spark.domain.helm_results import STORED
 from medhelm_spark.domain.run import MEDHELM_08, MetricSpec
 from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -28,6 +29,7 @@ from medhelm_spark.metrics.metric import READ_AS, About, Metric, Params, RunMetr
 from medhelm_spark.metrics.numeric import NUMERIC_MATCH
 from medhelm_spark.metrics.rouge import ROUGE
 from medhelm_spark.metrics.sct import SCT
+from medhelm_spark.metrics.stored import STORED_VALUE
 from medhelm_spark.metrics.style import WRITING_STYLE
 from medhelm_spark.metrics.text_match import (
     EXACT,
@@ -63,6 +65,7 @@ _OWN: Mapping[str, Metric] = {
     UNREADABLE_STAT: ANSWER_UNREADABLE,
     "health_bench": HEALTH_BENCH,
     "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
+    STORED: STORED_VALUE,
 }
 METRICS: Mapping[str, Metric] = Registry("METRICS", Metric, _OWN)
 

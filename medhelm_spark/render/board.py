@@ -1,6 +1,6 @@
 """A leaderboard as a report: the means, the paired differences, and every number as data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from medhelm_spark.render import comparison
@@ -66,9 +66,14 @@ def board_report(board: Leaderboard, banner: str = "") -> Report:
             *({"record": "cell", **record} for record in cells),
             *({"record": "pair", **record} for record in pairs),
         ],
-        if_empty="" if board.rows else EMPTY,
+        if_empty="" if board.rows else _if_empty(board.notes),
         banner=banner,
     )
+
+
+def _if_empty(notes: Sequence[str]) -> str:
+    """Why there is nothing to show: what is known of it, else that nothing was summarised."""
+    return " ".join(["The board is empty.", *notes]) if notes else EMPTY
 
 
 def _grid(board: Leaderboard) -> Table:

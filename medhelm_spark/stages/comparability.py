@@ -11,6 +11,7 @@ from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.domain.comparability import (
     DATA,
     EXTRACTION,
+    IMPORTED,
     JURY,
     METRIC,
     ORIGIN,
@@ -21,8 +22,9 @@ from medhelm_spark.domain.comparability import (
     origin_part,
     prompt_part,
 )
+from medhelm_spark.domain.helm_results import is_stored
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
+from medhelm_spark.domain.run import MEDHELM_08, STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
 from medhelm_spark.metrics import medhelm_specs, metrics_behind, metrics_for, parts_of
@@ -40,7 +42,7 @@ def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
     another way than MedHELM's, also its values.
     """
     named = any(metric.name == UNREADABLE.name for metric in spec.metrics)
-    is_asked = spec.adapter_spec.method.shows_options and not named
+    is_asked = spec.adapter_spec.method.shows_options and not named and not is_stored(spec)
     is_read = spec.medhelm is not None and spec.answer_extraction is not None
     more = (*((UNREADABLE,) if is_asked else ()), *(medhelm_specs(spec.metrics) if is_read else ()))
     return (*spec.metrics, *more)
@@ -57,8 +59,9 @@ def jury_of(ctx: Context, spec: RunSpec) -> str:
 def _definition(ctx: Context, spec: RunSpec) -> dict[str, str]:
     """What the present code and the verdicts at hand would make of a RunSpec's answers."""
     versions = [metric.version for metric, _ in metrics_for(scored_by(spec))]
+    how = extraction_part(spec.answer_extraction or STRICT, EXTRACTION_VERSION)
     return {
-        EXTRACTION: extraction_part(spec.answer_extraction or STRICT, EXTRACTION_VERSION),
+        EXTRACTION: MEDHELM_08 if is_stored(spec) else how,
         METRIC: content_id(SCORE.version, versions),
         JURY: jury_of(ctx, spec),
     }
@@ -69,7 +72,7 @@ def noted(ctx: Context, spec: RunSpec, inputs: Inputs, drawn: Drawn | None) -> d
     return _definition(ctx, spec) | {
         DATA: data_part(spec, *((drawn.instances, drawn.drawn) if drawn else (0, ""))),
         PROMPT: prompt_part(spec),
-        ORIGIN: origin_part(inputs.answered, inputs.imported),
+        ORIGIN: IMPORTED if is_stored(spec) else origin_part(inputs.answered, inputs.imported),
     }
 
 

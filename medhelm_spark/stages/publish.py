@@ -1,6 +1,6 @@
 """publish: freeze the current stats of some suites as a draft release, with copies of its own."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -53,7 +53,14 @@ def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
 
 
 def publish(
-    ctx: Context, release: str, suites: Sequence[str], *, policy: Policy, schema_hash: str = ""
+    ctx: Context,
+    release: str,
+    suites: Sequence[str],
+    *,
+    policy: Policy,
+    schema_hash: str = "",
+    status: ReleaseStatus = ReleaseStatus.DRAFT,
+    names: Collection[str] | None = None,
 ) -> str:
     """Make or replace a draft release; returns its manifest hash.
 
@@ -68,6 +75,8 @@ def publish(
         suites: whose current runs it holds.
         policy: the one in force, which the manifest names.
         schema_hash: the content id of HELM's schema file that its board is shown by.
+        status: what it begins as: a draft, or external where its results were imported.
+        names: of which runs (None: all).
 
     Raises:
         IntegrityError: Stats are not what the scores behind them give; it names the runs.
@@ -76,14 +85,15 @@ def publish(
     ctx = ctx.within(PUBLISH)
     held = {each.name: each for each in held_releases(ctx.lake)}.get(release)
     if held:
-        check_transition(release, held.state.status, ReleaseStatus.DRAFT)
-    runs = {row.name: row for suite in suites for row in suite_runs(ctx, [suite])}
+        check_transition(release, held.state.status, status)
+    held_runs = (row for suite in suites for row in suite_runs(ctx, [suite]))
+    runs = {row.name: row for row in held_runs if names is None or row.name in names}
     done = ctx.finished(SUMMARIZE, [row.run_spec_id for row in runs.values()])
     pinned = [row for _, row in sorted(runs.items()) if row.run_spec_id in done]
     if not pinned:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
     at = now()
-    rows, scores = _frozen(ctx, [_member(release, row, done, at) for row in pinned])
+    rows, scores = _frozen(ctx, [_member(release, status, row, done, at) for row in pinned])
     manifest = manifest_of(
         ctx,
         rows,
@@ -98,7 +108,8 @@ def publish(
     else:
         write_copies(ctx, rows, scores)
         hashed = manifest_hash(rows.members, manifest)
-        _write(ctx, [replace(row, manifest_hash=hashed) for row in rows.members], manifest, held)
+        members = [replace(row, manifest_hash=hashed) for row in rows.members]
+        _write(ctx, members, manifest, held, status)
     size = counted(len(pinned), "run")
     ctx.say(f"publish: release {release!r} holds {size}, manifest {hashed[:12]}")
     return hashed
@@ -121,6 +132,7 @@ def _write(
     members: Sequence[ReleaseMember],
     manifest: ReleaseManifest,
     held: HeldRelease | None,
+    status: ReleaseStatus,
 ) -> None:
     """Commit the rows of a release; from those of `releases` on it is the current one."""
     write_id = new_write_id()
@@ -129,8 +141,8 @@ def _write(
     change = ReleaseChange(
         release=manifest.release,
         manifest_hash=members[0].manifest_hash,
-        from_status=held.state.status if held else ReleaseStatus.DRAFT,
-        to_status=ReleaseStatus.DRAFT,
+        from_status=held.state.status if held else status,
+        to_status=status,
         changed_by=ctx.user,
         changed_at=now(),
         note=f"pinned anew, in place of manifest {held.manifest_hash[:12]}" if held else "",
@@ -147,11 +159,15 @@ def _write(
 
 
 def _member(
-    release: str, row: SuiteRun, done: Mapping[str, RunRecord], at: datetime
+    release: str,
+    status: ReleaseStatus,
+    row: SuiteRun,
+    done: Mapping[str, RunRecord],
+    at: datetime,
 ) -> ReleaseMember:
     return ReleaseMember(
         release=release,
-        status=ReleaseStatus.DRAFT.value,
+        status=status.value,
         suite=row.suite,
         name=row.name,
         run_spec_id=row.run_spec_id,

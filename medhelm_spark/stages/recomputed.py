@@ -1,10 +1,11 @@
 """Whether stored stats are what the scores behind them give: asked before a release pins them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from math import isclose
 
 from medhelm_spark.domain.counting import first_of
+from medhelm_spark.domain.stages import IMPORT_HELM, SCORE
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.lake.release import Change, ReleaseRows, key_of
@@ -24,16 +25,19 @@ LATER = frozenset(field.name for field in fields(Stat) if field.default is not M
 def refuse_unfounded(ctx: Context, release: str, rows: ReleaseRows) -> None:
     """Refuse to pin stats that do not follow from the current scores of their runs.
 
-    Scores that were changed too are not seen: nothing is scored again here.
+    Scores that were changed too are not seen: nothing is scored again here. A run whose stats alone
+    were imported has no scores to follow from.
 
     Raises:
         IntegrityError: It names the runs.
     """
     planned = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
+    taken_over = ctx.finished(IMPORT_HELM, planned).keys() - ctx.finished(SCORE, planned).keys()
+    scored = [spec for unit, spec in planned.items() if unit not in taken_over]
     given: dict[str, list[Stat]] = {}
-    for stat in rows_of(stats_of(ctx, list(planned.values())), Stat):
+    for stat in rows_of(stats_of(ctx, scored), Stat) if scored else ():
         given.setdefault(stat.run_spec_id, []).append(stat)
-    changed = [str(change) for change in _unfounded(rows, given)]
+    changed = [str(change) for change in _unfounded(rows, given, taken_over)]
     if changed:
         raise IntegrityError(
             f"release {release!r} is not made: not what the scores in per_instance_stats give: "
@@ -41,9 +45,13 @@ def refuse_unfounded(ctx: Context, release: str, rows: ReleaseRows) -> None:
         )
 
 
-def _unfounded(rows: ReleaseRows, given: Mapping[str, Sequence[Stat]]) -> Iterator[Change]:
+def _unfounded(
+    rows: ReleaseRows, given: Mapping[str, Sequence[Stat]], taken_over: Collection[str]
+) -> Iterator[Change]:
     for member in rows.members:
         unit = member.run_spec_id
+        if unit in taken_over and key_of(member) in rows.planned:
+            continue
         if key_of(member) not in rows.planned or not are_alike(
             rows.stats.get(unit, ()), given.get(unit, ())
         ):

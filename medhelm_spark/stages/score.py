@@ -91,6 +91,7 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
     fingerprints = {
         unit: fingerprint(spec, inputs[unit].fingerprint, annotated.get(unit, ""))
         for unit, spec in unique.items()
+        if unit in inputs  # of a run whose stats alone were imported nothing was asked
     }
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> Written:

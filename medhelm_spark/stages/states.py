@@ -26,7 +26,7 @@ from medhelm_spark.domain.run import (
     Unreadable,
 )
 from medhelm_spark.domain.scenario import Reference
-from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, Stage
+from medhelm_spark.domain.stages import ANNOTATE, IMPORT_HELM, INGEST, PLAN, Stage
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.columnar import fields_of
@@ -181,6 +181,8 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
         joined = joined.join(_prompts(ctx), "prompt_id")
     if "verdicts" in needs:
         joined = joined.join(_verdicts(ctx, units), list(EVALUATION_KEY), "left")
+    if "stored" in needs:
+        joined = joined.join(_stored(ctx, units), list(EVALUATION_KEY), "left")
     kept = {*EVALUATION_KEY, *ALWAYS, "failure", "completions", *needs} & set(joined.columns)
     columns = [_column(name, name in kept) for name in RequestState.__dataclass_fields__]
     return joined.select(*columns)
@@ -296,6 +298,13 @@ def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
     )
 
 
+def _stored(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
+    """The values that came with imported answers; a file may have several rows of one."""
+    current = ctx.current("per_instance_stats", IMPORT_HELM, run_spec_ids)
+    values = F.expr("transform(stats, s -> named_struct('name', s.name, 'value', s.value))")
+    return current.groupBy(*EVALUATION_KEY).agg(F.flatten(F.collect_list(values)).alias("stored"))
+
+
 def _column(name: str, kept: bool) -> Column:
     return F.col(name) if kept else _absent(name).alias(name)
 
@@ -313,6 +322,7 @@ def _absent(name: str) -> Column:
         "unreadable",
         "medhelm",
         "cluster_id",
+        "stored",
     )
     start = F.lit(None) if nullable else empty.get(ddl.split("<")[0], F.lit(0))
     return start.cast(ddl.replace(": ", ":"))
