@@ -1,5 +1,6 @@
 """Results of MedHELM's and HELM's own into a suite, and a folder's releases into the lake."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from medhelm_spark.domain.helm_results import (
     NotImported,
     Surveyed,
 )
-from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.domain.stages import IMPORT_HELM
@@ -23,7 +24,14 @@ from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.results import rows
 from medhelm_spark.helm.results.folder import Found, find_results
 from medhelm_spark.helm.results.spec import HelmRun, helm_run, run_specs, why_not_rescored
-from medhelm_spark.helm.results.stats import Key, TheirStat, read_stats, shown_rows, stat_rows
+from medhelm_spark.helm.results.stats import (
+    Key,
+    TheirStat,
+    counted_names,
+    read_stats,
+    shown_rows,
+    stat_rows,
+)
 from medhelm_spark.helm.results.stream import BrokenFileError
 from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.user import this_user
@@ -234,7 +242,9 @@ def _imports(
     imports, broken = [], []
     for each in ready:
         read = surveyed.get(each.files.path, Surveyed(path=each.files.path))
-        problem = read.problem or ("" if read.stats or each.stats else "it holds no value")
+        problem = read.problem or (
+            "" if read.stats or counted_names(each.stats) else "it holds no value"
+        )
         if problem:
             name = f"{each.run.found.suite}/{each.run.found.name}"
             broken.append(NotImported(name=name, reason=problem))
@@ -269,7 +279,7 @@ def _import(
     version = IMPORT_HELM.fingerprint(
         each.files.scenario_name, each.files.access_level, read.instances or each.files.revision
     )
-    names = sorted({*read.stats, *(key[0] for key in each.stats)})
+    names = sorted({*read.stats, *counted_names(each.stats)})
     specs = run_specs(
         each.run,
         folder,
@@ -295,7 +305,7 @@ def _import(
         stats=tuple(stat_rows(each.stats, specs[0])),
         shown=() if read.stats else tuple(shown_rows(each.stats, specs[0])),
         part_of=each.run.part_of,
-        documents=canonical_json(each.run.found.documents),
+        documents=json.dumps(each.run.found.documents),
         is_disjoint=card.parts.disjoint if card and each.run.part_of else None,
     )
 

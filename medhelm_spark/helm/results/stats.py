@@ -33,27 +33,33 @@ Key = tuple[str, str, str, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TheirStat:
-    """What a Stat of HELM's counted: means of trials, in `stats.json`."""
+    """What a Stat of HELM's counted: means of trials, in `stats.json`. It may be nothing."""
 
     count: int
-    total: float
-    squares: float
-    minimum: float
-    maximum: float
+    total: float = 0.0
+    squares: float = 0.0
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def mean(self) -> float | None:
+        return self.total / self.count if self.count else None
 
     def merged(self, other: "TheirStat") -> "TheirStat":
         """Both counted together, as HELM merges sub-splits."""
+        lowest = [stat.minimum for stat in (self, other) if stat.minimum is not None]
+        highest = [stat.maximum for stat in (self, other) if stat.maximum is not None]
         return TheirStat(
             count=self.count + other.count,
             total=self.total + other.total,
             squares=self.squares + other.squares,
-            minimum=min(self.minimum, other.minimum),
-            maximum=max(self.maximum, other.maximum),
+            minimum=min(lowest, default=None),
+            maximum=max(highest, default=None),
         )
 
 
 def read_stats(run: FoundRun) -> dict[Key, TheirStat]:
-    """The stats of a run that counted something, by what they are of.
+    """The stats of a run by what they are of, those that counted nothing too.
 
     Raises:
         BrokenFileError: the file is broken.
@@ -68,6 +74,11 @@ def read_stats(run: FoundRun) -> dict[Key, TheirStat]:
     return stats
 
 
+def counted_names(stats: Mapping[Key, TheirStat]) -> set[str]:
+    """The names of the stats that counted something."""
+    return {key[0] for key, stat in stats.items() if stat.count}
+
+
 def _key(stat: Mapping[str, Any]) -> Key | None:
     name = stat.get("name")
     if not isinstance(name, dict) or not name.get("name"):
@@ -80,16 +91,19 @@ def _key(stat: Mapping[str, Any]) -> Key | None:
 
 
 def _counted(stat: Mapping[str, Any]) -> TheirStat | None:
+    """The numbers of a Stat; None where one of them is none."""
     count, total = stat.get("count"), stat.get("sum")
-    if not isinstance(count, int) or count <= 0 or not isinstance(total, int | float):
+    if not isinstance(count, int) or not isinstance(total, int | float):
         return None
+    if count <= 0:
+        return TheirStat(count=0)
     mean = total / count
     numbers = {
         "squares": stat.get("sum_squared", count * mean * mean),
         "minimum": stat.get("min", mean),
         "maximum": stat.get("max", mean),
     }
-    if not all(isinstance(value, int | float) for value in (total, *numbers.values())):
+    if not all(isinstance(value, int | float) for value in numbers.values()):
         return None
     return TheirStat(
         count=count, total=float(total), **{name: float(value) for name, value in numbers.items()}
@@ -99,7 +113,7 @@ def _counted(stat: Mapping[str, Any]) -> TheirStat | None:
 def stat_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
     """HELM's stats as rows of the run as imported; `count` is HELM's own, the number of trials."""
     for (name, split, perturbation, computed_on), stat in stats.items():
-        mean = stat.total / stat.count
+        mean = stat.mean
         yield Stat(
             run_spec_id=spec.run_spec_id,
             name=name + SUFFIX,
@@ -108,7 +122,9 @@ def stat_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
             count=stat.count,
             num_unscored=0,
             mean=mean,
-            stddev=math.sqrt(max(0.0, stat.squares / stat.count - mean * mean)),
+            stddev=None
+            if mean is None
+            else math.sqrt(max(0.0, stat.squares / stat.count - mean * mean)),
             minimum=stat.minimum,
             maximum=stat.maximum,
             ci_low=None,
@@ -125,8 +141,9 @@ def shown_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
     RunSpec alone: two runs of one scenario, prompt and size are taken to have the same instances.
     """
     parts = parts_of(spec.metrics)
-    for row in stat_rows(stats, spec):
-        size = stats.get((NUM_INSTANCES, row.split, "", None))
+    counted = {key: stat for key, stat in stats.items() if stat.count}
+    for row in stat_rows(counted, spec):
+        size = counted.get((NUM_INSTANCES, row.split, "", None))
         count = round(size.total / size.count) if size else row.count
         yield replace(
             row,

@@ -107,17 +107,20 @@ def _perturbation(name: str, computed_on: ComputedOn | None = None) -> dict[str,
 def _stat(
     name: str,
     split: str,
-    mean: float,
+    mean: float | None,
     *,
     count: int = 1,
     perturbation: Mapping[str, Any] | None = None,
     stddev: float = 0.0,
     ends: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
+    named = _plain({"name": name, "split": split or None, "perturbation": perturbation})
+    if mean is None:
+        return {"name": named, "count": 0, "sum": 0, "sum_squared": 0}
     low, high = ends or (mean, mean)
     square = stddev * stddev + mean * mean
     return {
-        "name": _plain({"name": name, "split": split or None, "perturbation": perturbation}),
+        "name": named,
         "count": count,
         "sum": mean * count,
         "sum_squared": square * count,
@@ -145,7 +148,7 @@ def stats_document(spec: RunSpec, stats: Sequence[Stat]) -> list[Any]:
             ends=_ends(stat) if imported else None,
         )
         for stat in stats
-        if stat.mean is not None and _is_helms(stat)
+        if _is_helms(stat) and (imported or stat.mean is not None)
     ]
     main = next((stat for stat in stats if _is_main(stat, spec)), None)
     if main and not imported:
