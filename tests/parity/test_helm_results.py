@@ -43,11 +43,12 @@ def folder(tmp_path: Path) -> Any:
 
 
 def summarized(output: Path, suite: str, schema: Path) -> Path:
-    """A release that MedHELM's own summary makes of a suite."""
-    flags = ["--suites", suite, "--release", "r1", "--output-path", str(output)]
+    """A release that MedHELM's own summary makes of a suite; its links are relative."""
+    flags = ["--suites", suite, "--release", "r1", "--output-path", "."]
     more = ["--schema-path", str(schema), "--allow-unknown-models", "true", "--local-path", "empty"]
     command = [PYTHON, "-c", SUMMARIZE, *flags, *more]
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": ""})
+    environment = {**os.environ, "PYTHONPATH": ""}
+    subprocess.run(command, check=True, capture_output=True, env=environment, cwd=output)
     return output / "releases" / "r1"
 
 

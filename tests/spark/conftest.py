@@ -119,7 +119,11 @@ class Site:
     def run(self, *arguments: str, command: str = "run", suite: str = "s") -> int:
         """`medhelm-spark COMMAND ... --suite S` in this site, without MLflow."""
         flags = ["-o", str(self.lake_path), "--local-path", str(self.folder / "prod_env")]
-        quiet = ["--no-tracking"] if command in ("run", "import-responses", "summarize") else []
+        quiet = (
+            ["--no-tracking"]
+            if command in ("run", "import-responses", "import-helm", "summarize")
+            else []
+        )
         return main([command, *arguments, "--suite", suite, *flags, *quiet])
 
     def rows(self, table: str) -> list[dict[str, Any]]:
