@@ -279,7 +279,7 @@ def _import(
     version = IMPORT_HELM.fingerprint(
         each.files.scenario_name, each.files.access_level, read.instances or each.files.revision
     )
-    names = sorted({*read.stats, *counted_names(each.stats)})
+    names = sorted(read.stats or counted_names(each.stats))
     specs = run_specs(
         each.run,
         folder,
@@ -302,7 +302,7 @@ def _import(
         specs=specs,
         scenario=_scenario(each, read, version, stated),
         fingerprint=each.fingerprint,
-        stats=tuple(stat_rows(each.stats, specs[0])),
+        stats=tuple(stat_rows(each.stats, specs[0], read.instances)),
         shown=() if read.stats else tuple(shown_rows(each.stats, specs[0])),
         part_of=each.run.part_of,
         documents=json.dumps(each.run.found.documents),
@@ -363,6 +363,7 @@ def _pin_releases(ctx: Context, folder: Found, specs: Sequence[RunSpec]) -> tupl
             if absent := len(release.runs) - len(names):
                 ctx.say(
                     f"{IMPORT_HELM.name}: release {release.name!r} lacks "
-                    f"{counted(absent, 'run')} that were left out"
+                    f"{counted(absent, 'run')} of its own, which "
+                    f"{'was' if absent == 1 else 'were'} left out"
                 )
     return tuple(pinned)

@@ -137,7 +137,7 @@ SUMMARIZE = Stage(
     name="summarize",
     version="3",
     about="Means, counts and intervals of a RunSpec's scores.",
-    reads=("per_instance_stats", "runs"),
+    reads=("per_instance_stats", "stats", "runs"),
     writes=("stats", "runs"),
     done="summarised anew",
 )

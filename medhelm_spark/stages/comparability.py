@@ -24,7 +24,7 @@ from medhelm_spark.domain.comparability import (
 )
 from medhelm_spark.domain.helm_results import is_stored
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.run import STRICT, MetricSpec, RunRecord, RunSpec
+from medhelm_spark.domain.run import MEDHELM_08, STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
 from medhelm_spark.metrics import medhelm_specs, metrics_behind, metrics_for, parts_of
@@ -59,8 +59,9 @@ def jury_of(ctx: Context, spec: RunSpec) -> str:
 def _definition(ctx: Context, spec: RunSpec) -> dict[str, str]:
     """What the present code and the verdicts at hand would make of a RunSpec's answers."""
     versions = [metric.version for metric, _ in metrics_for(scored_by(spec))]
+    how = extraction_part(spec.answer_extraction or STRICT, EXTRACTION_VERSION)
     return {
-        EXTRACTION: extraction_part(spec.answer_extraction or STRICT, EXTRACTION_VERSION),
+        EXTRACTION: MEDHELM_08 if is_stored(spec) else how,
         METRIC: content_id(SCORE.version, versions),
         JURY: jury_of(ctx, spec),
     }

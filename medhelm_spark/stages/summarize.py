@@ -22,6 +22,7 @@ from medhelm_spark.stages.robustness import (
 )
 from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_stage import run_stage
+from medhelm_spark.stages.stored_stats import of_whole_runs
 from medhelm_spark.statistics.summary import summarize as summary_of
 
 SEED = 0
@@ -158,8 +159,9 @@ def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
         keys,
     )
     stats = map_rows(histograms, summarizer, Histogram, Stat)
-    of_runs = run_stats(ctx, scores, specs, SEED, keys)
-    return stats if of_runs is None else stats.union(of_runs)
+    for more in (run_stats(ctx, scores, specs, SEED, keys), of_whole_runs(ctx, specs)):
+        stats = stats if more is None else stats.union(more)
+    return stats
 
 
 def completed(ctx: Context) -> set[str]:

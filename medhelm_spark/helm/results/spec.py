@@ -211,7 +211,7 @@ def run_specs(
         surveyed: what its large files hold.
         revision: the id of its files' bytes.
         data_version: of its instances.
-        stats: the names of all its stats.
+        stats: the names of its stats per instance; where it has none, of all.
         is_rescored: whether its stored text is to be scored here too.
     """
     stored = _spec(

@@ -110,10 +110,16 @@ def _counted(stat: Mapping[str, Any]) -> TheirStat | None:
     )
 
 
-def stat_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
-    """HELM's stats as rows of the run as imported; `count` is HELM's own, the number of trials."""
+def stat_rows(stats: Mapping[Key, TheirStat], spec: RunSpec, instances: str) -> Iterator[Stat]:
+    """HELM's stats as rows of the run as imported; `count` is HELM's own, the number of trials.
+
+    `instances` is the id of the run's set of instances; where it is empty the RunSpec alone tells
+    what the stats rest on: two runs of one scenario, prompt and size are taken to have the same.
+    """
+    counted = {key: stat for key, stat in stats.items() if stat.count}
     for (name, split, perturbation, computed_on), stat in stats.items():
         mean = stat.mean
+        size = _size(counted, split)
         yield Stat(
             run_spec_id=spec.run_spec_id,
             name=name + SUFFIX,
@@ -131,32 +137,37 @@ def stat_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
             ci_high=None,
             ci_method=IntervalMethod.NONE,
             computed_on=ComputedOn(computed_on) if computed_on else None,
+            comparability={
+                DATA: data_part(spec, size or stat.count, instances or "not in the files"),
+                PROMPT: prompt_part(spec),
+                EXTRACTION: MEDHELM_08,
+                METRIC: f"stored {name}",
+                JURY: "",
+                ORIGIN: IMPORTED,
+            },
         )
+
+
+def _size(counted: Mapping[Key, TheirStat], split: str) -> int | None:
+    """How many instances a split has, as HELM counted them."""
+    size = counted.get((NUM_INSTANCES, split, "", None))
+    return round(size.total / size.count) if size else None
 
 
 def shown_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
     """The same as boards show them where no instance has a value: `count` is that of instances.
 
-    There is no interval and no spread, for the files have none. What they rest on is told by the
-    RunSpec alone: two runs of one scenario, prompt and size are taken to have the same instances.
+    There is no interval and no spread, for the files have none.
     """
     parts = parts_of(spec.metrics)
     counted = {key: stat for key, stat in stats.items() if stat.count}
-    for row in stat_rows(counted, spec):
-        size = counted.get((NUM_INSTANCES, row.split, "", None))
-        count = round(size.total / size.count) if size else row.count
+    for row in stat_rows(counted, spec, ""):
+        comparability = {**(row.comparability or {}), METRIC: parts[row.name]}
         yield replace(
             row,
-            count=count,
+            count=_size(counted, row.split) or row.count,
             stddev=None,
             minimum=None,
             maximum=None,
-            comparability={
-                DATA: data_part(spec, count, "not in the files"),
-                PROMPT: prompt_part(spec),
-                EXTRACTION: MEDHELM_08,
-                METRIC: parts[row.name],
-                JURY: "",
-                ORIGIN: IMPORTED,
-            },
+            comparability=comparability,
         )
