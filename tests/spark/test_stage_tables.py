@@ -13,6 +13,7 @@ from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.tables import TABLES
 from tests.exports import instance, write_export
+from tests.helm_folder import run_spec, state, values, write_run
 from tests.spark.conftest import PUBLIC, Site, questions
 
 RUBRIC = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
@@ -67,6 +68,18 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     export = write_export(site.folder / "ward.jsonl", [instance(0)])
     flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
     assert main(["import-scenario", "--file", str(export), *flags]) == 0
+    judged = {"bench": {"acme/judge": {"clarity": {"score": 3, "explanation": ""}}}}
+    results = site.folder / "helm"
+    write_run(
+        results,
+        name="bench:model=team_m",
+        spec=run_spec("bench:model=team_m", groups=["bench"]),
+        states=[state("id0", annotations=judged)],
+        per_instance_stats=[values("id0", exact_match=1.0)],
+    )
+    for _ in range(2):
+        assert site.run(str(results), command="import-helm") == 0
+    assert site.run("for_helm", command="export-helm") == 0
     lower = ["level", "lower", "--scenario", "ward@medhelm-0.8", "--to", "gated", "--reason", "r"]
     assert main([*lower, *flags]) == 0
     release = ["publish", "--suites", "s", "--release", "r", "--no-tracking", *flags]
