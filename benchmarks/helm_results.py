@@ -14,10 +14,11 @@ import random
 import string
 import sys
 import tempfile
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.processes import measured
+from benchmarks.processes import Taken, measured
 
 NOTE = 50_000
 """Characters of one note; a request holds it twice, as in HELM."""
@@ -86,18 +87,23 @@ def main() -> None:
     default = Path(__file__).parent / "results" / "helm_results.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         count = made_run(folder / "helm" / "runs" / "s" / NAME, int(args.gigabytes * 1e9))
         size = (folder / "helm" / "runs" / "s" / NAME / "scenario_state.json").stat().st_size
         lake = ["--suite", "s", "-o", str(folder / "lake")]
         whole = ["--text-levels", "private"]
-        done = {
-            "import-helm": measured(
-                command("import-helm", str(folder / "helm"), "--no-tracking", *lake)
-            ),
-            "export-helm": measured(command("export-helm", str(folder / "out"), *whole, *lake)),
-        }
+        done = {}
+        for name, arguments in {
+            "import-helm": (str(folder / "helm"), "--no-tracking", *lake),
+            "export-helm": (str(folder / "out"), *whole, *lake),
+        }.items():
+            done[name] = measured(command(name, *arguments))
+            args.output.write_text(report(done, count, size), encoding="utf-8")
+
+
+def report(done: Mapping[str, Taken], count: int, size: int) -> str:
+    """The numbers as markdown."""
     lines = [
         "# Memory of import-helm and export-helm",
         "",
@@ -114,7 +120,7 @@ def main() -> None:
             for name, taken in done.items()
         ),
     ]
-    args.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

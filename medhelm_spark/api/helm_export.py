@@ -28,7 +28,7 @@ from medhelm_spark.helm.results.write import (
     STATE_TAIL,
     StateLines,
     StatLines,
-    run_name,
+    run_names,
     run_spec_document,
     scenario_document,
     state_head,
@@ -103,11 +103,12 @@ def export_results(
     rows = suite_runs(ctx, [suite])
     check_plugins(workspace.registry.policy, {row.run_spec.access_level for row in rows})
     workspace.expect({row.run_spec.access_level for row in rows})
-    for row in rows:
-        _check_name(run_name(row.run_spec))
+    names = run_names(row.run_spec for row in rows)
+    for name in names.values():
+        _check_name(name)
     redacted, written, left_out = [], [], []
     for row in rows:
-        name = run_name(row.run_spec)
+        name = names[row.name]
         if not _write_run(ctx, row, target / name, levels):
             left_out.append(name)
             continue
@@ -153,7 +154,7 @@ def _write_run(ctx: Context, row: SuiteRun, folder: Path, levels: Collection[Acc
         _write_list(folder / PER_INSTANCE, LIST_HEAD, lines, LIST_TAIL)
     _write(folder / SCENARIO, scenario_document(row, scenario_of(ctx, spec)))
     _write(folder / STATS, stats_document(spec, stats))
-    _write(folder / RUN_SPEC, run_spec_document(row))
+    _write(folder / RUN_SPEC, run_spec_document(row, folder.name))
     return True
 
 

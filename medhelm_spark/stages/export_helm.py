@@ -1,10 +1,11 @@
 """export-helm: a suite's runs as HELM's five files, a request at a time; writes no table."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from medhelm_spark.domain.helm_export import ExportedState, ExportedStats, Line
 from medhelm_spark.domain.helm_results import is_stored
@@ -32,6 +33,8 @@ from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.rows import map_rows, plain_errors
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import requests_of
+
+ROWS_AT_ONCE = "spark.sql.parquet.columnarReaderBatchSize"
 
 Write = Callable[[Iterable[Any]], Iterator[Line]]
 
@@ -85,7 +88,7 @@ def exported_states(ctx: Context, spec: RunSpec, write: Write) -> Iterator[str]:
         answers=ctx.results([spec.model_deployment]),
         verdicts=ctx.current("annotations", ANNOTATE, [spec.run_spec_id]),
     )
-    return _lines(map_rows(rows, write, ExportedState, Line))
+    return _lines(ctx, map_rows(rows, write, ExportedState, Line))
 
 
 def exported_values(ctx: Context, spec: RunSpec, write: Write) -> Iterator[str]:
@@ -94,7 +97,7 @@ def exported_values(ctx: Context, spec: RunSpec, write: Write) -> Iterator[str]:
     stage = IMPORT_HELM if is_stored(spec) else SCORE
     scores = ctx.current("per_instance_stats", stage, [spec.run_spec_id])
     rows = ctx.lake.query(_VALUES, scores=scores, data=_data(ctx, spec))
-    return _lines(map_rows(rows, write, ExportedStats, Line))
+    return _lines(ctx, map_rows(rows, write, ExportedStats, Line))
 
 
 def exported_stats(ctx: Context, spec: RunSpec) -> Sequence[Stat]:
@@ -123,8 +126,22 @@ def _data(ctx: Context, spec: RunSpec) -> DataFrame:
     return ctx.current("instances", INGEST, [spec.data_version], "data_version")
 
 
-def _lines(lines: DataFrame) -> Iterator[str]:
+def _lines(ctx: Context, lines: DataFrame) -> Iterator[str]:
     """The rows one partition after the other: no more of them is at the driver at once."""
-    with plain_errors():
+    with _few_rows_at_once(ctx.lake.spark), plain_errors():
         for row in lines.toLocalIterator():
             yield row.text
+
+
+@contextmanager
+def _few_rows_at_once(spark: SparkSession) -> Iterator[None]:
+    """Texts of whole records in hand: Spark's 4,096 rows of them at once would fill a heap."""
+    before = spark.conf.get(ROWS_AT_ONCE, None)
+    spark.conf.set(ROWS_AT_ONCE, "64")
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(ROWS_AT_ONCE)
+        else:
+            spark.conf.set(ROWS_AT_ONCE, before)

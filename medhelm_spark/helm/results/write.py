@@ -30,9 +30,18 @@ _REASONS: Mapping[FinishReason, str] = {
 }
 
 
-def run_name(spec: RunSpec) -> str:
-    """The name of a run in HELM's files: that of an imported one is as it was."""
-    return spec.name.removesuffix(SUFFIX) if is_stored(spec) else spec.name
+def run_names(specs: Iterable[RunSpec]) -> dict[str, str]:
+    """The names of runs in HELM's files: that of an imported one is as it was.
+
+    Where another run has that name, the imported one keeps the name that it has here.
+    """
+    named = {spec.name: is_stored(spec) for spec in specs}
+    return {
+        name: name.removesuffix(SUFFIX)
+        if stored and name.removesuffix(SUFFIX) not in named
+        else name
+        for name, stored in named.items()
+    }
 
 
 def _plain(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,17 +49,17 @@ def _plain(document: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value is not None}
 
 
-def run_spec_document(row: SuiteRun) -> dict[str, Any]:
+def run_spec_document(row: SuiteRun, name: str) -> dict[str, Any]:
     """`run_spec.json`: of an imported run as it was, else in HELM's form with our names of classes.
 
     HELM's summary reads name, groups, scenario and adapter of it, and constructs nothing.
     """
     held = json.loads(row.as_imported or "{}").get(RUN_SPEC) if is_stored(row.run_spec) else None
     if held:
-        return dict(held)
+        return {**held, "name": name}
     spec = row.run_spec
     return {
-        "name": run_name(spec),
+        "name": name,
         "scenario_spec": {
             "class_name": f"medhelm_spark.scenarios.{spec.scenario_name.partition(':')[0]}",
             "args": _arguments(spec.scenario_name),

@@ -10,7 +10,14 @@ from medhelm_spark.cli.parser import ALIASES, COMMANDS, EXAMPLES, PROG, build_pa
 PLACES = {
     "--output-path": {*COMMANDS} - {"fetch-model", "explain-config"},
     "--local-path": {*COMMANDS} - {"fetch-model"},
-    "--no-tracking": {"run", "import-responses", "summarize", "publish", "demo"},
+    "--no-tracking": {
+        "run",
+        "import-responses",
+        "import-helm",
+        "summarize",
+        "publish",
+        "demo",
+    },
 }
 
 

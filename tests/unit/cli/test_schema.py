@@ -1,4 +1,4 @@
-"""`--schema`: the runs of its run groups are shown, and what else it asks for is told."""
+"""`--schema`: its run groups are shown as it says, what it hides and lacks is told."""
 
 import json
 from pathlib import Path
@@ -52,21 +52,35 @@ def test_only_runs_of_its_groups_are_shown_and_compared(
     assert {pair["scenario_name"] for pair in board["pairs"]} == {"triage_choice"}
     assert said == [
         "schema: 3 of 7 runs shown",
-        "schema: not shown by this file: discharge_note, medcalc_bench",
         "schema: 1 run group without a scenario here: stroke",
         "schema: 2 metrics not computed here: toxic_frac, num_train_trials",
     ]
+    (note,) = [note for note in board["notes"] if "schema file" in note]
+    assert note.startswith("Not shown by the schema file (in no run group of the file): ")
+    assert "discharge_note" in note
+    assert {cell["category"] for cell in board["cells"]} == {"all"}
 
 
-def test_another_main_metric_is_told_once_and_the_cards_is_shown(
+def test_a_run_without_the_metric_that_is_asked_for_is_hidden_with_the_reason(
     lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = SCHEMA.replace("{main_name: exact_match", "{main_name: f1_score", 1)
     board, said = shown(lake, asked, tmp_path, capsys)
-    assert {cell["main_metric"] for cell in board["cells"]} == {"exact_match"}
-    assert said[-1] == (
-        "schema: triage_choice is shown by exact_match on test, the file asks for f1_score on test"
-    )
+    assert board["cells"] == []
+    assert said[0] == "schema: 0 of 7 runs shown"
+    assert any("(it has no f1_score on test): triage_choice" in note for note in board["notes"])
+
+
+def test_names_and_direction_are_the_files(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = SCHEMA.replace("{name: exact_match}", "{name: exact_match, lower_is_better: true}")
+    asked = asked.replace("- name: triage_choice\n", "- name: triage_choice\n    display_name: T\n")
+    board, _ = shown(lake, asked, tmp_path, capsys)
+    assert {cell["display_name"] for cell in board["cells"]} == {"T"}
+    assert {cell["lower_is_better"] for cell in board["cells"]} == {True}
+    rates = {cell["model"]: cell["mean_win_rate"] for cell in board["cells"]}
+    assert rates["gamma/small"] == 1.0, "the least is the best now"
 
 
 def test_a_file_that_shows_nothing_and_names_much(
@@ -76,7 +90,7 @@ def test_a_file_that_shows_nothing_and_names_much(
     board, said = shown(lake, f"run_groups: [{groups}]", tmp_path, capsys)
     assert board["cells"] == []
     assert said[0] == "schema: 0 of 7 runs shown"
-    assert said[2] == "schema: 8 run groups without a scenario here: g0, g1, g2, g3, g4 and 3 more"
+    assert said[1] == "schema: 8 run groups without a scenario here: g0, g1, g2, g3, g4 and 3 more"
 
 
 @pytest.mark.parametrize("command", ["leaderboard", "summarize"])
