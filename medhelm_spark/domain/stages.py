@@ -167,7 +167,6 @@ EXPORT_HELM = Stage(
     reads=(
         "scenarios",
         "instances",
-        "run_specs",
         "prompts",
         "requests",
         "request_results",
