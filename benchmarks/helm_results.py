@@ -1,8 +1,9 @@
 """Memory and time of `import-helm` on one run whose requests fill a given size.
 
 A `scenario_state.json` of 2 GB is made of long notes and imported in a process of its own; with
-`--export` it is exported again, which sorts all of its text. What is measured is the largest resident size of the driver: its Python and its JVM, in which
-on one machine the tasks run too, and the tasks' Python workers beside it.
+`--export` it is exported again, which sorts all of its text. What is measured is the largest
+resident size of the driver: its Python and its JVM, in which on one machine the tasks run too, and
+the tasks' Python workers beside it.
 
     python -m benchmarks.helm_results [--gigabytes 2] [--export]
 """
