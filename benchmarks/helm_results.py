@@ -1,10 +1,11 @@
-"""Memory and time of `import-helm` and `export-helm` on one run whose requests fill a given size.
+"""Memory and time of `import-helm` on one run whose requests fill a given size.
 
-A `scenario_state.json` of 2 GB is made of long notes, imported in a process of its own and exported
-again. What is measured is the largest resident size of the driver: its Python and its JVM, in which
-on one machine the tasks run too, and the tasks' Python workers beside it.
+A `scenario_state.json` of 2 GB is made of long notes and imported in a process of its own; with
+`--export` it is exported again, which sorts all of its text. What is measured is the largest
+resident size of the driver: its Python and its JVM, in which on one machine the tasks run too, and
+the tasks' Python workers beside it.
 
-    python -m benchmarks.helm_results [--gigabytes 2]
+    python -m benchmarks.helm_results [--gigabytes 2] [--export]
 """
 
 import argparse
@@ -84,6 +85,7 @@ def main() -> None:
     """Make, import, export, and keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=2.0)
+    parser.add_argument("--export", action="store_true")
     default = Path(__file__).parent / "results" / "helm_results.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
@@ -94,10 +96,10 @@ def main() -> None:
         lake = ["--suite", "s", "-o", str(folder / "lake")]
         whole = ["--text-levels", "private"]
         done = {}
-        for name, arguments in {
-            "import-helm": (str(folder / "helm"), "--no-tracking", *lake),
-            "export-helm": (str(folder / "out"), *whole, *lake),
-        }.items():
+        steps = {"import-helm": (str(folder / "helm"), "--no-tracking", *lake)}
+        if args.export:
+            steps["export-helm"] = (str(folder / "out"), *whole, *lake)
+        for name, arguments in steps.items():
             done[name] = measured(command(name, *arguments))
             args.output.write_text(report(done, count, size), encoding="utf-8")
 
@@ -105,7 +107,7 @@ def main() -> None:
 def report(done: Mapping[str, Taken], count: int, size: int) -> str:
     """The numbers as markdown."""
     lines = [
-        "# Memory of import-helm and export-helm",
+        "# Memory of import-helm",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores. One run of {count:,} requests, a "
         f"`scenario_state.json` of {size / 1e9:.2f} GB. Largest resident sizes in GB; the tasks "

@@ -33,7 +33,7 @@ def _infos(params: Params) -> tuple[MetricInfo, ...]:
 
 
 def _stored(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
-    stat, (info,) = params[STORED_STAT], _infos(params)
+    stat, (info,) = params.get(STORED_STAT), _infos(params)
     nothing = unscored([info.name], ScoreStatus.NO_ANSWER)
     rows: list[ScoreRow] = []
     for state in states:

@@ -25,7 +25,12 @@ HOUSE_WORDS = frozenset(
     """,
     )
 )
-DISTRIBUTIONS = {"delta": "delta-spark", "pydantic_core": "pydantic", "yaml": "pyyaml"}
+DISTRIBUTIONS = {
+    "delta": "delta-spark",
+    "pydantic_core": "pydantic",
+    "vl_convert": "vl-convert-python",
+    "yaml": "pyyaml",
+}
 # ClientSpec is the name of a key in HELM's own files.
 AVOIDED = re.compile(r"^(Task|Sample|Example|Prediction|Grader|Experiment|Client(?!Spec$))")
 

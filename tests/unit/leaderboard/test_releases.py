@@ -115,7 +115,10 @@ def test_a_release_made_elsewhere_is_shown_and_never_approved(lake: Path, capsys
     assert release(lake, "show", "medhelm") == 0
     assert "external" in capsys.readouterr().out
     for step, said in (
-        ("submit", "is external, so `submit` does not apply to it; allowed: withdraw."),
+        (
+            "submit",
+            "is external, so `submit` does not apply to it; allowed: import-helm, withdraw.",
+        ),
         ("approve", "is external, so `approve` does not apply"),
         ("publish", "is external, so `publish` does not apply"),
         ("gate", "is external: its numbers were made elsewhere"),
