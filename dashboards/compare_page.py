@@ -60,7 +60,8 @@ def show(
     st.html(_summary(pairs, first))
     if listed:
         st.html(_table(listed))
-        lines = "".join(f"<p>{text(line)}</p>" for line in comparison.notes(pairs))
+        notes = (*comparison.notes(pairs), *comparison.column_notes(pairs))
+        lines = "".join(f"<p>{text(line)}</p>" for line in notes)
         st.html(f'<div class="ms-notes">{lines}</div>')
         st.download_button(
             "Download as CSV",

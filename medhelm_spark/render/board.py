@@ -108,7 +108,6 @@ def _metric_text(column: BoardColumn) -> str:
         "primary endpoint": column.is_primary,
         f"margin {column.margin}": column.margin is not None,
         "lower is better": column.lower_is_better,
-        f"detects {column.detectable or 0:.3f}": column.is_ranked and column.detectable is not None,
     }
     applying = ", ".join(remark for remark, applies in remarks.items() if applies)
     return f"{column.main_metric} ({applying})" if applying else column.main_metric

@@ -53,7 +53,7 @@ def comparison_table(pairs: Sequence[BoardPair]) -> Table:
     return Table(
         header=HEADER[:width],
         rows=[_cells(pair)[:width] for pair in pairs],
-        notes=[*notes(pairs)],
+        notes=[*notes(pairs), *column_notes(pairs)],
     )
 
 
@@ -117,15 +117,26 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     tests = dict.fromkeys(pair.difference.test.label for pair in pairs)
     methods = dict.fromkeys(pair.difference.ci_method.label for pair in pairs)
     yield f"Tests: {'; '.join(tests)}. Intervals of differences: {'; '.join(methods)}."
-    declared = sum(pair.adjustment is Adjustment.HOLM for pair in pairs)
-    others = sum(pair.adjustment is Adjustment.BENJAMINI_HOCHBERG for pair in pairs)
-    if declared:
-        yield f"Adjusted by Holm over {declared} declared: at most 5 % to find any that is none."
-    if others:
+    used = {pair.adjustment for pair in pairs}
+    if Adjustment.HOLM in used:
         yield (
-            f"Adjusted by Benjamini and Hochberg over {others} others: of those told apart at most "
-            "5 % are expected to be none."
+            "Declared questions are adjusted by Holm: at most 5 % to tell any two apart that do "
+            "not differ."
         )
+    if Adjustment.BENJAMINI_HOCHBERG in used:
+        yield (
+            "All other pairs are adjusted by Benjamini and Hochberg: of those told apart at most "
+            "5 % are expected not to differ."
+        )
+    columns = {pair.display_name: pair.cluster_column for pair in pairs if pair.cluster_column}
+    for name, column in sorted(columns.items()):
+        yield f"{name}: answers are clustered by {column}."
+    if any(pair.difference.test is PairedTest.NONE for pair in pairs):
+        yield "Not tested: no pair, a single one or cluster, or differences that are all equal."
+
+
+def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
+    """What the columns mean that only a comparison's own table has."""
     if any(pair.difference.detectable for pair in pairs):
         yield "Can detect: the difference that these pairs find with a power of 80 %."
     if any(pair.margin is not None for pair in pairs):
@@ -133,11 +144,6 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
             "Within margin: not inferior where the 95 % interval excludes a loss of the margin, "
             "equivalent where all of it lies within the margin on both sides."
         )
-    columns = {pair.display_name: pair.cluster_column for pair in pairs if pair.cluster_column}
-    for name, column in sorted(columns.items()):
-        yield f"{name}: answers are clustered by {column}."
-    if any(pair.difference.test is PairedTest.NONE for pair in pairs):
-        yield "Not tested: no pair, a single one or cluster, or differences that are all equal."
 
 
 def record(pair: BoardPair) -> dict[str, object]:

@@ -127,6 +127,7 @@ def build_board(
         rows=rows,
         notes=(
             *_cell_notes(shown, coverage_floor),
+            *_detectable_notes(columns.values()),
             *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
             *notes,
         ),
@@ -266,6 +267,18 @@ def _cluster_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
         "tests and ranks count clusters.": True
         for name, column in sorted(columns.items())
     }
+
+
+def _detectable_notes(columns: Iterable[BoardColumn]) -> Iterator[str]:
+    """What the benchmarks of the ranking can show at all, those that can show least first."""
+    known = [(each.detectable, each.display_name) for each in columns if each.is_ranked]
+    shown = sorted(((size, name) for size, name in known if size is not None), reverse=True)
+    if shown:
+        sizes = [f"{name} {size:.3f}" for size, name in shown]
+        yield (
+            "Difference of two models that is found with a power of 80 %, if a fifth of their "
+            f"answers disagree: {first_of(sizes, 8)}."
+        )
 
 
 def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -> Iterator[str]:
