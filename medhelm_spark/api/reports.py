@@ -8,7 +8,7 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.lake.release import members_of
 from medhelm_spark.leaderboard import Kind, choose
-from medhelm_spark.render.report_file import NOT_APPROVED, ReportFacts, report_file
+from medhelm_spark.render.report_file import APPROVED, NOT_APPROVED, ReportFacts, report_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def report_of(
         lines["Manifest"] = ", ".join(sorted({member.manifest_hash for member in members}))
     facts = ReportFacts(
         title=f"Medical leaderboard: {source.kind.value} {source.name}",
-        warning=NOT_APPROVED,
+        warning=source.banner or (APPROVED if source.is_approved else NOT_APPROVED),
         lines=[(name, value) for name, value in lines.items() if value],
     )
     html = report_file(board, facts, workspace.registry.cards)

@@ -63,7 +63,7 @@ TERMS: Mapping[str, str] = {
 class ReportFacts:
     """What a report says of itself: `title`, then lines of name and value in order.
 
-    `warning` stands below the title; empty for a release that was approved.
+    `warning` stands below the title: whether anybody approved the numbers.
     """
 
     title: str
