@@ -54,4 +54,4 @@ print(done.board)
 
 # %%
 comparison = evaluation.compare(MODEL, BASELINE, suite="compare")
-print(comparison.to_pandas().to_string(index=False))
+print(comparison)

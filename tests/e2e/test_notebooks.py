@@ -72,8 +72,8 @@ def test_two_models_are_compared_on_the_same_instances(ran: Ran) -> None:
     means = {cell["model_deployment"]: cell["mean"] for cell in cells_of(ran, "compare_models")}
     (row,) = ran["compare_models"][0]["comparison"].to_pandas().to_dict("records")
     assert row["n"] == 12
-    assert row["difference"] == pytest.approx(means[MODEL] - means["baseline/routine"])
-    assert row["ci_low"] < row["difference"] < row["ci_high"]
+    assert row["mean_difference"] == pytest.approx(means[MODEL] - means["baseline/routine"])
+    assert row["ci_low"] < row["mean_difference"] < row["ci_high"]
 
 
 def test_the_answers_are_those_behind_the_mean(ran: Ran) -> None:
