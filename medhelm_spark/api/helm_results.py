@@ -35,6 +35,7 @@ from medhelm_spark.helm.results.stats import (
     stat_rows,
 )
 from medhelm_spark.helm.results.stream import BrokenFileError
+from medhelm_spark.helm.results.survey import Survey
 from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.lake.views import CURRENT_RELEASES
@@ -272,7 +273,7 @@ def _tables(known: Known) -> dict[str, Any]:
     }
 
 
-_READING = Reading(contents=rows.Contents(), survey=rows.Survey, tables=_tables)
+_READING = Reading(contents=rows.Contents(), survey=Survey, tables=_tables)
 
 
 def _import(

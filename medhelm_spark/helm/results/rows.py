@@ -11,12 +11,11 @@ from typing import Any
 
 from medhelm_spark.adaptation.decoding import estimate_text_tokens
 from medhelm_spark.adaptation.render import prompt_id
-from medhelm_spark.domain.helm_results import SUFFIX, HelmFiles, KnownInstance, Surveyed
-from medhelm_spark.domain.ids import canonical_json, content_id, digest
+from medhelm_spark.domain.helm_results import HelmFiles, KnownInstance
+from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import (
     Annotation,
     Completion,
-    CriterionScore,
     Decoding,
     FailureKind,
     FinishReason,
@@ -25,11 +24,21 @@ from medhelm_spark.domain.request import (
     Purpose,
     RequestResult,
     TokenLogprob,
-    VerdictStatus,
 )
-from medhelm_spark.domain.scenario import Instance, Message, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Message
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from medhelm_spark.engines import IMPORTED
+from medhelm_spark.helm.results.content import (
+    Content,
+    content_from,
+    content_of,
+    list_of,
+    messages_of,
+    number,
+    object_of,
+    text_of,
+    whole,
+)
 from medhelm_spark.helm.results.states import (
     REDACTED,
     State,
@@ -37,15 +46,13 @@ from medhelm_spark.helm.results.states import (
     read_states,
 )
 from medhelm_spark.helm.results.stream import BrokenFileError
+from medhelm_spark.helm.results.verdicts import verdicts
 from medhelm_spark.scenarios import ParsedInput
 from medhelm_spark.scenarios.levels import text_hashes
 
 Known = Mapping[str, str]
 """Instance ids of the lake by the content of their instances (`content_of`)."""
 
-SPLITS = frozenset(Split)
-CRITERIA_MET = "criteria_met"
-PROMPT_TEXT, EMPTY_ANSWER = "prompt_text", "empty_output_equivalence_judgement"
 _REASONS = {
     "stop": FinishReason.STOP,
     "endoftext": FinishReason.STOP,
@@ -60,95 +67,7 @@ class Placed:
     state: State
     instance_id: str
     trial_index: int
-    content: "Content"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
-    """The texts of an instance; those that are redacted, or in no file, are empty."""
-
-    split: Split
-    input: str = ""
-    messages: tuple[Message, ...] = ()
-    references: tuple[Reference, ...] = ()
-    extra_data: Mapping[str, str]
-    sub_split: str | None = None
-
-    @property
-    def is_blank(self) -> bool:
-        return not self.input.strip() and not self.messages
-
-
-def text_of(value: object) -> str:
-    """A text as it can be stored; empty where it is redacted or none."""
-    if not isinstance(value, str) or value == REDACTED:
-        return ""
-    if value.isascii():
-        return value
-    return value.encode("utf-8", "replace").decode("utf-8")  # half a character becomes ?
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def content_from(state: State) -> Content:
-    """The instance of a request.
-
-    Raises:
-        BrokenFileError: its split is none of HELM's.
-    """
-    if state.split not in SPLITS:
-        raise BrokenFileError(f"an instance has another split than {', '.join(SPLITS)}")
-    instance = _object(state.instance)
-    asked = _object(instance.get("input"))
-    messages = _messages(asked.get("messages"))
-    text = text_of(asked.get("text"))
-    references = tuple(
-        Reference(
-            text=text_of(_object(_object(reference).get("output")).get("text")),
-            tags=tuple(map(str, _list(_object(reference).get("tags")))),
-        )
-        for reference in _list(instance.get("references"))
-    )
-    extra = {
-        str(key): text_of(value) if isinstance(value, str) else canonical_json(value)
-        for key, value in _object(instance.get("extra_data")).items()
-        if value is not None
-    }
-    sub_split = instance.get("sub_split")
-    return Content(
-        split=Split(state.split),
-        input=text if text.strip() or not messages else messages[-1].content,
-        messages=messages,
-        references=references,
-        extra_data=extra,
-        sub_split=str(sub_split) if sub_split is not None else None,
-    )
-
-
-def _messages(value: object) -> tuple[Message, ...]:
-    turns = (_object(turn) for turn in _list(value))
-    return tuple(
-        Message(role=str(turn.get("role") or ""), content=text_of(turn.get("content")))
-        for turn in turns
-        if turn and text_of(turn.get("content"))
-    )
-
-
-def content_of(scenario_name: str, instance: Content | Instance) -> str:
-    """What two instances have in common that hold the same data: text, references and split."""
-    return content_id(
-        scenario_name.removesuffix(SUFFIX),
-        digest(instance.input.strip()),
-        [[reference.text, *reference.tags] for reference in instance.references],
-        [[message.role, message.content] for message in instance.messages],
-        instance.split.value,
-    )
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +109,8 @@ def placed(run: HelmFiles, known: Known) -> Iterator[Placed]:
         instance_id = ids.get(state.helm_id) if state.perturbation or not state.instance else None
         if instance_id is None:
             own = _own_id(run, state, content)
-            found = None if content.is_blank else known.get(content_of(run.scenario_name, content))
-            instance_id = found or own
+            alike = None if content.is_blank else known.get(content_of(run.scenario_name, content))
+            instance_id = alike or own
         first = ids.setdefault(state.helm_id, instance_id)
         if first != instance_id:
             raise BrokenFileError("two instances have one id")
@@ -257,8 +176,8 @@ def _instance(run: HelmFiles, each: Placed, index: int) -> Instance:
 
 def _asked(run: HelmFiles, each: Placed) -> tuple[str, tuple[Message, ...], str]:
     """Prompt text, messages and prompt_id; both empty where the prompt is not known."""
-    request = _object(each.state.request)
-    messages = _messages(request.get("messages"))
+    request = object_of(each.state.request)
+    messages = messages_of(request.get("messages"))
     text = "" if messages else text_of(request.get("prompt"))
     if messages:
         return "", messages, content_id(messages, run.access_level)
@@ -275,7 +194,7 @@ def prompts(run: HelmFiles, each: Placed) -> Iterator[Prompt]:
     if each.trial_index or not (text or messages):
         return
     state = each.state
-    shown = _object(state.output_mapping)
+    shown = object_of(state.output_mapping)
     characters = len(text) + sum(len(message.content) for message in messages)
     yield Prompt(
         prompt_id=identity,
@@ -296,7 +215,7 @@ def prompts(run: HelmFiles, each: Placed) -> Iterator[Prompt]:
 def requests(run: HelmFiles, each: Placed) -> Iterator[PlannedRequest]:
     """The request of each RunSpec that its answer counts for."""
     text, messages, identity = _asked(run, each)
-    state, model = each.state, _object(each.state.request)
+    state, model = each.state, object_of(each.state.request)
     tokens = estimate_text_tokens(text or "".join(message.content for message in messages))
     for run_spec_id in run.run_spec_ids:
         yield PlannedRequest(
@@ -329,44 +248,35 @@ def _request_id(run: HelmFiles, each: Placed) -> str:
 
 
 def _decoding(request: Mapping[str, Any]) -> Decoding:
-    top = _whole(request.get("top_k_per_token"), 1)
+    top = whole(request.get("top_k_per_token"), 1)
     return Decoding(
-        max_tokens=_whole(request.get("max_tokens"), 0),
-        temperature=_number(request.get("temperature")) or 0.0,
-        top_p=_number(request.get("top_p")) or 1.0,
-        stop_sequences=tuple(map(text_of, _list(request.get("stop_sequences")))),
-        num_completions=_whole(request.get("num_completions"), 1),
+        max_tokens=whole(request.get("max_tokens"), 0),
+        temperature=number(request.get("temperature")) or 0.0,
+        top_p=number(request.get("top_p")) or 1.0,
+        stop_sequences=tuple(map(text_of, list_of(request.get("stop_sequences")))),
+        num_completions=whole(request.get("num_completions"), 1),
         logprobs=top if top > 1 else 0,
     )
 
 
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None  # type: ignore[arg-type]
-
-
-def _whole(value: object, default: int) -> int:
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) else default
-
-
 def has_answer(state: State) -> bool:
     """Whether a request was answered by a text that is there; an empty one counts."""
-    completions = _list(_object(state.result).get("completions"))
-    texts = [_object(completion).get("text") for completion in completions]
+    completions = list_of(object_of(state.result).get("completions"))
+    texts = [object_of(completion).get("text") for completion in completions]
     return bool(texts) and all(isinstance(text, str) and text != REDACTED for text in texts)
 
 
 def is_redacted(state: State) -> bool:
     """Whether a request was answered by a text that is not there."""
-    return bool(_list(_object(state.result).get("completions"))) and not has_answer(state)
+    return bool(list_of(object_of(state.result).get("completions"))) and not has_answer(state)
 
 
 def results(run: HelmFiles, each: Placed) -> Iterator[RequestResult]:
     """What a request came to; nothing where its text is redacted or no file has it."""
-    result = _object(each.state.result)
+    result = object_of(each.state.result)
     if not result or is_redacted(each.state):
         return
-    completions = tuple(map(_completion, map(_object, _list(result.get("completions")))))
+    completions = tuple(map(_completion, map(object_of, list_of(result.get("completions")))))
     is_failed = result.get("success") is False or not completions
     tokens = [len(completion.tokens) for completion in completions]
     yield RequestResult(
@@ -378,13 +288,13 @@ def results(run: HelmFiles, each: Placed) -> Iterator[RequestResult]:
         completions=() if is_failed else completions,
         failure=FailureKind.ENGINE_ERROR if is_failed else None,
         completion_tokens=sum(tokens) if any(tokens) else None,
-        request_time=_number(result.get("request_time")),
+        request_time=number(result.get("request_time")),
     )
 
 
 def _moment(value: object) -> datetime:
     """When an answer came; the beginning of time where no file says it, the same at every try."""
-    seconds = _number(value)
+    seconds = number(value)
     try:
         return datetime.fromtimestamp(seconds or 0.0, UTC)
     except (ValueError, OverflowError, OSError):
@@ -392,89 +302,20 @@ def _moment(value: object) -> datetime:
 
 
 def _completion(completion: Mapping[str, Any]) -> Completion:
-    reason = str(_object(completion.get("finish_reason")).get("reason"))
-    thinking = text_of(_object(completion.get("thinking")).get("text"))
+    reason = str(object_of(completion.get("finish_reason")).get("reason"))
+    thinking = text_of(object_of(completion.get("thinking")).get("text"))
     return Completion(
         text=text_of(completion.get("text")),
         finish_reason=_REASONS.get(reason, FinishReason.UNKNOWN),
         thinking=thinking or None,
-        logprob=_number(completion.get("logprob")),
+        logprob=number(completion.get("logprob")),
         tokens=tuple(
             TokenLogprob(
-                text=text_of(_object(token).get("text")),
-                logprob=_number(_object(token).get("logprob")) or 0.0,
+                text=text_of(object_of(token).get("text")),
+                logprob=number(object_of(token).get("logprob")) or 0.0,
             )
-            for token in _list(completion.get("tokens"))
+            for token in list_of(completion.get("tokens"))
         ),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
-    annotator: str
-    judge: str
-    status: VerdictStatus
-    scores: tuple[CriterionScore, ...] = ()
-    rubric_item: int | None = None
-
-
-def verdicts(state: State) -> Iterator[_Verdict | None]:
-    """What judges said of an answer; None for each verdict of a form that is not known here.
-
-    HELM keeps by annotator and judge an object of criteria with `score` and `explanation`, or a
-    list with an object for each item of the instance's own rubric.
-    """
-    for annotator, held in _object(state.annotations).items():
-        for judge, said in _object(held).items():
-            if isinstance(said, dict):
-                yield from _of_judge(str(annotator), str(judge), said)
-
-
-def _of_judge(annotator: str, judge: str, said: Mapping[str, Any]) -> Iterator[_Verdict | None]:
-    lists = [value for value in said.values() if isinstance(value, list)]
-    items = [item for value in lists for item in value if isinstance(item, dict)]
-    if items:
-        for place, item in enumerate(items):
-            score = _met(item)
-            yield _verdict(annotator, judge, (score,), place) if score else None
-        return
-    given = [
-        _criterion(str(name), _object(value))
-        for name, value in said.items()
-        if isinstance(value, dict)
-    ]
-    scores = tuple(score for score in given if score)
-    yield _verdict(annotator, judge, scores) if scores and len(scores) == len(given) else None
-
-
-def _verdict(
-    annotator: str, judge: str, scores: tuple[CriterionScore, ...], item: int | None = None
-) -> _Verdict:
-    return _Verdict(
-        annotator=annotator,
-        judge=judge,
-        status=VerdictStatus.OK,
-        scores=scores,
-        rubric_item=item,
-    )
-
-
-def _criterion(name: str, value: Mapping[str, Any]) -> CriterionScore | None:
-    try:
-        score = float(value["score"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return CriterionScore(
-        criterion=name, score=score, explanation=text_of(value.get("explanation"))
-    )
-
-
-def _met(item: Mapping[str, Any]) -> CriterionScore | None:
-    met = item.get(CRITERIA_MET)
-    if not isinstance(met, bool):
-        return None
-    return CriterionScore(
-        criterion=CRITERIA_MET, score=float(met), explanation=text_of(item.get("explanation"))
     )
 
 
@@ -532,52 +373,3 @@ class StatsOfInstances:
                         Score(name=name, value=value) for name, value in row.values.items()
                     ),
                 )
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """Places of runs in, what each holds out: all its large files are read to their end."""
-
-    known: Known
-
-    def __call__(self, runs: Iterable[HelmFiles]) -> Iterator[Surveyed]:
-        for run in runs:
-            try:
-                yield self._surveyed(run)
-            except BrokenFileError as error:
-                yield Surveyed(path=run.path, problem=str(error))
-
-    def _surveyed(self, run: HelmFiles) -> Surveyed:
-        instances: dict[tuple[str, str], str] = {}
-        asked: set[tuple[str, str]] = set()
-        answers = silent = read = unread = states = 0
-        has_inputs = True
-        for each in placed(run, self.known):
-            states += 1
-            answers += has_answer(each.state)
-            silent += is_redacted(each.state)
-            has_inputs = has_inputs and not each.content.is_blank
-            instances[each.instance_id, each.state.perturbation] = each.content.split.value
-            asked.add((each.state.helm_id, each.state.perturbation))
-            for verdict in verdicts(each.state):
-                read, unread = read + bool(verdict), unread + (verdict is None)
-        names: dict[str, None] = {}
-        for row in read_instance_stats(Path(run.path)):
-            if (row.helm_id, row.perturbation) not in asked:
-                raise BrokenFileError("it has stats of an instance that was not asked")
-            names.update(dict.fromkeys(row.values))
-        if states == 0 and (Path(run.path) / "scenario_state.json").is_file():
-            raise BrokenFileError("scenario_state.json holds no request")
-        splits = [split for (_, perturbation), split in instances.items() if not perturbation]
-        return Surveyed(
-            path=run.path,
-            states=states,
-            instances=content_id(sorted(instances)) if instances else "",
-            splits={split: splits.count(split) for split in sorted(set(splits))},
-            answers=answers,
-            silent=silent,
-            has_inputs=has_inputs and states > 0,
-            stats=tuple(sorted(names)),
-            verdicts=read,
-            unread=unread,
-        )

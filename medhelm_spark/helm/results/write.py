@@ -16,9 +16,9 @@ from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import Instance, ScenarioVersion
 from medhelm_spark.domain.stats import ComputedOn, ScoreStatus, Stat
 from medhelm_spark.helm.results.folder import RUN_SPEC, SCENARIO
-from medhelm_spark.helm.results.rows import CRITERIA_MET, PROMPT_TEXT
 from medhelm_spark.helm.results.states import REDACTED
 from medhelm_spark.helm.results.stats import NUM_INSTANCES
+from medhelm_spark.helm.results.verdicts import CRITERIA_MET, PROMPT_TEXT
 
 ROBUSTNESS, FAIRNESS = "robustness", "fairness"
 COMPUTED_ON = (ComputedOn.ORIGINAL, ComputedOn.PERTURBED, ComputedOn.WORST)

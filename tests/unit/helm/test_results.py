@@ -12,7 +12,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.helm_results import HelmFiles
 from medhelm_spark.domain.request import FinishReason
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.results import rows
+from medhelm_spark.helm.results import rows, survey
 from medhelm_spark.helm.results.folder import find_results
 from medhelm_spark.helm.results.spec import helm_run
 from medhelm_spark.helm.results.states import read_instance_stats, read_states
@@ -126,7 +126,7 @@ def test_a_broken_file_is_named_and_not_quoted(make: Make, text: str, reason: st
         list(read_states(folder))
     assert "scenario_state.json" in str(caught.value)
     assert "request_states" not in str(caught.value)
-    (surveyed,) = rows.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([place(folder)])
     assert reason in str(surveyed.problem)
 
 
@@ -189,7 +189,7 @@ def test_redacted_texts_are_no_texts(make: Make) -> None:
         return made
 
     folder = make(states=[redacted("id0"), redacted("id1")])
-    (surveyed,) = rows.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([place(folder)])
     assert (surveyed.states, surveyed.answers, surveyed.silent) == (2, 0, 2)
     assert not surveyed.has_inputs
     run = [place(folder)]
@@ -237,7 +237,7 @@ def test_verdicts_are_kept_by_judge_and_strange_ones_are_counted(make: Make) -> 
         "empty": {"prompt_text": None, "empty_output_equivalence_judgement": False},
     }
     folder = make(states=[state("id0", annotations=judged)])
-    (surveyed,) = rows.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([place(folder)])
     assert (surveyed.verdicts, surveyed.unread) == (3, 1)
     made = list(rows.FromStates(rows.annotations, {})([place(folder)]))
     assert [(each.annotator, each.judge, each.rubric_item) for each in made] == [
@@ -297,7 +297,7 @@ def test_with_values_alone_instances_are_known_by_their_ids(make: Make) -> None:
     folder = make(
         per_instance_stats=[values("id0", f1=1), values("id1", f1=0), values("id0", em=1)]
     )
-    (surveyed,) = rows.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([place(folder)])
     assert (surveyed.states, surveyed.stats, surveyed.answers) == (2, ("em", "f1"), 0)
     made = list(rows.StatsOfInstances({})([place(folder)]))
     assert len(made) == 3
@@ -306,7 +306,7 @@ def test_with_values_alone_instances_are_known_by_their_ids(make: Make) -> None:
 
 def test_values_of_an_instance_that_was_not_asked_break_a_run(make: Make) -> None:
     folder = make(states=[state("id0")], per_instance_stats=[values("id9", f1=1)])
-    (surveyed,) = rows.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([place(folder)])
     assert surveyed.problem == "it has stats of an instance that was not asked"
 
 
@@ -375,7 +375,7 @@ def test_the_real_sample(real_data: Path) -> None:
     found = find_results(real_data / "helm_output_sample")
     assert [run.suite for run in found.runs] == ["sample", "sample"]
     for run in found.runs:
-        (surveyed,) = rows.Survey({})([place(run.path)])
+        (surveyed,) = survey.Survey({})([place(run.path)])
         assert (surveyed.states, surveyed.answers, surveyed.problem) == (60, 60, None)
         assert surveyed.has_inputs
         assert "exact_match" in surveyed.stats
