@@ -13,6 +13,7 @@ from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of, left_out_of
 from medhelm_spark.render.board import counts, remarks
+from medhelm_spark.render.charts import share_of_scale
 from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
@@ -197,7 +198,7 @@ def _missing(run: BoardRun | None) -> str:
 
 
 def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
-    share = heat.share(cell.mean, run.info) if cell.mean is not None and cell.is_counted else None
+    share = share_of_scale(cell)
     style = "" if share is None else f' style="background:{heat.css(heat.colour(share))}"'
     query = urlencode({**address, "view": "Answers", "run": run.run_spec.run_spec_id}, doseq=True)
     return (

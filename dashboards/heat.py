@@ -1,7 +1,5 @@
 """Heat colours: one blue that only gets darker, so that it is readable without colour vision."""
 
-from medhelm_spark.domain.stats import MetricInfo
-
 # From the worst value of a metric's scale to the best; all light enough for dark text.
 STOPS = (
     (247, 250, 252),
@@ -11,18 +9,6 @@ STOPS = (
     (124, 176, 210),
     (88, 151, 194),
 )
-
-
-def share(value: float, info: MetricInfo | None) -> float | None:
-    """A value on the scale from the worst (0) to the best (1) of its metric.
-
-    None where the metric has no known scale or no direction, so that the cell gets no colour.
-    """
-    if info is None or info.lower_is_better is None or info.minimum is None or info.maximum is None:
-        return None
-    above = (value - info.minimum) / (info.maximum - info.minimum)
-    above = min(1.0, max(0.0, above))
-    return 1 - above if info.lower_is_better else above
 
 
 def colour(share: float) -> tuple[int, int, int]:

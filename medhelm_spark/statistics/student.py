@@ -1,6 +1,7 @@
 """Quantiles and tails of Student's t and of the normal distribution, by scipy.
 
-scipy is imported when a function is called: a board and a summary of unclustered answers need none.
+scipy is imported when a function is called, for that takes as long as a small summary: intervals of
+unclustered means use an expansion (`intervals.t_quantile`), tests and their intervals these.
 """
 
 import math

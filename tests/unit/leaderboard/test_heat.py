@@ -1,4 +1,4 @@
-"""The heat colours of the board: readable, in one order, on each metric's own scale."""
+"""The heat colours of the board: readable, and in one order."""
 
 import importlib.util
 from itertools import pairwise
@@ -6,8 +6,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-from medhelm_spark.domain.stats import MetricInfo
 
 DASHBOARDS = Path(__file__).resolve().parents[3] / "dashboards"
 INK = (0x16, 0x22, 0x2E)  # textColor of the theme
@@ -44,19 +42,3 @@ def test_better_is_darker_even_without_colour_vision(heat: ModuleType) -> None:
 def test_the_ink_of_the_test_is_the_ink_of_the_theme() -> None:
     theme = (DASHBOARDS / ".streamlit" / "config.toml").read_text(encoding="utf-8")
     assert 'textColor = "#{:02x}{:02x}{:02x}"'.format(*INK) in theme
-
-
-@pytest.mark.parametrize(
-    ("value", "info", "at"),
-    [
-        (0.25, MetricInfo(name="m", display_name="m"), 0.25),
-        (4.0, MetricInfo(name="m", display_name="m", minimum=1.0, maximum=5.0), 0.75),
-        (0.25, MetricInfo(name="m", display_name="m", lower_is_better=True), 0.75),
-        (1.5, MetricInfo(name="m", display_name="m"), 1.0),
-        (0.5, MetricInfo(name="m", display_name="m", lower_is_better=None), None),
-        (3.0, MetricInfo(name="m", display_name="m", minimum=None, maximum=None), None),
-        (3.0, None, None),
-    ],
-)
-def test_a_value_stands_on_its_metrics_own_scale(heat: ModuleType, value, info, at) -> None:
-    assert heat.share(value, info) == at

@@ -76,6 +76,10 @@ def test_a_dot_for_every_mean_with_its_interval():
         ({"mean": None}, None),
         ({"is_below_floor": True}, None),
         ({"mean": 7.0}, 1.0),
+        ({"mean": -7.0}, 0.0),
+        ({"mean": 4.0, "minimum": 1.0, "maximum": 5.0}, 0.75),
+        ({"minimum": None, "maximum": None}, None),
+        ({"differs": "strict"}, None),
     ],
 )
 def test_the_map_shows_the_place_on_the_scale(changes, share):
