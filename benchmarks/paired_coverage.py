@@ -41,8 +41,8 @@ def row(name: str, draw: Draw, truth: float, sizes: tuple[int, ...], repeats: in
             low, high, p_value = draw(generator, n)
             held += low is None or high is None or low - ROUNDING <= truth <= high + ROUNDING
             claims += p_value is not None and p_value < 0.05
-        found = f", {100 * claims / repeats:.1f} %" if truth == 0 else ""
-        cells.append(f"{100 * held / repeats:.1f} %{found}")
+        claimed = f", {100 * claims / repeats:.1f} %" if truth == 0 else ""
+        cells.append(f"{100 * held / repeats:.1f} %{claimed}")
     return f"| {name} | {' | '.join(cells)} |"
 
 

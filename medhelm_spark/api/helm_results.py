@@ -24,7 +24,7 @@ from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.domain.stages import IMPORT_HELM
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.results import rows
-from medhelm_spark.helm.results.folder import Found, find_results
+from medhelm_spark.helm.results.folder import HelmFolder, find_results
 from medhelm_spark.helm.results.spec import HelmRun, helm_run, run_specs, why_not_rescored
 from medhelm_spark.helm.results.stats import (
     Key,
@@ -127,7 +127,7 @@ class _Ready:
     @property
     def is_large(self) -> bool:
         """Whether it has files of single instances."""
-        return self.run.found.path.is_dir()
+        return self.run.folder.path.is_dir()
 
 
 def import_results(
@@ -158,8 +158,8 @@ def import_results(
     workspace.expect(levels)
     ctx = workspace.context(suite)
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
-    held = held_already(ctx, {each.run.found.name: each.fingerprint for each in ready})
-    new = [each for each in ready if each.run.found.name not in held]
+    held = held_already(ctx, {each.run.folder.name: each.fingerprint for each in ready})
+    new = [each for each in ready if each.run.folder.name not in held]
     imports, broken = _imports(ctx, folder, new, access_level, rescore=rescore)
     specs = [spec for of_run in held.values() for spec in of_run]
     specs += [spec for each in imports for spec in each.specs]
@@ -181,29 +181,31 @@ def import_results(
 
 
 def _ready(
-    folder: Found, workspace: Workspace, stated: AccessLevel | None, *, rescore: bool
+    folder: HelmFolder, workspace: Workspace, stated: AccessLevel | None, *, rescore: bool
 ) -> tuple[list[_Ready], list[NotImported]]:
     """The runs as far as their small files tell, and those that cannot be taken over."""
     left_out = list(folder.left_out)
     ready = []
-    for found in folder.runs:
+    for run_folder in folder.runs:
         try:
-            run = helm_run(found, folder, workspace.registry.cards, stated)
-            stats = read_stats(found)
+            run = helm_run(run_folder, folder, workspace.registry.cards, stated)
+            stats = read_stats(run_folder)
         except BrokenFileError as error:
-            left_out.append(NotImported(name=f"{found.suite}/{found.name}", reason=str(error)))
+            left_out.append(
+                NotImported(name=f"{run_folder.suite}/{run_folder.name}", reason=str(error))
+            )
             continue
-        revision = found.revision
+        revision = run_folder.revision
         files = HelmFiles(
-            path=str(found.path.absolute()),
-            name=found.name,
+            path=str(run_folder.path.absolute()),
+            name=run_folder.name,
             scenario_name=run.scenario_name,
             model_deployment=run.deployment,
             access_level=run.access_level,
             revision=revision,
         )
         fingerprint = IMPORT_HELM.fingerprint(
-            found.name,
+            run_folder.name,
             revision,
             run.scenario_name,
             run.access_level,
@@ -226,7 +228,7 @@ def _tell_levels(workspace: Workspace, ready: Sequence[_Ready]) -> None:
 
 def _imports(
     ctx: Context,
-    folder: Found,
+    folder: HelmFolder,
     ready: Sequence[_Ready],
     stated: AccessLevel | None,
     *,
@@ -249,12 +251,12 @@ def _imports(
             "" if read.stats or counted_names(each.stats) else "it holds no value"
         )
         if problem:
-            name = f"{each.run.found.suite}/{each.run.found.name}"
+            name = f"{each.run.folder.suite}/{each.run.folder.name}"
             broken.append(NotImported(name=name, reason=problem))
             continue
         imports.append(_import(folder, each, read, stated, rescore=rescore))
         if rescore and (why := why_not_rescored(each.run, read)):
-            ctx.say(f"{IMPORT_HELM.name}: not scored here: {each.run.found.name}: {why}")
+            ctx.say(f"{IMPORT_HELM.name}: not scored here: {each.run.folder.name}: {why}")
     unread = sum(surveyed[each.files.path].unread for each in imports if each.surveyed.states)
     if unread:
         ctx.say(f"{IMPORT_HELM.name}: {counted(unread, 'verdict')} of a form that is not known")
@@ -277,7 +279,7 @@ _READING = Reading(contents=rows.Contents(), survey=Survey, tables=_tables)
 
 
 def _import(
-    folder: Found, each: _Ready, read: Surveyed, stated: AccessLevel | None, *, rescore: bool
+    folder: HelmFolder, each: _Ready, read: Surveyed, stated: AccessLevel | None, *, rescore: bool
 ) -> HelmImport:
     version = IMPORT_HELM.fingerprint(
         each.files.scenario_name, each.files.access_level, read.instances or each.files.revision
@@ -308,7 +310,7 @@ def _import(
         stats=tuple(stat_rows(each.stats, specs[0], read.instances)),
         shown=() if read.stats else tuple(shown_rows(each.stats, specs[0])),
         part_of=each.run.part_of,
-        documents=json.dumps(each.run.found.documents),
+        documents=json.dumps(each.run.folder.documents),
         is_disjoint=card.parts.disjoint if card and each.run.part_of else None,
     )
 
@@ -344,7 +346,7 @@ def _scenario(
 
 
 def _pin_releases(
-    ctx: Context, folder: Found, specs: Sequence[RunSpec], policy: Policy
+    ctx: Context, folder: HelmFolder, specs: Sequence[RunSpec], policy: Policy
 ) -> tuple[str, ...]:
     """The folder's releases as releases of the lake, each by its own name.
 

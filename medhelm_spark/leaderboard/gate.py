@@ -25,7 +25,7 @@ from medhelm_spark.leaderboard.level_changes import level_changes_of
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
 from medhelm_spark.leaderboard.sources import BoardSource, Kind, reader_of
 
-Found = Iterator[Finding]
+Findings = Iterator[Finding]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def _subject(reader: Reader, held: HeldRelease, policy: Policy) -> Subject:
     )
 
 
-def _every_run(subject: Subject, name: str) -> Found:
+def _every_run(subject: Subject, name: str) -> Findings:
     if subject.held.manifest is None:
         yield _unchecked(name, "", "made by an earlier version; publish it again")
         return
@@ -133,7 +133,7 @@ def _every_run(subject: Subject, name: str) -> Found:
             yield _failed(name, gated.name, "its main metric gave no value")
 
 
-def _every_answer(subject: Subject, name: str) -> Found:
+def _every_answer(subject: Subject, name: str) -> Findings:
     for gated in subject.runs:
         scored = [record for record in gated.records if record.stage == SCORE.name]
         counts = scored[-1].counts if scored else {}
@@ -144,7 +144,7 @@ def _every_answer(subject: Subject, name: str) -> Found:
             yield _failed(name, gated.name, f"{answered:,} of {asked:,} requests answered")
 
 
-def _coverage_floor(subject: Subject, name: str) -> Found:
+def _coverage_floor(subject: Subject, name: str) -> Findings:
     floor = subject.policy.comparison.coverage_floor
     for gated in subject.runs:
         cell = gated.run.cell
@@ -156,7 +156,7 @@ def _coverage_floor(subject: Subject, name: str) -> Found:
             yield _failed(name, gated.name, "no answer has a score")
 
 
-def _judge_coverage(subject: Subject, name: str) -> Found:
+def _judge_coverage(subject: Subject, name: str) -> Findings:
     least = subject.policy.release.judge_coverage or 0.0
     for gated in _judged(subject):
         share = gated.run.cell.jury_coverage if gated.run.cell else None
@@ -166,7 +166,7 @@ def _judge_coverage(subject: Subject, name: str) -> Found:
             yield _failed(name, gated.name, f"{share:.3f}, required {least}")
 
 
-def _validated_judges(subject: Subject, name: str) -> Found:
+def _validated_judges(subject: Subject, name: str) -> Findings:
     for gated in _judged(subject):
         if gated.planned.is_jury_validated is None:
             yield _unchecked(name, gated.name, "no record says whether its jury was checked")
@@ -178,7 +178,7 @@ def _judged(subject: Subject) -> list[Gated]:
     return [gated for gated in subject.runs if gated.planned.run_spec.annotators]
 
 
-def _provenance(subject: Subject, name: str) -> Found:
+def _provenance(subject: Subject, name: str) -> Findings:
     for gated in subject.runs:
         lacking = [what for what, is_there in _known(gated).items() if not is_there]
         if lacking:
@@ -203,7 +203,7 @@ def _known(gated: Gated) -> Mapping[str, bool]:
     }
 
 
-def _comparable(subject: Subject, name: str) -> Found:
+def _comparable(subject: Subject, name: str) -> Findings:
     for gated in subject.runs:
         cell = gated.run.cell
         if gated.differs:
@@ -212,7 +212,7 @@ def _comparable(subject: Subject, name: str) -> Found:
             yield _unchecked(name, gated.name, "no record says what its mean rests on")
 
 
-def _min_instances(subject: Subject, name: str) -> Found:
+def _min_instances(subject: Subject, name: str) -> Findings:
     least = subject.policy.release.min_instances or 0
     for gated in subject.runs:
         count = gated.run.cell.count if gated.run.cell else 0
@@ -223,7 +223,7 @@ def _min_instances(subject: Subject, name: str) -> Found:
             )
 
 
-def _max_interval_width(subject: Subject, name: str) -> Found:
+def _max_interval_width(subject: Subject, name: str) -> Findings:
     widest = subject.policy.release.max_interval_width or 0.0
     for gated in subject.runs:
         cell = gated.run.cell
@@ -233,7 +233,7 @@ def _max_interval_width(subject: Subject, name: str) -> Found:
             yield _failed(name, gated.name, f"{width:.3f} wide, allowed {widest}")
 
 
-def _reviewed_levels(subject: Subject, name: str) -> Found:
+def _reviewed_levels(subject: Subject, name: str) -> Findings:
     for gated in subject.runs:
         if gated.run.run_spec.data_version in subject.unreviewed:
             scenario = gated.run.run_spec.scenario_name
@@ -241,11 +241,11 @@ def _reviewed_levels(subject: Subject, name: str) -> Found:
             yield _failed(name, gated.name, reason)
 
 
-def _redaction_scan(subject: Subject, name: str) -> Found:
+def _redaction_scan(subject: Subject, name: str) -> Findings:
     yield _unchecked(name, "", "this version makes no scan of a release")
 
 
-CHECKS: Mapping[str, Callable[[Subject, str], Found]] = {
+CHECKS: Mapping[str, Callable[[Subject, str], Findings]] = {
     "every_run": _every_run,
     "every_answer": _every_answer,
     "coverage_floor": _coverage_floor,

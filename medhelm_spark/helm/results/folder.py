@@ -29,7 +29,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundRun:
+class RunFolder:
     """One run of a folder: its RunSpec, and where its files are.
 
     `suite` is HELM's. `documents` are run_spec.json and scenario.json as they are. `stats` holds
@@ -61,7 +61,7 @@ class FoundRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundRelease:
+class ReleaseFolder:
     """A release of a folder: the names of its runs, each with HELM's suite of it."""
 
     name: str
@@ -69,11 +69,11 @@ class FoundRelease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class HelmFolder:
     """What a folder holds; `read` counts runs, whole and broken ones and copies."""
 
-    runs: tuple[FoundRun, ...]
-    releases: tuple[FoundRelease, ...]
+    runs: tuple[RunFolder, ...]
+    releases: tuple[ReleaseFolder, ...]
     left_out: tuple[NotImported, ...]
     directions: Mapping[str, bool | None] = field(default_factory=dict)
     mains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Found:
         return len(self.runs) + len(self.left_out)
 
 
-def find_results(place: Path) -> Found:
+def find_results(place: Path) -> HelmFolder:
     """The runs and releases below a folder: an output folder, or one suite, release or run of it.
 
     A run that stands in several suites counts once: that of the last suite, as in MedHELM.
@@ -94,10 +94,10 @@ def find_results(place: Path) -> Found:
     if not place.is_dir():
         raise ConfigError(f"{str(place)!r} is no folder; give the output folder of HELM's.")
     left_out: list[NotImported] = []
-    runs: dict[str, FoundRun] = {}
+    runs: dict[str, RunFolder] = {}
     for folder in _run_folders(place):
         try:
-            run = _found_run(folder)
+            run = _run_folder(folder)
         except BrokenFileError as error:
             left_out.append(NotImported(name=_shown(folder), reason=str(error)))
             continue
@@ -112,7 +112,7 @@ def find_results(place: Path) -> Found:
     releases = []
     for folder in _release_folders(place):
         try:
-            releases.append(_found_release(folder))
+            releases.append(_release_folder(folder))
             for run in _runs_of_release(folder, {*runs, *(_name(out) for out in left_out)}):
                 runs[run.name] = run
         except BrokenFileError as error:
@@ -123,7 +123,7 @@ def find_results(place: Path) -> Found:
             "releases/RELEASE/runs.json is below it."
         )
     directions, mains = _schemas(place)
-    return Found(
+    return HelmFolder(
         runs=tuple(runs[name] for name in sorted(runs)),
         releases=tuple(releases),
         left_out=tuple(left_out),
@@ -167,7 +167,7 @@ def _release_folders(place: Path) -> Iterator[Path]:
             yield folder
 
 
-def _found_run(folder: Path) -> FoundRun:
+def _run_folder(folder: Path) -> RunFolder:
     if not (folder / RUN_SPEC).is_file():
         raise BrokenFileError(f"it has no {RUN_SPEC}")
     document = mapping(folder / RUN_SPEC)
@@ -175,7 +175,7 @@ def _found_run(folder: Path) -> FoundRun:
     if not any((folder / file).is_file() for file in (STATS, PER_INSTANCE, PREDICTIONS)):
         raise BrokenFileError(f"it has neither {STATS} nor {PER_INSTANCE}")
     about = mapping(folder / SCENARIO) if (folder / SCENARIO).is_file() else {}
-    return FoundRun(
+    return RunFolder(
         name=run_spec.name,
         suite=folder.parent.name,
         path=folder,
@@ -196,12 +196,12 @@ def _run_spec(document: Mapping[str, Any]) -> TheirRunSpec:
 _KEYS = frozenset(TheirRunSpec.__dataclass_fields__)
 
 
-def _found_release(folder: Path) -> FoundRelease:
+def _release_folder(folder: Path) -> ReleaseFolder:
     path = folder / RUNS_TO_SUITES
     runs = mapping(path) if path.is_file() else {}
     if not runs:
         runs = {_run_spec(run.get("run_spec") or {}).name: "" for run in _listed_runs(folder)}
-    return FoundRelease(name=folder.name, runs={str(name): str(runs[name]) for name in runs})
+    return ReleaseFolder(name=folder.name, runs={str(name): str(runs[name]) for name in runs})
 
 
 def _listed_runs(folder: Path) -> Iterator[Mapping[str, Any]]:
@@ -209,7 +209,7 @@ def _listed_runs(folder: Path) -> Iterator[Mapping[str, Any]]:
         yield from (run for run in items(folder / RELEASE_RUNS) if isinstance(run, dict))
 
 
-def _runs_of_release(folder: Path, known: Iterable[str]) -> Iterator[FoundRun]:
+def _runs_of_release(folder: Path, known: Iterable[str]) -> Iterator[RunFolder]:
     """The runs of which there is only what the release's list has: RunSpec and stats."""
     known = set(known)
     for run in _listed_runs(folder):
@@ -217,7 +217,7 @@ def _runs_of_release(folder: Path, known: Iterable[str]) -> Iterator[FoundRun]:
         stats = tuple(stat for stat in run.get("stats") or () if isinstance(stat, dict))
         if run_spec.name not in known and stats:
             path = folder / RUNS / run_spec.name
-            yield FoundRun(
+            yield RunFolder(
                 name=run_spec.name,
                 suite=folder.name,
                 path=path,

@@ -23,7 +23,7 @@ from medhelm_spark.errors import ConfigError, MedhelmSparkError
 from medhelm_spark.helm.expanders import EXPANDERS
 from medhelm_spark.helm.export_file import METHODS, NOT_OURS, TheirRunSpec
 from medhelm_spark.helm.metric_names import JURY, translated
-from medhelm_spark.helm.results.folder import Found, FoundRun
+from medhelm_spark.helm.results.folder import HelmFolder, RunFolder
 from medhelm_spark.helm.results.stream import BrokenFileError
 from medhelm_spark.helm.run_entries import DEPLOYMENT, MODEL
 from medhelm_spark.helm.scenario_args import ALIASES, CONFIG_PATH, whole_of, with_args
@@ -45,7 +45,7 @@ class HelmRun:
     `part_of` is the scenario that its own is a part of.
     """
 
-    found: FoundRun
+    folder: RunFolder
     scenario_name: str
     card: ScenarioCard | None
     access_level: AccessLevel
@@ -57,17 +57,17 @@ class HelmRun:
 
     @property
     def model(self) -> str:
-        return str(self.found.run_spec.adapter_spec.get(MODEL) or self.deployment)
+        return str(self.folder.run_spec.adapter_spec.get(MODEL) or self.deployment)
 
     @property
     def deployment(self) -> str:
-        adapter = self.found.run_spec.adapter_spec
+        adapter = self.folder.run_spec.adapter_spec
         return str(adapter.get(DEPLOYMENT) or adapter.get(MODEL) or "unknown")
 
 
 def helm_run(
-    found: FoundRun,
-    folder: Found,
+    run_folder: RunFolder,
+    folder: HelmFolder,
     cards: Mapping[str, ScenarioCard],
     stated: AccessLevel | None,
 ) -> HelmRun:
@@ -76,12 +76,12 @@ def helm_run(
     Raises:
         BrokenFileError: it asks in a way that is not known here, or names no metric.
     """
-    run_spec = found.run_spec
+    run_spec = run_folder.run_spec
     plain, card, part_of = _scenario(run_spec, cards)
     level, is_guarded = _level(run_spec, card, stated)
     main, split = _main(run_spec, folder, card)
     return HelmRun(
-        found=found,
+        folder=run_folder,
         scenario_name=card.name if card else plain,
         card=card,
         access_level=level,
@@ -178,7 +178,7 @@ def _adapter(run_spec: TheirRunSpec) -> AdapterSpec:
         raise BrokenFileError("its adapter_spec has a value of another type than HELM's") from None
 
 
-def _main(run_spec: TheirRunSpec, folder: Found, card: ScenarioCard | None) -> tuple[str, str]:
+def _main(run_spec: TheirRunSpec, folder: HelmFolder, card: ScenarioCard | None) -> tuple[str, str]:
     """Main metric and split: as the folder's own schema says, else our card, else its metrics."""
     for group in run_spec.groups:
         if group in folder.mains:
@@ -195,7 +195,7 @@ def _main(run_spec: TheirRunSpec, folder: Found, card: ScenarioCard | None) -> t
 
 def run_specs(
     run: HelmRun,
-    found: Found,
+    folder: HelmFolder,
     surveyed: Surveyed,
     *,
     revision: str,
@@ -207,7 +207,7 @@ def run_specs(
 
     Args:
         run: the run.
-        found: the folder, whose schema says which direction is better.
+        folder: the folder, whose schema says which direction is better.
         surveyed: what its large files hold.
         revision: the id of its files' bytes.
         data_version: of its instances.
@@ -218,8 +218,8 @@ def run_specs(
         run,
         revision,
         data_version,
-        name=run.found.name + SUFFIX,
-        metrics=tuple(stored_metric(name, _stored_args(run, found, name)) for name in stats),
+        name=run.folder.name + SUFFIX,
+        metrics=tuple(stored_metric(name, _stored_args(run, folder, name)) for name in stats),
         main_metric=run.main_metric + SUFFIX,
     )
     if not is_rescored or why_not_rescored(run, surveyed):
@@ -232,7 +232,7 @@ def run_specs(
         run,
         revision,
         data_version,
-        name=run.found.name + RESCORED,
+        name=run.folder.name + RESCORED,
         metrics=metrics,
         main_metric=main if main in stats_here else stats_here[0],
         annotators=_annotators(run),
@@ -272,7 +272,7 @@ def _spec(
         "adapter_spec": run.adapter_spec,
         "metrics": metrics,
         "annotators": (),
-        "groups": tuple(run.found.run_spec.groups),
+        "groups": tuple(run.folder.run_spec.groups),
         "access_level": run.access_level,
         "main_metric": main_metric,
         "main_split": run.main_split,
@@ -281,12 +281,12 @@ def _spec(
     return RunSpec(run_spec_id=content_id(facts), **facts)
 
 
-def _stored_args(run: HelmRun, found: Found, stat: str) -> dict[str, str]:
+def _stored_args(run: HelmRun, folder: HelmFolder, stat: str) -> dict[str, str]:
     """How a stored stat is read: direction and scale as far as they are known."""
     known = next((info for info in _infos(run) if info.name == stat), None)
-    lower = known.lower_is_better if known else found.directions.get(stat)
+    lower = known.lower_is_better if known else folder.directions.get(stat)
     if lower is None and stat == run.main_metric:
-        lower = found.directions.get(stat)
+        lower = folder.directions.get(stat)
     args = {} if lower is None else {"lower_is_better": str(lower).lower()}
     if known:
         ends = {"minimum": known.minimum, "maximum": known.maximum}
@@ -305,17 +305,17 @@ def _infos(run: HelmRun) -> list[MetricInfo]:
 
 
 def _of_jury(run: HelmRun) -> set[str]:
-    juries = [spec for spec in run.found.run_spec.metric_specs if "annotator" in str(spec.args)]
-    return {run.main_metric} if juries or run.found.run_spec.annotators else set()
+    juries = [spec for spec in run.folder.run_spec.metric_specs if "annotator" in str(spec.args)]
+    return {run.main_metric} if juries or run.folder.run_spec.annotators else set()
 
 
 def _jury(run: HelmRun) -> object:
-    return [(spec.class_name, spec.args) for spec in run.found.run_spec.annotators or ()]
+    return [(spec.class_name, spec.args) for spec in run.folder.run_spec.annotators or ()]
 
 
 def _own_metrics(run: HelmRun) -> tuple[MetricSpec, ...]:
     """The metrics that are computed here of its answers and of the verdicts that came with them."""
-    run_spec = run.found.run_spec
+    run_spec = run.folder.run_spec
     if run.card:
         metrics = run.card.metrics
     else:
@@ -338,14 +338,14 @@ def _works(metric: MetricSpec) -> bool:
 
 
 def _annotators(run: HelmRun) -> tuple[AnnotatorSpec, ...]:
-    if not run.found.run_spec.annotators:
+    if not run.folder.run_spec.annotators:
         return ()
     return (AnnotatorSpec(name=_annotator_name(run), rubric="as imported", jury="as imported"),)
 
 
 def _annotator_name(run: HelmRun) -> str:
     """The name under which HELM keeps a run's verdicts: what its jury metric reads."""
-    for spec in run.found.run_spec.metric_specs:
+    for spec in run.folder.run_spec.metric_specs:
         if "scenario_name" in spec.args:
             return str(spec.args["scenario_name"])
-    return _arguments(run.found.name)[0]
+    return _arguments(run.folder.name)[0]

@@ -19,7 +19,7 @@ from medhelm_spark.domain.comparability import (
 from medhelm_spark.domain.helm_results import SUFFIX
 from medhelm_spark.domain.run import MEDHELM_08, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
-from medhelm_spark.helm.results.folder import STATS, FoundRun
+from medhelm_spark.helm.results.folder import STATS, RunFolder
 from medhelm_spark.helm.results.states import perturbation_name
 from medhelm_spark.helm.results.stream import items
 from medhelm_spark.metrics import parts_of
@@ -58,7 +58,7 @@ class TheirStat:
         )
 
 
-def read_stats(run: FoundRun) -> dict[Key, TheirStat]:
+def read_stats(run: RunFolder) -> dict[Key, TheirStat]:
     """The stats of a run by what they are of, those that counted nothing too.
 
     Raises:

@@ -53,15 +53,15 @@ def test_broken_runs_are_named_and_the_others_are_read(make: Make, tmp_path: Pat
     (make(name="D:model=x") / "run_spec.json").unlink()
     (make(name="E:model=x") / "stats.json").unlink()
     (tmp_path / "out" / "runs" / "s" / "eval_cache").mkdir()
-    found = find_results(tmp_path / "out")
-    assert [run.name for run in found.runs] == ["A:model=x"]
-    assert {each.name: each.reason for each in found.left_out} == {
+    output = find_results(tmp_path / "out")
+    assert [run.name for run in output.runs] == ["A:model=x"]
+    assert {each.name: each.reason for each in output.left_out} == {
         "s/B:model=x": "run_spec.json ends too early",
         "s/C:model=x": "run_spec.json lacks what a RunSpec of HELM's has",
         "s/D:model=x": "it has no run_spec.json",
         "s/E:model=x": "it has neither stats.json nor per_instance_stats.json",
     }
-    assert found.read == 5
+    assert output.read == 5
 
 
 def test_a_suite_and_a_run_can_be_named_themselves(make: Make, tmp_path: Path) -> None:
@@ -78,9 +78,9 @@ def test_a_suite_and_a_run_can_be_named_themselves(make: Make, tmp_path: Path) -
 def test_of_a_run_in_two_suites_the_last_counts(make: Make, tmp_path: Path) -> None:
     make(suite="a")
     make(suite="b")
-    found = find_results(tmp_path / "out")
-    assert [run.suite for run in found.runs] == ["b"]
-    assert [each.is_copy for each in found.left_out] == [True]
+    output = find_results(tmp_path / "out")
+    assert [run.suite for run in output.runs] == ["b"]
+    assert [each.is_copy for each in output.left_out] == [True]
 
 
 def test_a_release_gives_the_runs_whose_folders_are_not_there(make: Make, tmp_path: Path) -> None:
@@ -100,14 +100,14 @@ def test_a_release_gives_the_runs_whose_folders_are_not_there(make: Make, tmp_pa
         ],
     }
     (release / "schema.json").write_text(json.dumps(schema))
-    found = find_results(tmp_path / "out")
-    assert [run.name for run in found.runs] == [NAME, "FEVER:model=acme_two"]
-    assert [(each.name, set(each.runs)) for each in found.releases] == [
+    output = find_results(tmp_path / "out")
+    assert [run.name for run in output.runs] == [NAME, "FEVER:model=acme_two"]
+    assert [(each.name, set(each.runs)) for each in output.releases] == [
         ("v1", {NAME, "FEVER:model=acme_two"})
     ]
-    assert found.mains == {"FEVER": ("f1", "valid")}
-    assert found.directions == {"exact_match": False}
-    (stats,) = read_stats(found.runs[1]).values()
+    assert output.mains == {"FEVER": ("f1", "valid")}
+    assert output.directions == {"exact_match": False}
+    (stats,) = read_stats(output.runs[1]).values()
     assert stats.mean == 0.5
 
 
@@ -315,8 +315,8 @@ def test_the_level_is_the_cards_and_never_guessed_open(make: Make, tmp_path: Pat
 
     def level(name: str, stated: AccessLevel | None = None, **changes: Any) -> AccessLevel:
         folder = make(name=name, spec=run_spec(name, **changes))
-        found = find_results(folder)
-        return helm_run(found.runs[0], found, cards, stated).access_level
+        output = find_results(folder)
+        return helm_run(output.runs[0], output, cards, stated).access_level
 
     own = {"class_name": "helm.x.XScenario", "args": {"data_path": "notes.csv"}}
     foreign = {"class_name": "acme.PubMedQA", "args": {}}
@@ -332,8 +332,8 @@ def test_the_level_is_the_cards_and_never_guessed_open(make: Make, tmp_path: Pat
 def test_a_known_scenario_has_its_cards_name_arguments_and_metric(make: Make) -> None:
     cards = load_site(None).cards
     name = "mmlu:subject=virology,method=multiple_choice_joint,model=acme_one"
-    found = find_results(make(name=name, spec=run_spec(name)))
-    run = helm_run(found.runs[0], found, cards, None)
+    output = find_results(make(name=name, spec=run_spec(name)))
+    run = helm_run(output.runs[0], output, cards, None)
     assert run.scenario_name == "mmlu:subject=virology"
     assert run.main_metric == cards["mmlu"].main_metric
     assert (run.model, run.deployment) == ("acme/one", "acme/one")
@@ -341,16 +341,16 @@ def test_a_known_scenario_has_its_cards_name_arguments_and_metric(make: Make) ->
 
 def test_an_adapter_that_asks_with_pictures_is_left_out(make: Make) -> None:
     adapter = {"method": "generation_multimodal", "model": "a/b"}
-    found = find_results(make(spec=run_spec(adapter_spec=adapter)))
+    output = find_results(make(spec=run_spec(adapter_spec=adapter)))
     with pytest.raises(BrokenFileError, match="adapter method 'generation_multimodal'"):
-        helm_run(found.runs[0], found, {}, None)
+        helm_run(output.runs[0], output, {}, None)
 
 
 def test_sub_splits_are_merged_as_in_helm(make: Make) -> None:
     stats = [stat("f1", 1.0, sub_split="a"), stat("f1", 0.0, sub_split="b"), stat("em", 1.0)]
     stats.append({"name": {"name": "co2", "split": "test"}, "count": 0, "sum": 0})
-    found = find_results(make(stats=stats))
-    read = {key[0]: counted for key, counted in read_stats(found.runs[0]).items()}
+    output = find_results(make(stats=stats))
+    read = {key[0]: counted for key, counted in read_stats(output.runs[0]).items()}
     assert (read["f1"].count, read["f1"].mean) == (2, 0.5)
     assert read["co2"].mean is None
 
@@ -372,9 +372,9 @@ def test_a_large_file_is_never_held(tmp_path: Path) -> None:
 
 
 def test_the_real_sample(real_data: Path) -> None:
-    found = find_results(real_data / "helm_output_sample")
-    assert [run.suite for run in found.runs] == ["sample", "sample"]
-    for run in found.runs:
+    output = find_results(real_data / "helm_output_sample")
+    assert [run.suite for run in output.runs] == ["sample", "sample"]
+    for run in output.runs:
         (surveyed,) = survey.Survey({})([place(run.path)])
         assert (surveyed.states, surveyed.answers, surveyed.problem) == (60, 60, None)
         assert surveyed.has_inputs
