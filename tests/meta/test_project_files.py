@@ -93,6 +93,13 @@ def test_constraints_pin_everything_that_setup_installs() -> None:
     assert not wanted - {plain(line) for line in CONSTRAINTS}
 
 
+def test_the_environment_of_vllm_pins_the_whole_core() -> None:
+    """It is installed without resolving: a new dependency of the core has to be added there."""
+    lines = (ROOT / "tests/vllm/requirements.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {plain(line) for line in lines if "==" in line}
+    assert {plain(requirement) for requirement in PROJECT["dependencies"]} <= pinned
+
+
 def test_every_stage_has_a_spark_submit_entry() -> None:
     commands = {stage: stage for stage in STAGES} | {"evaluate": "run"}
     entries = {
