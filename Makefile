@@ -16,6 +16,8 @@ SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 VERSIONS := 3.11, 3.12 or 3.13
 PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do $$p -c '$(SUPPORTED)' 2>/dev/null && echo $$p && break; done)
 PYTEST = $(BIN)/python -m pytest -q
+# The tests of an environment without pip fetch the small model by uv.
+export PATH := $(PATH):$(CURDIR)/$(HELPER)/bin
 export UV_PYTHON_DOWNLOADS := never
 export UV_HTTP_TIMEOUT := 180
 export UV_SYSTEM_CERTS ?= true
