@@ -6,16 +6,14 @@ shown: names of suites and releases, filters and ids, never text.
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-import answers_page
-import board_page
-import compare_page
-import robustness_page
 import streamlit as st
-from page_markup import heading, note, styles
+from filter_panel import panel
+from page_markup import about, heading, note, styles
+from pages import PAGES
+from shown import Shown
 
 from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.errors import MedhelmSparkError
@@ -32,40 +30,12 @@ from medhelm_spark.leaderboard import (
     viewer_of,
 )
 from medhelm_spark.leaderboard import reader_of as frozen
+from medhelm_spark.leaderboard.filters import filters_text, passing
 from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
 from medhelm_spark.plugins import activate
 from medhelm_spark.render.report_file import APPROVED, NOT_APPROVED
 
 REFRESH_SECONDS = 15
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What a page shows: the runs of one suite or release, to whoever looks.
-
-    `coverage_floor` is the policy's.
-    """
-
-    reader: Reader
-    source: BoardSource
-    runs: tuple[BoardRun, ...]
-    coverage_floor: float
-    viewer: Viewer
-
-
-# By the name in the picker and in the address; the first is shown where none is named.
-PAGES: Mapping[str, Callable[[Shown], None]] = {
-    "Board": lambda shown: board_page.show(
-        shown.reader, shown.source, shown.runs, shown.coverage_floor
-    ),
-    "Compare": lambda shown: compare_page.show(
-        shown.reader, shown.source, shown.runs, shown.viewer, shown.coverage_floor
-    ),
-    "Robustness": lambda shown: robustness_page.show(shown.runs),
-    "Answers": lambda shown: answers_page.show(
-        shown.reader, shown.source, shown.runs, shown.viewer
-    ),
-}
 
 
 def arguments() -> argparse.Namespace:
@@ -117,11 +87,17 @@ def runs_of(location: str, kind: str, name: str) -> tuple[BoardRun, ...]:
 
 
 def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
-    """The source by the address, else by the command line, else the suite planned last."""
+    """The source by the address, else by the command line.
+
+    Where neither names one: the newest approved release, else the suite planned last.
+    """
     params = st.query_params
     if "suite" in params or "release" in params:
         return choose(reader, params.get("suite"), params.get("release"))
-    return choose(reader, args.suite, args.release)
+    if args.suite or args.release:
+        return choose(reader, args.suite, args.release)
+    approved = (source for source in sources_of(reader.location) if source.is_approved)
+    return next(approved, None) or choose(reader)
 
 
 def source_text(source: BoardSource) -> str:
@@ -158,33 +134,43 @@ def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     return picked
 
 
-def page() -> None:
+def main() -> None:
     """The whole page."""
     args = arguments()
     load_plugins(tuple(args.plugins))
     reader = reader_of(args.output_path)
     if args.plugins:
         check_listed(args.output_path, args.local_path)
-    title, views, picker = st.columns([1.7, 2.1, 1.5], vertical_alignment="bottom")
+    title, views, picker, filtering = st.columns([1.7, 2.1, 1.5, 0.8], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, args)
+    names = [each.name for each in PAGES]
     with views:
         view = st.segmented_control(
-            "View", PAGES, default=next(iter(PAGES)), key="view", bind="query-params", required=True
+            "View", names, default=names[0], key="view", bind="query-params", required=True
         )
     title.html(heading(source_text(source)))
+    runs = runs_of(reader.location, source.kind.value, source.name)
+    with filtering:
+        filters = panel(runs)
     if source.banner:
         st.html(note(source.banner, "error"))
     st.html(note(APPROVED if source.is_approved else NOT_APPROVED, "warning"))
-    runs = runs_of(reader.location, source.kind.value, source.name)
-    shown = Shown(
-        reader=frozen(reader, source),
-        source=source,
-        runs=runs,
-        coverage_floor=args.coverage_floor,
-        viewer=viewer(),
+    page = PAGES[names.index(view)]
+    st.html(about(page.about))
+    if filters:
+        st.html(note(f"Filters in use: {filters_text(filters)}."))
+    page.show(
+        Shown(
+            reader=frozen(reader, source),
+            source=source,
+            runs=passing(runs, filters),
+            all_runs=runs,
+            filters=filters,
+            coverage_floor=args.coverage_floor,
+            viewer=viewer(),
+        )
     )
-    PAGES[view](shown)
 
 
 HERE = Path(__file__).parent
@@ -193,7 +179,7 @@ st.set_page_config(
 )
 st.html(styles(HERE))
 try:
-    page()
+    main()
 except MedhelmSparkError as error:
     # Not st.error: Streamlit renders its text as Markdown, and a link could load a picture.
     st.html(note(str(error), "error"))

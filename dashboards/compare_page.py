@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, section, table, text
+from shown import Shown
 
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
     BoardRun,
-    BoardSource,
     Disagreement,
     InstanceDetail,
     InstanceKey,
@@ -37,22 +37,17 @@ SEPARATOR = "~"
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-def show(
-    reader: Reader,
-    source: BoardSource,
-    runs: Sequence[BoardRun],
-    viewer: Viewer,
-    coverage_floor: float,
-) -> None:
+def show(shown: Shown) -> None:
     """Pickers, the table of decisions, and the answers that differ on one benchmark."""
-    st.html(note(ABOUT))
-    names = sorted({run.run_spec.model_deployment for run in runs if run.cell})
+    reader = shown.reader
+    names = sorted({run.run_spec.model_deployment for run in shown.runs if run.cell})
     if len(names) < 2:
-        st.info("A comparison needs two models with results in this suite or release.")
+        few = "A comparison needs two models with results in this suite or release."
+        st.info(few if shown.runs == shown.all_runs else f"{few} The filters left {len(names)}.")
         return
     first, second, margin, is_short = _pick(names)
-    shown = [run for run in runs if run.run_spec.model_deployment in (first, second)]
-    pairs = _pairs(reader, shown, first, margin, coverage_floor)
+    runs = [run for run in shown.runs if run.run_spec.model_deployment in (first, second)]
+    pairs = _pairs(reader, runs, first, margin, shown.coverage_floor)
     if not pairs:
         st.html(note("The two have no comparable benchmark in common: see the board for why."))
         return
@@ -71,7 +66,7 @@ def show(
         )
     else:
         st.html(note(f"On no benchmark is {first} shown to be worse."))
-    _differing(reader, shown, [first, second], pairs, viewer)
+    _differing(reader, runs, [first, second], pairs, shown.viewer)
 
 
 def _pick(names: Sequence[str]) -> tuple[str, str, float | None, bool]:

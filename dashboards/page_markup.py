@@ -28,6 +28,12 @@ def heading(source: str) -> str:
     )
 
 
+def about(sentences: str) -> str:
+    """What a page is for, folded away until somebody asks."""
+    summary = "<summary>What am I looking at?</summary>"
+    return f'<details class="ms-about">{summary}<p>{text(sentences)}</p></details>'
+
+
 def note(sentence: str, kind: str = "note") -> str:
     """A highlighted line; `kind` is note, warning or error."""
     return f'<p class="ms-note ms-note-{text(kind)}" role="note">{text(sentence)}</p>'

@@ -1,28 +1,30 @@
 """Robustness: each model's main metric on perturbed copies, other prompts and repeats."""
 
-from collections.abc import Sequence
-
 import streamlit as st
-from board_page import nothing, passing
 from page_markup import table, text
+from shown import Shown, nothing
 
-from medhelm_spark.leaderboard import BoardRun, robustness_of
+from medhelm_spark.leaderboard import robustness_of
 from medhelm_spark.render.robustness import HEADER, NOTES
 from medhelm_spark.statistics.robustness import RobustnessRow
 
+ABOUT = (
+    "Each row is a model on one benchmark, asked again with changed inputs, other prompts or "
+    "several times. Original and changed are means of the main metric over the same instances. A "
+    "model whose worst value is far below its original depends on how it is asked."
+)
 NONE = (
     "Nothing was perturbed or repeated in what is shown. Ask for it by data_augmentation=... or "
     "num_trials=... in a run entry, or by prompt_variants in a card."
 )
 
 
-def show(runs: Sequence[BoardRun]) -> None:
-    """Filters, and one table of the runs that match them."""
-    passed = passing(runs)
-    if not any(run.cell for run in passed):
-        st.info(nothing(runs, passed))
+def show(shown: Shown) -> None:
+    """One table of the runs that pass the filters."""
+    if not any(run.cell for run in shown.runs):
+        st.info(nothing(shown))
         return
-    rows = robustness_of(passed)
+    rows = robustness_of(shown.runs)
     if not rows:
         st.info(NONE)
         return

@@ -101,6 +101,9 @@ class _BenchmarkFile:
     perturbations: tuple[str, ...] = ()
     category: str = ""
     subcategory: str = ""
+    licence: str = ""
+    data_holder: str = ""
+    contamination: str = ""
     sampling: Sampling = EVERY_INSTANCE
 
 
@@ -385,6 +388,9 @@ def _card(
         perturbations=file.perturbations,
         category=file.category,
         subcategory=file.subcategory,
+        licence=file.licence,
+        data_holder=file.data_holder,
+        contamination=file.contamination,
         groups=(file.name,),
         verified=Verified.NEVER,
     )

@@ -54,7 +54,8 @@ class ResolvedRun:
     suite's primary endpoint is read from it, None where no endpoint was declared; `margin` is the
     endpoint's, where one was declared. `medhelm` is the RunSpec's. `is_listed` says whether the
     suite file names it, None without one. `part_of` is the scenario that its own is a part of, None
-    where it is none. `is_reading_default`: nobody stated how its answers are read.
+    where it is none. `is_reading_default`: nobody stated how its answers are read. `declared` is
+    what its files say of its data and judges (`domain.declared`).
     """
 
     name: str
@@ -73,6 +74,7 @@ class ResolvedRun:
     is_listed: bool | None = None
     part_of: str | None = None
     is_reading_default: bool = False
+    declared: Mapping[str, str] = field(default_factory=dict)
 
 
 def deployments_of(runs: Iterable[ResolvedRun]) -> dict[str, Deployment]:

@@ -272,7 +272,8 @@ class SuiteRun:
     its card declares, and `is_disjoint` whether no case stands in two of the parts; both are None
     where it is no part. `is_reading_default` is true where nobody stated how answers are read, so
     that it followed from the references. `as_imported` is, of imported
-    results, the RunSpec and scenario as their files had them, as JSON.
+    results, the RunSpec and scenario as their files had them, as JSON. `declared` is what
+    configuration files say of the data and judges, by the names in `domain.declared`.
     """
 
     suite: str
@@ -290,6 +291,7 @@ class SuiteRun:
     is_disjoint: bool | None = None
     is_reading_default: bool | None = None
     as_imported: str | None = None
+    declared: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

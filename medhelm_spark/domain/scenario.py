@@ -280,7 +280,8 @@ class ScenarioCard:
     is the published number of instances of the main split. `prompt_variants` are asked beside the
     adapter's own prompt; `perturbations` names the changed copies that are asked beside the
     instances, as `data_augmentation` of a run entry does, which replaces them; `sampling` says
-    which instances are evaluated.
+    which instances are evaluated. `data_holder` is who hands the data out and under which
+    agreement, `contamination` what is known of models having seen it.
     """
 
     name: str
@@ -314,6 +315,8 @@ class ScenarioCard:
     when: str = ""
     language: str = "English"
     licence: str = ""
+    data_holder: str = ""
+    contamination: str = ""
     verified: Verified = Verified.NEVER
     prompt_variants: tuple[PromptVariant, ...] = ()
     perturbations: tuple[str, ...] = ()

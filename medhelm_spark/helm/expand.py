@@ -14,6 +14,7 @@ from medhelm_spark.config.sampling import sampled, with_max_eval_instances
 from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.declared import declared_of
 from medhelm_spark.domain.deployment import Deployment, Jury
 from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import PrimaryEndpoint, ResolvedAnnotator, ResolvedRun
@@ -179,10 +180,11 @@ def _expand_entry(
     judged = replace(scenario, card=card, jury=selection.jury or scenario.jury)
     annotators = _annotators(judged, entry, registry, folders)
     metrics = with_jury(card.metrics, annotators, registry.policy.comparison)
+    judges = [registry.model(judge.model) for each in annotators for judge in each.deployments]
     for deployment, model_args in _models(entry, registry, selection, where):
         own = _for_model(entry, deployment, registry)
-        tags = registry.model(deployment.model).tags
-        adapter_spec = suited_to(_adapter_spec(card, own, selection, where), tags)
+        model = registry.model(deployment.model)
+        adapter_spec = suited_to(_adapter_spec(card, own, selection, where), model.tags)
         how = reading_of(card, adapter_spec, entry.args, compat=selection.compat)
         yield ResolvedRun(
             name=run_name(scenario.card, entry, model_args),
@@ -201,6 +203,7 @@ def _expand_entry(
             and how.answer_extraction.method is scenario.card.answer_extraction.method
             and KEY not in entry.args,
             medhelm=how.medhelm,
+            declared=declared_of(card, model, judges),
         )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from medhelm_spark.domain.comparability import UNKNOWN
 from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.level_change import lowering_of
 from medhelm_spark.domain.policy import Policy
@@ -180,27 +179,12 @@ def _judged(subject: Subject) -> list[Gated]:
 
 def _provenance(subject: Subject, name: str) -> Findings:
     for gated in subject.runs:
-        lacking = [what for what, is_there in _known(gated).items() if not is_there]
-        if lacking:
-            yield _failed(name, gated.name, f"not on record: {', '.join(lacking)}")
+        if gated.run.not_on_record:
+            lacking = ", ".join(gated.run.not_on_record)
+            yield _failed(name, gated.name, f"not on record: {lacking}")
     manifest = subject.held.manifest
     if manifest is None or not manifest.made_by:
         yield _failed(name, "", "not on record: who made it; publish it again")
-
-
-def _known(gated: Gated) -> Mapping[str, bool]:
-    """What has to be on record of a run."""
-    stages = {record.stage for record in gated.records}
-    cell = gated.run.cell
-    recorded = (cell.comparability if cell else None) or {}
-    return {
-        "when it was scored": SCORE.name in stages,
-        "who ran it": bool(stages) and all(record.run_by for record in gated.records),
-        "which code ran it": all(record.code_version for record in gated.records),
-        "where the model ran": gated.planned.locality in list(Locality),
-        "which data it was": bool(gated.scenario and gated.scenario.source),
-        "what its scores rest on": bool(recorded) and UNKNOWN not in recorded.values(),
-    }
 
 
 def _comparable(subject: Subject, name: str) -> Findings:

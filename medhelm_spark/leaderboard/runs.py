@@ -1,12 +1,15 @@
 """The runs of a suite or a release, each with its cell of the board."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
+from itertools import chain
 
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion
-from medhelm_spark.domain.stages import INGEST
+from medhelm_spark.domain.stages import INGEST, SCORE, SUMMARIZE, Stage
 from medhelm_spark.domain.stats import MetricInfo, Stat
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
@@ -20,11 +23,11 @@ from medhelm_spark.lake.release import (
 )
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
 from medhelm_spark.leaderboard.cells import Written, cell_of, scale_of
+from medhelm_spark.leaderboard.provenance import not_on_record
 from medhelm_spark.leaderboard.sources import BoardSource, Kind, reader_of
 from medhelm_spark.leaderboard.view import ViewOf, as_declared
 from medhelm_spark.statistics.cell import BoardCell
 
-_FINISHED = f"SELECT * FROM ({CURRENT_RUNS}) WHERE stage IN ('score', 'summarize')"
 _STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
 
 
@@ -50,15 +53,33 @@ class BoardRun:
     changes: tuple[Stat, ...] = ()
     is_superseded: bool = False
     is_reading_default: bool = False
+    is_jury_validated: bool | None = None
+    scored_at: datetime | None = None
+    not_on_record: tuple[str, ...] = ()
+    declared: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Ledger:
-    """The newest finished records of score and summarize, by run."""
+    """The newest finished records, by run or by the version of its data."""
 
     def __init__(self, reader: Reader) -> None:
-        records = reader.rows(_FINISHED, RunRecord)
-        self._score = {r.unit_id: r for r in records if r.stage == "score"}
-        self._summary = {r.unit_id: r for r in records if r.stage == "summarize"}
+        self._records: defaultdict[str, list[RunRecord]] = defaultdict(list)
+        for record in reader.rows(CURRENT_RUNS, RunRecord):
+            self._records[record.unit_id].append(record)
+        self._score = self._of(SCORE)
+        self._summary = self._of(SUMMARIZE)
+
+    def _of(self, stage: Stage) -> dict[str, RunRecord]:
+        flat = chain.from_iterable(self._records.values())
+        return {record.unit_id: record for record in flat if record.stage == stage.name}
+
+    def scored_at(self, unit: str) -> datetime | None:
+        """When the answers of a run were scored last."""
+        return self._score[unit].finished_at if unit in self._score else None
+
+    def of_run(self, spec: RunSpec) -> list[RunRecord]:
+        """The records of a run's own work and of its data."""
+        return [*self._records[spec.run_spec_id], *self._records[spec.data_version]]
 
     @cached_property
     def newest(self) -> dict[str, str]:
@@ -105,30 +126,33 @@ def load_runs(
         pins = ledger.newest
         stats = _stats(reader, pins, [row.run_spec_id for row in planned])
     scenarios = _scenarios(frozen)
-    views = {row.run_spec_id: view_of(row.run_spec) for row in planned}
-    shown = (views[row.run_spec_id].row(row) for row in planned)
-    return tuple(
-        BoardRun(
-            run_spec=row.run_spec,
-            suite=row.suite,
-            locality=row.locality,
-            cell=views[row.run_spec_id].cell(
-                cell_of(
-                    row,
-                    stats.get(row.run_spec_id, ()),
-                    scenarios.get(row.run_spec.data_version),
-                    ledger.written(row, pins.get(row.run_spec_id), source.kind),
-                )
-            ),
-            info=views[row.run_spec_id].info(scale_of(row.run_spec), row.run_spec.main_metric),
-            is_summarized=row.run_spec_id in pins,
-            is_current=ledger.is_current(row.run_spec_id, pins.get(row.run_spec_id)),
-            changes=_changes(row.run_spec, stats.get(row.run_spec_id, ())),
-            is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
-            is_reading_default=bool(row.is_reading_default),
+    runs = []
+    for planned_row in sorted(planned, key=lambda row: (row.name, row.suite)):
+        view = view_of(planned_row.run_spec)
+        row = view.row(planned_row)
+        spec, pin = row.run_spec, pins.get(row.run_spec_id)
+        own = stats.get(row.run_spec_id, ())
+        scenario = scenarios.get(spec.data_version)
+        cell = cell_of(row, own, scenario, ledger.written(row, pin, source.kind))
+        runs.append(
+            BoardRun(
+                run_spec=spec,
+                suite=row.suite,
+                locality=row.locality,
+                cell=view.cell(cell),
+                info=view.info(scale_of(spec), spec.main_metric),
+                is_summarized=row.run_spec_id in pins,
+                is_current=ledger.is_current(row.run_spec_id, pin),
+                changes=_changes(spec, own),
+                is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
+                is_reading_default=bool(row.is_reading_default),
+                is_jury_validated=row.is_jury_validated,
+                scored_at=ledger.scored_at(row.run_spec_id),
+                not_on_record=not_on_record(row, cell, scenario, ledger.of_run(spec)),
+                declared=row.declared or {},
+            )
         )
-        for row in sorted(shown, key=lambda row: (row.name, row.suite))
-    )
+    return tuple(runs)
 
 
 def _of_release(

@@ -126,7 +126,7 @@ class TestPage:
         rewritable(lake / "prompts").delete()
         plant_change(lake, ReleaseStatus.WITHDRAWN, manifest, "wrong key")
         streamlit.cache_data.clear()
-        words = page_text(opened(monkeypatch, lake, view="Answers", **address))
+        words = page_text(opened(monkeypatch, lake, view="Instances", **address))
         top, _, below = words.partition("WITHDRAWN: do not use the numbers of release 'R2'.")
         assert "Reason: wrong key" in below
         assert "Answers" not in top
@@ -183,15 +183,16 @@ class TestPage:
         assert parse_qs(unescape(link)) == {
             "suite": ["s1"],
             "access": ["public", "gated"],
-            "view": ["Answers"],
+            "view": ["Instances"],
             "run": ["beta-medcalc_bench"],
         }
         assert "Discharge note" not in page_text(test)
 
-    def test_all_filters_off_is_said_and_not_an_empty_table(self, monkeypatch, lake) -> None:
-        test = opened(monkeypatch, lake)
-        test.button_group(key="access").set_value([]).run()
-        assert "The filters let no result pass." in test.info[0].value
+    def test_filters_that_nothing_passes_are_said_and_no_empty_table(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake, answers="1000")
+        assert "The filters let no result pass: scored answers at least 1000." in test.info[0].value
 
     def test_another_suite_or_release_is_picked_and_named_in_the_address(
         self, monkeypatch, lake
@@ -211,7 +212,7 @@ class TestPage:
         test = opened(
             monkeypatch,
             lake,
-            view="Answers",
+            view="Instances",
             suite="s1",
             run="alpha-discharge_note",
             instance="discharge_note-i1",
@@ -225,13 +226,13 @@ class TestPage:
         assert "Local single-user view" in text
 
     def test_another_answer_is_chosen_and_named_in_the_address(self, monkeypatch, lake) -> None:
-        test = opened(monkeypatch, lake, view="Answers", suite="s1", run="alpha-medcalc_bench")
+        test = opened(monkeypatch, lake, view="Instances", suite="s1", run="alpha-medcalc_bench")
         test.radio[0].set_value("medcalc_bench-i2").run()
         assert "no answer: timeout" in page_text(test)
         assert test.query_params["instance"] == "medcalc_bench-i2"
 
     def test_the_model_and_benchmark_pickers_follow_each_other(self, monkeypatch, lake) -> None:
-        test = opened(monkeypatch, lake, view="Answers", suite="s1", run="alpha-discharge_note")
+        test = opened(monkeypatch, lake, view="Instances", suite="s1", run="alpha-discharge_note")
         test.selectbox[1].select(GAMMA).run()
         assert f"{GAMMA} says 0" in page_text(test)
         assert test.query_params["run"] == "gamma-triage_choice"
@@ -239,9 +240,9 @@ class TestPage:
     @pytest.mark.parametrize(
         "address",
         [
-            {"view": "Answers", "run": "x' OR '1'='1"},
-            {"view": "Answers", "run": "alpha-medcalc_bench", "instance": "no-such-id"},
-            {"view": "Answers", "run": "alpha-medcalc_bench", "instance": "a~b~c"},
+            {"view": "Instances", "run": "x' OR '1'='1"},
+            {"view": "Instances", "run": "alpha-medcalc_bench", "instance": "no-such-id"},
+            {"view": "Instances", "run": "alpha-medcalc_bench", "instance": "a~b~c"},
             {"view": "Elsewhere", "access": "secret"},
         ],
     )
@@ -258,7 +259,7 @@ class TestPage:
         test = opened(monkeypatch, tmp_path / "nothing")
         assert "there is no lake at" in page_text(test)
 
-    @pytest.mark.parametrize("view", ["Board", "Answers"])
+    @pytest.mark.parametrize("view", ["Leaderboard", "Instances"])
     def test_a_source_id_is_nowhere(self, monkeypatch, lake, view) -> None:
         test = opened(monkeypatch, lake, view=view, suite="s1")
         assert SOURCE_ID not in " ".join(part.proto.body for part in test.html)
@@ -289,7 +290,7 @@ def served(words: list[str], port: int, log: Path, **variables: str) -> Iterator
             server.wait(timeout=30)
 
 
-PRIVATE = "view=Answers&suite=s1&run=alpha-discharge_note&instance=discharge_note-i1"
+PRIVATE = "view=Instances&suite=s1&run=alpha-discharge_note&instance=discharge_note-i1"
 EVIL = "evil.test"
 WITHHELD = "private text is shown only at the machine that serves this page"
 
@@ -426,10 +427,10 @@ class TestBrowser:
 
     def test_an_address_opens_the_same_answer_again(self, tab: Page, address: str) -> None:
         tab.goto(
-            f"{address}?view=Answers&suite=s1&run=beta-triage_choice&instance=triage_choice-i2"
+            f"{address}?view=Instances&suite=s1&run=beta-triage_choice&instance=triage_choice-i2"
         )
         expect(tab.locator(".ms-answer")).to_have_text(f"{BETA} says 2 {HOSTILE}")
-        tab.get_by_text("Board", exact=True).click()
+        tab.get_by_text("Leaderboard", exact=True).click()
         expect(tab.get_by_role("region", name="Leaderboard")).to_contain_text(BETA)
 
     def test_the_keyboard_reaches_filters_and_cells(self, tab: Page, address: str) -> None:

@@ -126,6 +126,7 @@ def _row(
         part_of=run.part_of,
         is_disjoint=run.card.parts.disjoint if run.part_of else None,
         is_reading_default=run.is_reading_default or None,
+        declared=run.declared or None,
     )
     if before is None or before.run_spec_id != spec.run_spec_id:
         return row
@@ -150,6 +151,8 @@ def _declared(row: SuiteRun) -> tuple[object, ...]:
         row.part_of,
         bool(row.is_disjoint),
         bool(row.is_reading_default),
+        row.is_jury_validated,
+        dict(row.declared or {}),
     )
 
 

@@ -1,4 +1,4 @@
-"""A page of the dashboard is a module and an entry of `PAGES`."""
+"""A page of the dashboard is a module and an entry of `pages.py`."""
 
 import shutil
 import sys
@@ -15,26 +15,33 @@ MODULE = '''\
 
 import streamlit as st
 
+ABOUT = "One name for each model. Those that the filters hide are absent. Nothing else is shown."
 
-def show(runs):
+
+def show(shown):
     """Their names."""
-    st.text(", ".join(sorted({run.run_spec.model_deployment for run in runs})))
+    st.text(", ".join(sorted({run.run_spec.model_deployment for run in shown.runs})))
 '''
-ENTRY = "PAGES: Mapping[str, Callable[[Shown], None]] = {\n"
+ENTRY = "PAGES = (\n"
 
 
 def test_a_page_is_shown_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shutil.copytree(DASHBOARDS, tmp_path / "dashboards")
     (folder / "models_page.py").write_text(MODULE)
-    source = (folder / "app.py").read_text(encoding="utf-8")
+    pages = folder / "pages.py"
+    source = pages.read_text(encoding="utf-8")
     source = source.replace(
         "import robustness_page\n", "import models_page\nimport robustness_page\n"
     )
     source = source.replace(
-        ENTRY, f'{ENTRY}    "Models": lambda shown: models_page.show(shown.runs),\n'
+        ENTRY,
+        f'{ENTRY}    Page(name="Models", about=models_page.ABOUT, show=models_page.show),\n',
     )
-    (folder / "app.py").write_text(source, encoding="utf-8")
+    pages.write_text(source, encoding="utf-8")
     lake = plant(tmp_path / "lake")
+    for module in folder.glob("*.py"):  # which another test may have imported from its own folder
+        monkeypatch.delitem(sys.modules, module.stem, raising=False)
+    monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr(sys, "argv", ["app.py", "--output-path", str(lake), "--suite", "s1"])
     test = AppTest.from_file(str(folder / "app.py"), default_timeout=60)
     test.query_params["view"] = "Models"

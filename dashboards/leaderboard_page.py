@@ -7,11 +7,9 @@ from urllib.parse import urlencode
 import heat
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, text
+from shown import Shown, address_of, nothing
 
-from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.deployment import Locality
-from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import BoardRun, BoardSource, board_of, left_out_of
+from medhelm_spark.leaderboard import BoardRun, board_of, left_out_of
 from medhelm_spark.render.board import counts, remarks
 from medhelm_spark.render.charts import share_of_scale
 from medhelm_spark.render.table import interval_text
@@ -22,61 +20,24 @@ CellKey = tuple[str, str, str, str]
 """Deployment, scenario, metric and split of a cell."""
 
 
-def show(
-    reader: Reader, source: BoardSource, runs: Sequence[BoardRun], coverage_floor: float
-) -> None:
-    """Filters, and the board of the runs that match them."""
-    passed = passing(runs)
-    left_out = left_out_of(reader, source)
-    board = board_of(passed, left_out=left_out, coverage_floor=coverage_floor)
+ABOUT = (
+    "Each row is a model, each column a benchmark with its main metric. Models of one tier cannot "
+    "be told apart; ranks and win rates are computed over what is shown. Press a number to "
+    "read the answers behind it."
+)
+
+
+def show(shown: Shown) -> None:
+    """The board of the runs that pass the filters."""
+    left_out = left_out_of(shown.reader, shown.source)
+    board = board_of(shown.runs, left_out=left_out, coverage_floor=shown.coverage_floor)
     if not board.rows:
-        st.info(nothing(runs, passed))
+        st.info(nothing(shown))
         return
-    if hidden := _hidden(board_of(runs, coverage_floor=coverage_floor), board):
+    if hidden := _hidden(board_of(shown.all_runs, coverage_floor=shown.coverage_floor), board):
         st.html(note(hidden))
-    st.html(board_html(board, passed, _address(source)))
-    st.html(_notes(board, passed))
-
-
-def passing(runs: Sequence[BoardRun]) -> list[BoardRun]:
-    """The runs that match the filters on the page."""
-    access, locality = filters()
-    return [run for run in runs if run.run_spec.access_level in access and run.locality in locality]
-
-
-def filters() -> tuple[list[str], list[str]]:
-    """The access levels and localities to show, which the address keeps."""
-    left, right, _ = st.columns([1.1, 1.4, 1.5])
-    levels = [level.value for level in AccessLevel]
-    localities = [locality.value for locality in Locality]
-    with left:
-        access = st.pills(
-            "Access level of the benchmark",
-            levels,
-            selection_mode="multi",
-            default=levels,
-            key="access",
-            bind="query-params",
-        )
-    with right:
-        locality = st.pills(
-            "Locality: where the model runs",
-            localities,
-            selection_mode="multi",
-            default=localities,
-            key="locality",
-            bind="query-params",
-        )
-    return list(access), list(locality)
-
-
-def nothing(runs: Sequence[BoardRun], passed: Sequence[BoardRun]) -> str:
-    """Why there is nothing to show."""
-    if not runs:
-        return "This suite or release holds no runs."
-    if not passed:
-        return "The filters let no result pass. Switch on an access level and a locality."
-    return "These runs have no results yet: `medhelm-spark summarize` makes them."
+    st.html(board_html(board, shown.runs, address_of(shown)))
+    st.html(_notes(board, shown.runs))
 
 
 def _hidden(whole: Leaderboard, shown: Leaderboard) -> str:
@@ -88,12 +49,6 @@ def _hidden(whole: Leaderboard, shown: Leaderboard) -> str:
         f"Filtered: {columns} of {len(whole.columns)} benchmarks and {rows} of {len(whole.rows)} "
         "models are hidden. Win rates and order are computed again over what is shown."
     )
-
-
-def _address(source: BoardSource) -> dict[str, list[str]]:
-    """The part of the address that links to answers keep."""
-    kept = {name: st.query_params.get_all(name) for name in ("access", "locality")}
-    return {source.kind.value: [source.name], **{k: v for k, v in kept.items() if v}}
 
 
 def _cell_key(run: BoardRun) -> CellKey:
@@ -200,7 +155,7 @@ def _missing(run: BoardRun | None) -> str:
 def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
     share = share_of_scale(cell)
     style = "" if share is None else f' style="background:{heat.css(heat.colour(share))}"'
-    query = urlencode({**address, "view": "Answers", "run": run.run_spec.run_spec_id}, doseq=True)
+    query = urlencode({**address, "view": "Instances", "run": run.run_spec.run_spec_id}, doseq=True)
     return (
         f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'
         f"{_numbers(cell)}</a></td>"

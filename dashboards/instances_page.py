@@ -5,6 +5,7 @@ from dataclasses import astuple
 
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, passage, section, table, text
+from shown import Shown, nothing
 
 from medhelm_spark.domain.annotation import RubricItem, rubric_items
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
@@ -14,17 +15,20 @@ from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
     BoardRun,
-    BoardSource,
     InstanceDetail,
     InstanceKey,
     InstancePage,
     InstanceScore,
     Order,
-    Viewer,
     instance_detail,
     instances_of,
 )
 
+ABOUT = (
+    "Each entry on the left is one answer of a model to one instance of a benchmark. On the right "
+    "stand its prompt, the references, the answer, its scores and what each judge said. The "
+    "address names the answer by its id, so that a link opens it again."
+)
 PAGE_ROWS = 12
 ORDERS = {
     Order.SOURCE: "as in the data",
@@ -35,16 +39,18 @@ SEPARATOR = "~"
 GONE = "No longer in the lake"
 
 
-def show(reader: Reader, source: BoardSource, runs: Sequence[BoardRun], viewer: Viewer) -> None:
+def show(shown: Shown) -> None:
     """Pickers, the list of answers, and one answer, if the viewer may see its text."""
+    reader, viewer = shown.reader, shown.viewer
     st.html(note(LOCAL_VIEW))
-    scored = [run for run in runs if run.cell]
+    scored = [run for run in shown.runs if run.cell]
     if not scored:
-        st.info("This suite or release holds no scored run yet.")
+        st.info(nothing(shown))
         return
     run, order = _pick_run(scored)
     if not run.is_current:
-        again = f"This run was scored again after the numbers of {source.kind} {source.name}."
+        of = f"{shown.source.kind} {shown.source.name}"
+        again = f"This run was scored again after the numbers of {of}."
         st.html(note(again, "warning"))
     left, right = st.columns([1, 4.2], gap="medium")
     with left:

@@ -1,0 +1,55 @@
+"""The filters of the page: a panel that every page has, kept by the address."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from medhelm_spark.leaderboard import BoardRun
+from medhelm_spark.leaderboard.filters import (
+    FILTERS,
+    UNKNOWN,
+    Filter,
+    FilterKind,
+    Filters,
+    offered,
+    read_filters,
+    values_of,
+)
+
+
+def panel(runs: Sequence[BoardRun]) -> Filters:
+    """Offer the filters that these runs can have; returns those in use."""
+    count = sum(bool(st.query_params.get_all(key)) for key in FILTERS)
+    label = f"Filters ({count})" if count else "Filters"
+    with st.popover(label, icon=":material/filter_list:", width="stretch"):
+        chosen = {each.key: _widget(each, runs) for each in offered(runs)}
+        st.caption(
+            "Nothing chosen: all pass. A run whose value is unknown passes no filter in use. "
+            "docs/filters.md says where each value is declared."
+        )
+    return read_filters(chosen)
+
+
+def _widget(each: Filter, runs: Sequence[BoardRun]) -> Sequence[str]:
+    """The texts that a filter is set to; empty where it is not in use."""
+    if each.kind is not FilterKind.CHOICE:
+        number = st.number_input(
+            f"{each.label}, {each.kind.value}",
+            min_value=0.0,
+            value=None,
+            key=each.key,
+            bind="query-params",
+            help=each.column,
+        )
+        return [] if number is None else [str(number)]
+    counts = values_of(runs, each)
+    absent = counts.pop(UNKNOWN, 0)
+    unknown = f" ({UNKNOWN}: {absent} of {len(runs)} runs)" if absent else ""
+    return st.pills(
+        each.label + unknown,
+        sorted(counts),
+        selection_mode="multi",
+        key=each.key,
+        bind="query-params",
+        help=each.column,
+    )

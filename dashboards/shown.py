@@ -1,0 +1,51 @@
+"""What a page is given to show, and what the list of pages holds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard import BoardRun, BoardSource, Viewer
+from medhelm_spark.leaderboard.filters import Filters, filters_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The runs of one suite or release, to whoever looks.
+
+    `runs` pass `filters`, `all_runs` are those of the source. `reader` reads the lake, or of a
+    release what it froze. `coverage_floor` is the policy's.
+    """
+
+    reader: Reader
+    source: BoardSource
+    runs: tuple[BoardRun, ...]
+    all_runs: tuple[BoardRun, ...]
+    filters: Filters
+    coverage_floor: float
+    viewer: Viewer
+
+
+def address_of(shown: Shown) -> dict[str, list[str]]:
+    """The part of the address that all links keep: suite or release, and the filters in use."""
+    kept = {key: st.query_params.get_all(key) for key in shown.filters}
+    return {shown.source.kind.value: [shown.source.name], **kept}
+
+
+def nothing(shown: Shown) -> str:
+    """Why there is nothing to show."""
+    if not shown.all_runs:
+        return "This suite or release holds no runs."
+    if not shown.runs:
+        return f"The filters let no result pass: {filters_text(shown.filters)}."
+    return "These runs have no results yet: `medhelm-spark summarize` makes them."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page: its `name` in the picker and in the address, what it is for in three sentences."""
+
+    name: str
+    about: str
+    show: Callable[[Shown], None]
