@@ -89,9 +89,10 @@ bench-small: setup $(PARITY)/.installed $(INSPECT)/.installed ## Small runs besi
 	$(BIN)/python -m benchmarks.small --inspect $(INSPECT) --medhelm $(PARITY)
 answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
 	$(BIN)/python -m benchmarks.answer_corpus.report
-docs: setup ## Write docs/tables.md, docs/scenarios.md and docs/api.md from dataclasses, cards and docstrings
+docs: setup ## Write tables.md, scenarios.md, filters.md and api.md of docs from dataclasses, cards, docstrings
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
+	$(BIN)/python -m medhelm_spark.render.filter_page > docs/filters.md
 	$(BIN)/python -m medhelm_spark.api.describe > docs/api.md
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
 	$(BIN)/python docs/images/make.py

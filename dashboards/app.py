@@ -27,10 +27,11 @@ from medhelm_spark.leaderboard import (
     list_releases,
     list_suites,
     load_runs,
+    preferred,
     viewer_of,
 )
 from medhelm_spark.leaderboard import reader_of as frozen
-from medhelm_spark.leaderboard.filters import filters_text, passing
+from medhelm_spark.leaderboard.filters import STATUS, filters_text, passing
 from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
 from medhelm_spark.plugins import activate
 from medhelm_spark.render.report_file import APPROVED, NOT_APPROVED
@@ -81,9 +82,9 @@ def sources_of(location: str) -> list[BoardSource]:
 
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
-def runs_of(location: str, kind: str, name: str) -> tuple[BoardRun, ...]:
+def runs_of(location: str, source: BoardSource) -> tuple[BoardRun, ...]:
     """The runs of one suite or release."""
-    return load_runs(reader_of(location), BoardSource(kind=Kind(kind), name=name))
+    return load_runs(reader_of(location), source)
 
 
 def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
@@ -96,8 +97,7 @@ def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
         return choose(reader, params.get("suite"), params.get("release"))
     if args.suite or args.release:
         return choose(reader, args.suite, args.release)
-    approved = (source for source in sources_of(reader.location) if source.is_approved)
-    return next(approved, None) or choose(reader)
+    return preferred(sources_of(reader.location)) or choose(reader)
 
 
 def source_text(source: BoardSource) -> str:
@@ -121,7 +121,13 @@ def viewer() -> Viewer:
 
 def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     """The picker of suites and releases."""
-    sources, selected = sources_of(reader.location), source_of(reader, args)
+    selected = source_of(reader, args)
+    wanted = st.query_params.get_all(STATUS)
+    sources = [
+        source
+        for source in sources_of(reader.location)
+        if not wanted or source.standing in wanted or source == selected
+    ]
     names = [(source.kind, source.name) for source in sources]
     picked: BoardSource = st.selectbox(
         "Suite or release",
@@ -150,9 +156,9 @@ def main() -> None:
             "View", names, default=names[0], key="view", bind="query-params", required=True
         )
     title.html(heading(source_text(source)))
-    runs = runs_of(reader.location, source.kind.value, source.name)
+    runs = runs_of(reader.location, source)
     with filtering:
-        filters = panel(runs)
+        filters = panel(runs, {each.standing for each in sources_of(reader.location)})
     if source.banner:
         st.html(note(source.banner, "error"))
     st.html(note(APPROVED if source.is_approved else NOT_APPROVED, "warning"))

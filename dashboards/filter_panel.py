@@ -1,12 +1,13 @@
 """The filters of the page: a panel that every page has, kept by the address."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import streamlit as st
 
 from medhelm_spark.leaderboard import BoardRun
 from medhelm_spark.leaderboard.filters import (
     FILTERS,
+    STATUS,
     UNKNOWN,
     Filter,
     FilterKind,
@@ -17,12 +18,15 @@ from medhelm_spark.leaderboard.filters import (
 )
 
 
-def panel(runs: Sequence[BoardRun]) -> Filters:
-    """Offer the filters that these runs can have; returns those in use."""
+def panel(runs: Sequence[BoardRun], statuses: Collection[str]) -> Filters:
+    """Offer the filters that these runs can have; returns those in use.
+
+    `statuses` are those of all suites and releases, by which the picker goes.
+    """
     count = sum(bool(st.query_params.get_all(key)) for key in FILTERS)
     label = f"Filters ({count})" if count else "Filters"
     with st.popover(label, icon=":material/filter_list:", width="stretch"):
-        chosen = {each.key: _widget(each, runs) for each in offered(runs)}
+        chosen = {each.key: _widget(each, runs, statuses) for each in offered(runs)}
         st.caption(
             "Nothing chosen: all pass. A run whose value is unknown passes no filter in use. "
             "docs/filters.md says where each value is declared."
@@ -30,7 +34,7 @@ def panel(runs: Sequence[BoardRun]) -> Filters:
     return read_filters(chosen)
 
 
-def _widget(each: Filter, runs: Sequence[BoardRun]) -> Sequence[str]:
+def _widget(each: Filter, runs: Sequence[BoardRun], statuses: Collection[str]) -> Sequence[str]:
     """The texts that a filter is set to; empty where it is not in use."""
     if each.kind is not FilterKind.CHOICE:
         number = st.number_input(
@@ -47,7 +51,7 @@ def _widget(each: Filter, runs: Sequence[BoardRun]) -> Sequence[str]:
     unknown = f" ({UNKNOWN}: {absent} of {len(runs)} runs)" if absent else ""
     return st.pills(
         each.label + unknown,
-        sorted(counts),
+        sorted(statuses if each.key == STATUS else counts),
         selection_mode="multi",
         key=each.key,
         bind="query-params",

@@ -17,6 +17,8 @@ from medhelm_spark.leaderboard.runs import BoardRun
 
 UNKNOWN = "unknown"
 NO_JUDGE = "no judge"
+STATUS = "status"
+"""The key of the filter by release status, by which the picker of releases goes too."""
 
 Value = str | float | None
 """A run's value; None where the lake does not say it."""
@@ -111,6 +113,14 @@ _CARD = "`{}` of the scenario's card or of `benchmark.yaml`"
 FILTERS: Mapping[str, Filter] = {
     each.key: each
     for each in (
+        Filter(
+            key=STATUS,
+            label="Release status",
+            kind=FilterKind.CHOICE,
+            value=lambda run: run.standing or None,
+            column="release_changes.status",
+            declared="`medhelm-spark release submit`, `approve`, `publish` and `withdraw`",
+        ),
         Filter(
             key="access",
             label="Access level of the benchmark",

@@ -41,6 +41,10 @@ class BoardRun:
     another in its place (a release keeps what it pinned). `info` is None for a metric that this
     installation does not know. `changes` are the main metric's stats over perturbed copies, prompt
     variants and repeats. `is_reading_default`: nobody stated how its answers are read.
+    `is_jury_validated` is None where no jury judges or nobody said it, `scored_at` where the run
+    has no score. `not_on_record` is what `provenance` misses, `declared` what configuration files
+    say of the run's data and judges. `standing` is the status of the release that it was read from,
+    or says that a suite's numbers are working results.
     """
 
     run_spec: RunSpec
@@ -57,6 +61,7 @@ class BoardRun:
     scored_at: datetime | None = None
     not_on_record: tuple[str, ...] = ()
     declared: Mapping[str, str] = field(default_factory=dict)
+    standing: str = ""
 
 
 class _Ledger:
@@ -150,6 +155,7 @@ def load_runs(
                 scored_at=ledger.scored_at(row.run_spec_id),
                 not_on_record=not_on_record(row, cell, scenario, ledger.of_run(spec)),
                 declared=row.declared or {},
+                standing=source.standing,
             )
         )
     return tuple(runs)

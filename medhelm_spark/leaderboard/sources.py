@@ -12,6 +12,8 @@ from medhelm_spark.lake.release import HeldRelease, held_releases, members_of
 from medhelm_spark.lake.release_reader import release_reader
 from medhelm_spark.lake.tables import TABLES
 
+WORKING = "working results"
+"""What a suite is, where a release has a status."""
 _PUBLISH = "`medhelm-spark publish --suites SUITE --release NAME` makes one"
 """A suite that is not there is told of before: only of releases can a lake hold none here."""
 
@@ -34,6 +36,11 @@ class BoardSource:
     name: str
     status: str = ""
     reason: str = ""
+
+    @property
+    def standing(self) -> str:
+        """A release's status; of a suite WORKING."""
+        return self.status or WORKING
 
     @property
     def banner(self) -> str:
@@ -120,6 +127,11 @@ def choose(reader: Reader, suite: str | None = None, release: str | None = None)
     if suite and suite not in suites:
         raise _unknown(reader, Kind.SUITE, suite, suites)
     return BoardSource(kind=Kind.SUITE, name=suite or suites[0])
+
+
+def preferred(sources: Iterable[BoardSource]) -> BoardSource | None:
+    """What is shown where nobody names a suite or release: the newest approved release."""
+    return next((source for source in sources if source.is_approved), None)
 
 
 def _unknown(reader: Reader, kind: Kind, name: str, known: Iterable[str]) -> LakeError:

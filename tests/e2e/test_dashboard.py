@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -23,7 +24,17 @@ from medhelm_spark.domain.release import ReleaseStatus
 from tests.rewriting import rewritable
 from tests.servers import HOST, START_SECONDS, free_port, wait_healthy
 from tests.unit.leaderboard.changes import plant_changes
-from tests.unit.leaderboard.planted import ALPHA, BETA, GAMMA, HOSTILE, SOURCE_ID, plant
+from tests.unit.leaderboard.planted import (
+    ALPHA,
+    BETA,
+    GAMMA,
+    HOSTILE,
+    SOURCE_ID,
+    append,
+    planned,
+    plant,
+    run_spec,
+)
 from tests.unit.leaderboard.planted_releases import plant_change, plant_release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -193,6 +204,47 @@ class TestPage:
     ) -> None:
         test = opened(monkeypatch, lake, answers="1000")
         assert "The filters let no result pass: scored answers at least 1000." in test.info[0].value
+
+    @pytest.mark.parametrize("view", ["Leaderboard", "Compare", "Instances", "Robustness"])
+    def test_every_page_says_what_it_is_and_which_filters_are_in_use(
+        self, monkeypatch, lake, view
+    ) -> None:
+        test = opened(monkeypatch, lake, view=view, access="public", answers="4")
+        words = page_text(test)
+        assert "What am I looking at?" in words
+        line = "access level of the benchmark: public; scored answers at least 4"
+        assert f"Filters in use: {line}." in words
+        assert "MedCalc-Bench" not in words
+
+    def test_a_value_that_nobody_declared_is_unknown_and_passes_no_filter(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        spec = run_spec("delta-triage_choice", ALPHA, "triage_choice")
+        said = replace(planned(spec), locality="unknown", name="triage_choice:model=delta")
+        append(lake, "run_specs", [said], "p-unsaid")
+        test = opened(monkeypatch, lake)
+        (pills,) = (group for group in test.button_group if group.key == "locality")
+        assert "unknown: 1 of" in pills.label
+        assert "unknown" not in pills.options
+        pills.set_value(["local", "tenant", "external"]).run()
+        assert "triage_choice:model=delta" not in page_text(test)
+
+    def test_an_approved_release_is_what_a_visitor_sees_first(self, monkeypatch, tmp_path) -> None:
+        lake = plant(tmp_path)
+        manifest = plant_release(lake)
+        assert "Suite s1" in page_text(opened(monkeypatch, lake, suite=""))
+        for status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED):
+            plant_change(lake, status, manifest)
+        streamlit.cache_data.clear()
+        test = opened(monkeypatch, lake, suite="")
+        assert "Release R2 (approved)" in page_text(test)
+        test = opened(monkeypatch, lake, suite="", status="approved")
+        assert "release status: approved" in page_text(test)
+        (picker,) = (box for box in test.selectbox if box.key == "source")
+        assert picker.options == ["Release R2 (approved)"]
+        test = opened(monkeypatch, lake, status="approved")
+        assert "no result pass: release status: approved" in test.info[0].value
 
     def test_another_suite_or_release_is_picked_and_named_in_the_address(
         self, monkeypatch, lake
