@@ -147,7 +147,7 @@ def main() -> None:
     reader = reader_of(args.output_path)
     if args.plugins:
         check_listed(args.output_path, args.local_path)
-    title, views, picker, filtering = st.columns([1.7, 2.1, 1.5, 0.8], vertical_alignment="bottom")
+    title, views, picker = st.columns([1.7, 2.1, 1.5], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, args)
     names = [each.name for each in PAGES]
@@ -157,11 +157,10 @@ def main() -> None:
         )
     title.html(heading(source_text(source)))
     runs = runs_of(reader.location, source)
-    with filtering:
-        filters = panel(runs, {each.standing for each in sources_of(reader.location)})
     if source.banner:
         st.html(note(source.banner, "error"))
     st.html(note(APPROVED if source.is_approved else NOT_APPROVED, "warning"))
+    filters = panel(runs, {each.standing for each in sources_of(reader.location)})
     page = PAGES[names.index(view)]
     st.html(about(page.about))
     if filters:

@@ -1,12 +1,12 @@
 """The filters of the page: a panel that every page has, kept by the address."""
 
 from collections.abc import Collection, Sequence
+from itertools import cycle
 
 import streamlit as st
 
 from medhelm_spark.leaderboard import BoardRun
 from medhelm_spark.leaderboard.filters import (
-    FILTERS,
     STATUS,
     UNKNOWN,
     Filter,
@@ -17,16 +17,21 @@ from medhelm_spark.leaderboard.filters import (
     values_of,
 )
 
+COLUMNS = 4
+
 
 def panel(runs: Sequence[BoardRun], statuses: Collection[str]) -> Filters:
     """Offer the filters that these runs can have; returns those in use.
 
     `statuses` are those of all suites and releases, by which the picker goes.
     """
-    count = sum(bool(st.query_params.get_all(key)) for key in FILTERS)
-    label = f"Filters ({count})" if count else "Filters"
-    with st.popover(label, icon=":material/filter_list:", width="stretch"):
-        chosen = {each.key: _widget(each, runs, statuses) for each in offered(runs)}
+    # Not a popover: the key Tab does not lead into one.
+    with st.expander("Filters", icon=":material/filter_list:"):
+        columns = cycle(st.columns(COLUMNS))
+        chosen = {}
+        for each, column in zip(offered(runs), columns, strict=False):
+            with column:
+                chosen[each.key] = _widget(each, runs, statuses)
         st.caption(
             "Nothing chosen: all pass. A run whose value is unknown passes no filter in use. "
             "docs/filters.md says where each value is declared."

@@ -461,7 +461,10 @@ class TestBrowser:
         expect(board.get_by_role("row")).to_have_count(5)  # two header rows, three models
         expect(board.get_by_role("rowheader").first).to_contain_text(BETA)
         self.fits(tab)
-        tab.get_by_role("button", name="gated").click()
+        tab.get_by_text("Filters", exact=True).click()
+        for level in ("public", "private"):
+            tab.get_by_role("button", name=level, exact=True).click()
+        expect(tab.get_by_text("Filters in use: access level")).to_be_visible()
         expect(board.get_by_text("MedCalc-Bench")).to_have_count(0)
         expect(tab.get_by_text("1 of 3 benchmarks and 0 of 3 models are hidden")).to_be_visible()
         assert parse_qs(urlsplit(tab.url).query)["access"] == ["public", "private"]
@@ -488,12 +491,20 @@ class TestBrowser:
     def test_the_keyboard_reaches_filters_and_cells(self, tab: Page, address: str) -> None:
         tab.goto(address)
         expect(tab.get_by_role("region", name="Leaderboard")).to_be_visible()
+        assert {"Filters", "1.000"} <= self.focused(tab, 30)
+        tab.locator("summary", has_text="Filters").focus()
+        tab.keyboard.press("Enter")
         expect(tab.get_by_role("button", name="external")).to_be_visible()
+        assert {"public", "local"} <= self.focused(tab, 30)
+
+    @staticmethod
+    def focused(tab: Page, times: int) -> set[str]:
+        """The lines of all that has the focus, one after the other."""
         seen = set()
-        for _ in range(30):
+        for _ in range(times):
             tab.keyboard.press("Tab")
-            seen.add(tab.evaluate("document.activeElement.innerText.split('\\n')[0]"))
-        assert {"public", "local", "1.000"} <= seen
+            seen.update(tab.evaluate("document.activeElement.innerText").split("\n"))
+        return seen
 
     def test_an_address_cannot_make_the_page_fetch_a_picture(self, tab: Page, address: str) -> None:
         tab.goto(f"{address}?suite=![x](http://evil.test/a.png)<img src=//evil.test/b.png>")
