@@ -118,7 +118,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Release status",
             kind=FilterKind.CHOICE,
             value=lambda run: run.standing or None,
-            column="release_changes.status",
+            column="release_changes.to_status",
             declared="`medhelm-spark release submit`, `approve`, `publish` and `withdraw`",
         ),
         Filter(

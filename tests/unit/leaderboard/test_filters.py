@@ -16,6 +16,7 @@ from medhelm_spark.domain.declared import (
 )
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.tables import TABLES, columns
 from medhelm_spark.leaderboard import BoardRun, BoardSource, Kind, load_runs
 from medhelm_spark.leaderboard.filters import (
     FILTERS,
@@ -125,6 +126,13 @@ def test_what_is_no_filter_is_refused() -> None:
         read_filters({"answers": ["many"]})
     with pytest.raises(ConfigError, match="unknown never passes"):
         read_filters({"locality": ["unknown"]})
+
+
+@pytest.mark.parametrize("key", FILTERS)
+def test_a_filter_names_columns_that_the_lake_has(key: str) -> None:
+    for name in FILTERS[key].column.split(", "):
+        table, column, *_ = name.split(".")
+        assert column in columns(TABLES[table])
 
 
 def test_the_page_of_filters_is_fresh() -> None:
