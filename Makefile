@@ -89,8 +89,9 @@ bench-small: setup $(PARITY)/.installed $(INSPECT)/.installed ## Small runs besi
 	$(BIN)/python -m benchmarks.small --inspect $(INSPECT) --medhelm $(PARITY)
 answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
 	$(BIN)/python -m benchmarks.answer_corpus.report
-docs: setup ## Write docs/tables.md, docs/scenarios.md and docs/api.md from dataclasses, cards and docstrings
+docs: setup ## Write docs/tables.md, exports.md, scenarios.md and api.md from dataclasses, cards and docstrings
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
+	$(BIN)/python -m medhelm_spark.render.fields > docs/exports.md
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
 	$(BIN)/python -m medhelm_spark.api.describe > docs/api.md
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium

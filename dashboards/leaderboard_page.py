@@ -16,6 +16,7 @@ from arrangement import (
     pick_category,
     scenario_of,
 )
+from downloads import Exports, charts, offer
 from page_markup import LOCAL_VIEW, chip, note, text
 from shown import Shown, address_of, nothing
 
@@ -43,7 +44,9 @@ def show(shown: Shown) -> None:
     if not any(run.cell for run in shown.runs):
         st.info(nothing(shown))
         return
-    category_place, form_place = st.columns([1.2, 2], vertical_alignment="bottom")
+    category_place, form_place, download_place = st.columns(
+        [1.2, 2.4, 0.6], vertical_alignment="bottom"
+    )
     with category_place:
         category = pick_category(shown.runs)
     runs = of_category(shown.runs, category)
@@ -51,11 +54,16 @@ def show(shown: Shown) -> None:
     board = board_of(runs, left_out=left_out, coverage_floor=shown.coverage_floor)
     with form_place:
         form = pick_arrangement(board)
+    cut = "" if category == ALL else category
+    exports = Exports(shown=shown, board=board, runs=runs, category=cut)
+    with download_place:
+        offer(exports)
     whole = board_of(shown.all_runs, coverage_floor=shown.coverage_floor)
     if hidden := _hidden(whole, board, category):
         st.html(note(hidden))
     st.html(board_html(board, runs, address_of(shown), form))
     st.html(_notes(board, runs))
+    charts(board, shown.source.name)
 
 
 def _hidden(whole: Leaderboard, shown: Leaderboard, category: str) -> str:

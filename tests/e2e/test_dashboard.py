@@ -185,6 +185,22 @@ class TestPage:
         again = opened(monkeypatch, lake, category="Clinical Note Generation", sort="Triage choice")
         assert places(again) == [ALPHA]
 
+    def test_the_board_is_offered_in_every_format(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake)
+        assert not test.exception
+        labels = [button.proto.label for button in test.get("download_button")]
+        assert labels == ["CSV", "JSON", "Markdown", "Parquet", "HTML report"]
+
+    def test_charts_are_drawn_only_where_the_address_asks(self, monkeypatch, lake) -> None:
+        assert not opened(monkeypatch, lake).get("vega_lite_chart")
+        test = opened(monkeypatch, lake, charts="true")
+        assert not test.exception
+        assert "Clinical Decision Support: means with 95 % intervals" in page_text(test)
+        drawn = test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")
+        assert len(drawn) == 3  # two categories, and all benchmarks
+        labels = [button.proto.label for button in test.get("download_button")]
+        assert labels.count("SVG") == labels.count("PNG") == 3
+
     def test_a_release_says_where_it_stands_and_what_is_gone(self, monkeypatch, tmp_path) -> None:
         lake = plant(tmp_path)
         manifest = plant_release(lake)
