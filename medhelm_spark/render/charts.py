@@ -133,8 +133,8 @@ def heat_map(board: Leaderboard) -> Spec | None:
         width={"step": CELL_WIDTH},
         height={"step": ROW_HEIGHT + 2},
         encoding={
-            "x": {**x, "axis": {"labelAngle": -40, "orient": "top"}},
-            "y": y,
+            "x": {**x, "axis": {"labelAngle": -40, "orient": "top", "grid": False}},
+            "y": {**y, "axis": {"grid": False}},
         },
         layer=[
             {"mark": "rect", "encoding": {"color": colour}},
