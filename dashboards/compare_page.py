@@ -23,6 +23,7 @@ from medhelm_spark.leaderboard import (
     paired,
     with_all,
 )
+from medhelm_spark.leaderboard.filters import filters_text
 from medhelm_spark.render import comparison
 from medhelm_spark.statistics.pairs import BoardPair, Decision, regressions_first
 
@@ -60,7 +61,12 @@ def show(shown: Shown) -> None:
         st.html(f'<div class="ms-notes">{lines}</div>')
         st.download_button(
             "Download as CSV",
-            lambda: comparison.render(pairs, "csv"),
+            lambda: comparison.render(
+                pairs,
+                "csv",
+                banner=shown.source.banner,
+                filters=filters_text(shown.filters),
+            ),
             file_name="comparison.csv",
             mime="text/csv",
         )

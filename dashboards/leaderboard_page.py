@@ -6,11 +6,22 @@ from urllib.parse import urlencode
 
 import heat
 import streamlit as st
+from arrangement import (
+    ALL,
+    BY_RANK,
+    Arrangement,
+    arranged,
+    of_category,
+    pick_arrangement,
+    pick_category,
+    scenario_of,
+)
+from downloads import Exports, charts, offer
 from page_markup import LOCAL_VIEW, chip, note, text
 from shown import Shown, address_of, nothing
 
 from medhelm_spark.leaderboard import BoardRun, board_of, left_out_of
-from medhelm_spark.render.board import counts, remarks
+from medhelm_spark.render.board import BELOW_FLOOR, counts, remarks
 from medhelm_spark.render.charts import share_of_scale
 from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
@@ -18,7 +29,8 @@ from medhelm_spark.statistics.cell import BoardCell
 
 CellKey = tuple[str, str, str, str]
 """Deployment, scenario, metric and split of a cell."""
-
+RATE = 'Win rate<span class="ms-metric">mean over benchmarks</span>'
+TIER = 'Tier<span class="ms-metric">possible ranks</span>'
 
 ABOUT = (
     "Each row is a model, each column a benchmark with its main metric. Models of one tier cannot "
@@ -29,24 +41,40 @@ ABOUT = (
 
 def show(shown: Shown) -> None:
     """The board of the runs that pass the filters."""
-    left_out = left_out_of(shown.reader, shown.source)
-    board = board_of(shown.runs, left_out=left_out, coverage_floor=shown.coverage_floor)
-    if not board.rows:
+    if not any(run.cell for run in shown.runs):
         st.info(nothing(shown))
         return
-    if hidden := _hidden(board_of(shown.all_runs, coverage_floor=shown.coverage_floor), board):
+    category_place, form_place, download_place = st.columns(
+        [1.2, 2.4, 0.6], vertical_alignment="bottom"
+    )
+    with category_place:
+        category = pick_category(shown.runs)
+    runs = of_category(shown.runs, category)
+    left_out = left_out_of(shown.reader, shown.source)
+    board = board_of(runs, left_out=left_out, coverage_floor=shown.coverage_floor)
+    with form_place:
+        form = pick_arrangement(board)
+    cut = "" if category == ALL else category
+    exports = Exports(shown=shown, board=board, runs=runs, category=cut)
+    with download_place:
+        offer(exports)
+    whole = board_of(shown.all_runs, coverage_floor=shown.coverage_floor)
+    if hidden := _hidden(whole, board, category):
         st.html(note(hidden))
-    st.html(board_html(board, shown.runs, address_of(shown)))
-    st.html(_notes(board, shown.runs))
+    st.html(board_html(board, runs, address_of(shown), form))
+    st.html(_notes(board, runs))
+    charts(board, shown.source.name)
 
 
-def _hidden(whole: Leaderboard, shown: Leaderboard) -> str:
+def _hidden(whole: Leaderboard, shown: Leaderboard, category: str) -> str:
+    """What filters and category take away; empty where they take nothing."""
     columns = len(whole.columns) - len(shown.columns)
     rows = len(whole.rows) - len(shown.rows)
     if not columns and not rows:
         return ""
+    lead = "Filtered" if category == ALL else f"Category {category} alone"
     return (
-        f"Filtered: {columns} of {len(whole.columns)} benchmarks and {rows} of {len(whole.rows)} "
+        f"{lead}: {columns} of {len(whole.columns)} benchmarks and {rows} of {len(whole.rows)} "
         "models are hidden. Win rates and order are computed again over what is shown."
     )
 
@@ -54,27 +82,60 @@ def _hidden(whole: Leaderboard, shown: Leaderboard) -> str:
 def _cell_key(run: BoardRun) -> CellKey:
     """The cell of a run, or the one that it will have once it has a value."""
     spec = run.run_spec
-    scenario = run.cell.scenario_name if run.cell else spec.scenario_name
-    return (spec.model_deployment, scenario, spec.main_metric, spec.main_split)
+    return (spec.model_deployment, scenario_of(run), spec.main_metric, spec.main_split)
 
 
 def board_html(
-    board: Leaderboard, runs: Sequence[BoardRun], address: Mapping[str, Sequence[str]]
+    board: Leaderboard,
+    runs: Sequence[BoardRun],
+    address: Mapping[str, Sequence[str]],
+    form: Arrangement,
 ) -> str:
     """The table. `runs` are those behind it; a cell links to the answers of its run."""
     by_id = {run.run_spec.run_spec_id: run for run in runs}
-    has_tiers = any(row.standing for row in board.rows)
     without_cell = {_cell_key(run): run for run in runs if not run.cell}
-    body = "".join(
-        f"<tr{_unranked(row)}>{_row_head(row)}{_tier(row) if has_tiers else ''}{_rate(row)}"
-        f"{''.join(_cells(board, row, by_id, without_cell, address))}</tr>"
+    board = arranged(board, form.sort)
+    grid = [
+        list(_cells(board, row, by_id, without_cell, address, is_compact=form.is_compact))
         for row in board.rows
-    )
+    ]
+    head, body = (_benchmarks_as_rows if form.is_transposed else _models_as_rows)(board, grid)
+    by_rank = " ms-by-rank" if form.sort == BY_RANK else ""
     return (
-        '<div class="ms-scroll" tabindex="0" role="region" aria-label="Leaderboard">'
-        f'<table class="ms-board"><thead>{_head(board, has_tiers=has_tiers)}</thead>'
+        '<div class="ms-scroll ms-tall" tabindex="0" role="region" aria-label="Leaderboard">'
+        f'<table class="ms-board{by_rank}"><thead>{head}</thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _has_tiers(board: Leaderboard) -> bool:
+    return any(row.standing for row in board.rows)
+
+
+def _models_as_rows(board: Leaderboard, grid: Sequence[Sequence[str]]) -> tuple[str, str]:
+    """Header and body; `grid` are the cells of each row of the board."""
+    has_tiers = _has_tiers(board)
+    body = "".join(
+        f"<tr{_unranked(row)}>{_row_head(row, 'row')}{_tier(row) if has_tiers else ''}{_rate(row)}"
+        f"{''.join(cells)}</tr>"
+        for row, cells in zip(board.rows, grid, strict=True)
+    )
+    return _head(board, has_tiers=has_tiers), body
+
+
+def _benchmarks_as_rows(board: Leaderboard, grid: Sequence[Sequence[str]]) -> tuple[str, str]:
+    """The same turned: a model is a column, and a category a row above its benchmarks."""
+    heads = "".join(_row_head(row, "col") for row in board.rows)
+    lines = [f'<tr><th scope="row">{RATE}</th>{"".join(map(_rate, board.rows))}</tr>']
+    if _has_tiers(board):
+        lines.insert(0, f'<tr><th scope="row">{TIER}</th>{"".join(map(_tier, board.rows))}</tr>')
+    empty = f'<td colspan="{len(board.rows)}"></td>'
+    columns = zip(board.columns, zip(*grid, strict=True), strict=True)
+    for name, group in groupby(columns, key=lambda each: each[0].category):
+        title = text(name or "Other")
+        lines.append(f'<tr class="ms-groups"><th scope="rowgroup">{title}</th>{empty}</tr>')
+        lines += [f"<tr>{_column_head(each, 'row')}{''.join(cells)}</tr>" for each, cells in group]
+    return f'<tr><th scope="col">Benchmark</th>{heads}</tr>', "".join(lines)
 
 
 def _unranked(row: BoardRow) -> str:
@@ -86,31 +147,29 @@ def _head(board: Leaderboard, *, has_tiers: bool) -> str:
         f'<th scope="colgroup" colspan="{len(list(columns))}">{text(name or "Other")}</th>'
         for name, columns in groupby(board.columns, key=lambda column: column.category)
     )
-    names = "".join(map(_column_head, board.columns))
-    rate = 'Win rate<span class="ms-metric">mean over benchmarks</span>'
-    tier = 'Tier<span class="ms-metric">possible ranks</span>'
-    heads = ["Model", *([tier] if has_tiers else []), rate]
+    names = "".join(_column_head(column, "col") for column in board.columns)
+    heads = ["Model", *([TIER] if has_tiers else []), RATE]
     first = "".join(f'<th scope="col">{head}</th>' for head in heads)
     empty = "<th></th>" * len(heads)
     return f'<tr class="ms-groups">{empty}{groups}</tr><tr>{first}{names}</tr>'
 
 
-def _column_head(column: BoardColumn) -> str:
+def _column_head(column: BoardColumn, scope: str) -> str:
     direction = ", lower is better" if column.lower_is_better else ""
     margin = "" if column.margin is None else f", margin {column.margin}"
     primary = " " + chip(f"primary endpoint{margin}", "primary") if column.is_primary else ""
     return (
-        f'<th scope="col">{text(column.display_name)}'
+        f'<th scope="{scope}">{text(column.display_name)}'
         f'<span class="ms-metric">{text(column.main_metric)}{direction}</span>'
         f"{chip(column.access_level)}{primary}</th>"
     )
 
 
-def _row_head(row: BoardRow) -> str:
+def _row_head(row: BoardRow, scope: str) -> str:
     """Rank, name and locality; no rank without a win rate."""
     rank = "" if row.rank is None else str(row.rank)
     return (
-        f'<th scope="row"><span class="ms-rank">{rank}</span>{text(row.name)}'
+        f'<th scope="{scope}"><span class="ms-rank">{rank}</span>{text(row.name)}'
         f"{chip(row.locality, 'place')}</th>"
     )
 
@@ -136,10 +195,13 @@ def _cells(
     by_id: Mapping[str, BoardRun],
     without_cell: Mapping[CellKey, BoardRun],
     address: Mapping[str, Sequence[str]],
+    *,
+    is_compact: bool,
 ) -> Iterator[str]:
     for column, cell in zip(board.columns, row.cells, strict=True):
         if cell:
-            yield _cell(cell, by_id[cell.run_spec_ids[0]], address)
+            numbers = _short(cell) if is_compact else _numbers(cell)
+            yield _cell(cell, numbers, by_id[cell.run_spec_ids[0]], address)
         else:
             key = (row.model_deployment, column.scenario_name, column.main_metric, column.split)
             yield _missing(None if row.variant else without_cell.get(key))
@@ -152,22 +214,35 @@ def _missing(run: BoardRun | None) -> str:
     return f'<td class="ms-missing">{reason}</td>'
 
 
-def _cell(cell: BoardCell, run: BoardRun, address: Mapping[str, Sequence[str]]) -> str:
+def _cell(
+    cell: BoardCell, numbers: str, run: BoardRun, address: Mapping[str, Sequence[str]]
+) -> str:
     share = share_of_scale(cell)
     style = "" if share is None else f' style="background:{heat.css(heat.colour(share))}"'
     query = urlencode({**address, "view": "Instances", "run": run.run_spec.run_spec_id}, doseq=True)
     return (
         f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'
-        f"{_numbers(cell)}</a></td>"
+        f"{numbers}</a></td>"
     )
+
+
+def _mean(cell: BoardCell) -> str:
+    """The mean, marked where a demo judge scored it."""
+    mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
+    mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}"
+    return f"<b>{mean}{mark}</b>"
 
 
 def _numbers(cell: BoardCell) -> str:
     """As the command line writes a cell: mean, interval, counts and remarks, a line each."""
-    mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
-    mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}"
     lines = [interval_text(cell.ci_low, cell.ci_high).strip(), *counts(cell), *remarks(cell)]
-    return f"<b>{mean}{mark}</b>{''.join(f'<span>{text(line)}</span>' for line in lines if line)}"
+    return _mean(cell) + "".join(f"<span>{text(line)}</span>" for line in lines if line)
+
+
+def _short(cell: BoardCell) -> str:
+    """The mean alone, and in two words why no rank counts it."""
+    why = "not comparable" if cell.differs else BELOW_FLOOR if cell.is_below_floor else ""
+    return _mean(cell) + (f"<span>{why}</span>" if why else "")
 
 
 def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:

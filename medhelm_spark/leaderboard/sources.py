@@ -86,6 +86,14 @@ def reader_of(reader: Reader, source: BoardSource) -> Reader:
     return release_reader(reader, members_of(reader, source.name))
 
 
+def manifest_of(reader: Reader, source: BoardSource) -> str:
+    """The manifest hash of a release; empty for a suite."""
+    if source.kind is Kind.SUITE:
+        return ""
+    members = members_of(reader, source.name)
+    return ", ".join(sorted({member.manifest_hash for member in members}))
+
+
 def release_of(reader: Reader, name: str) -> HeldRelease:
     """The release of this name.
 

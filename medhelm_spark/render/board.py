@@ -42,6 +42,19 @@ _COMPUTED = (
     "comparability",
     "parts",
 )
+CELL_FIELDS = (MEAN_WIN_RATE, *_CELL_FIELDS, *_COMPUTED)
+"""The fields of a cell's record."""
+MODEL_FIELDS = (
+    "model_deployment",
+    "model",
+    "variant",
+    MEAN_WIN_RATE,
+    MEDHELM_MEAN_WIN_RATE,
+    "rank",
+    *(field.name for field in fields(Standing)),
+    "lacks",
+)
+"""The fields of a model in JSON."""
 
 
 def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
@@ -49,10 +62,10 @@ def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
     return formatted(board_report(board, banner), output_format)
 
 
-def board_report(board: Leaderboard, banner: str = "") -> Report:
+def board_report(board: Leaderboard, banner: str = "", filters: str = "") -> Report:
     """The board and its paired differences; in CSV the field `record` tells the two apart."""
     cells, pairs = _cell_records(board), [comparison.record(pair) for pair in board.pairs]
-    names = dict.fromkeys(["record", MEAN_WIN_RATE, *_CELL_FIELDS, *_COMPUTED, *comparison.FIELDS])
+    names = dict.fromkeys(["record", *CELL_FIELDS, *comparison.FIELDS])
     return Report(
         tables=[_grid(board), *([_pairs_table(board)] if board.pairs else [])],
         content={
@@ -68,6 +81,7 @@ def board_report(board: Leaderboard, banner: str = "") -> Report:
         ],
         if_empty="" if board.rows else _if_empty(board.notes),
         banner=banner,
+        filters=filters,
     )
 
 

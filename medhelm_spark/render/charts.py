@@ -20,6 +20,7 @@ ROW_HEIGHT = 17
 PLOT_WIDTH = 250
 PLOTS_IN_A_ROW = 3
 CELL_WIDTH = 46
+PNG_SCALE = 2
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # a name; nothing is fetched
 _CONFIG = {
     "font": "sans-serif",
@@ -132,8 +133,8 @@ def heat_map(board: Leaderboard) -> Spec | None:
         width={"step": CELL_WIDTH},
         height={"step": ROW_HEIGHT + 2},
         encoding={
-            "x": {**x, "axis": {"labelAngle": -40, "orient": "top"}},
-            "y": y,
+            "x": {**x, "axis": {"labelAngle": -40, "orient": "top", "grid": False}},
+            "y": {**y, "axis": {"grid": False}},
         },
         layer=[
             {"mark": "rect", "encoding": {"color": colour}},
@@ -182,11 +183,25 @@ def svg(spec: Spec) -> str:
     Raises:
         SetupError: the package `vl-convert-python` is missing.
     """
+    drawn: str = _drawer().vegalite_to_svg(spec)
+    return drawn
+
+
+def png(spec: Spec) -> bytes:
+    """The chart as PNG, drawn in this process.
+
+    Raises:
+        SetupError: the package `vl-convert-python` is missing.
+    """
+    drawn: bytes = _drawer().vegalite_to_png(spec, scale=PNG_SCALE)
+    return drawn
+
+
+def _drawer() -> Any:
     try:
         import vl_convert
     except ImportError as error:
         raise SetupError(
             "charts are drawn by the package vl-convert-python: pip install 'medhelm-spark[local]'."
         ) from error
-    drawn: str = vl_convert.vegalite_to_svg(spec)
-    return drawn
+    return vl_convert

@@ -30,12 +30,14 @@ FIELDS = (*_PAIR_FIELDS, *_DIFFERENCE_FIELDS, *_COMPUTED)
 """The fields of `record`."""
 
 
-def render(pairs: Sequence[BoardPair], output_format: str) -> str:
+def render(
+    pairs: Sequence[BoardPair], output_format: str, *, banner: str = "", filters: str = ""
+) -> str:
     """The comparison in one of `report.FORMATS`, with a newline at its end."""
-    return formatted(comparison_report(pairs), output_format)
+    return formatted(comparison_report(pairs, banner, filters), output_format)
 
 
-def comparison_report(pairs: Sequence[BoardPair]) -> Report:
+def comparison_report(pairs: Sequence[BoardPair], banner: str = "", filters: str = "") -> Report:
     """The pairs in the order given, and every number as data."""
     records = [record(pair) for pair in pairs]
     return Report(
@@ -44,6 +46,8 @@ def comparison_report(pairs: Sequence[BoardPair]) -> Report:
         fields=FIELDS,
         records=records,
         if_empty="" if pairs else EMPTY,
+        banner=banner,
+        filters=filters,
     )
 
 

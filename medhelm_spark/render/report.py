@@ -22,6 +22,7 @@ class Report:
     `content` is the JSON document; `records`, with their `fields` in order, are the lines of CSV.
     `if_empty` is shown instead of the tables, in text and HTML, where there is nothing to show.
     `banner` is what nobody may miss: it stands first in every format, in CSV as a first field.
+    `filters`, where some are in use, say what was left out, and stand after it.
     """
 
     tables: Sequence[Table]
@@ -30,48 +31,61 @@ class Report:
     records: Sequence[Record]
     if_empty: str = ""
     banner: str = ""
+    filters: str = ""
+
+    @property
+    def said(self) -> dict[str, str]:
+        """Banner and filters as data, where there are any."""
+        both = {"banner": self.banner, "filters": self.filters}
+        return {name: value for name, value in both.items() if value}
+
+    @property
+    def said_lines(self) -> list[str]:
+        """Banner and filters as lines above the tables, where there are any."""
+        filters = f"Filters in use: {self.filters}." if self.filters else ""
+        return [line for line in (self.banner, filters) if line]
 
 
 def _as_text(report: Report) -> str:
     parts = [report.if_empty] if report.if_empty else map(text_table, report.tables)
-    return "\n\n".join(part for part in (report.banner, *parts) if part)
+    return "\n\n".join(part for part in (*report.said_lines, *parts) if part)
 
 
 def _as_markdown(report: Report) -> str:
-    parts = (markdown_text(report.banner), *map(markdown_table, report.tables))
+    parts = (*map(markdown_text, report.said_lines), *map(markdown_table, report.tables))
     return "\n\n".join(part for part in parts if part)
 
 
 def _as_html(report: Report) -> str:
-    banner = [f"<p><strong>{html.escape(report.banner)}</strong></p>"] if report.banner else []
+    said = [f"<p><strong>{html.escape(line)}</strong></p>" for line in report.said_lines]
     if report.if_empty:
-        return "\n".join([*banner, f"<p>{html.escape(report.if_empty)}</p>"])
+        return "\n".join([*said, f"<p>{html.escape(report.if_empty)}</p>"])
     tables = (
         html_table(table.labels, table.rows, table.notes, title=table.title)
         for table in report.tables
     )
-    return "\n".join([*banner, *tables])
+    return "\n".join([*said, *tables])
 
 
 def _as_json(report: Report) -> str:
-    content = {"banner": report.banner, **report.content} if report.banner else report.content
+    content = {**report.said, **report.content}
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _as_csv(report: Report) -> str:
-    lines, banner = io.StringIO(), {"banner": report.banner} if report.banner else {}
-    writer = csv.DictWriter(lines, [*banner, *report.fields], lineterminator="\n")
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, [*report.said, *report.fields], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_flat({**banner, **record}) for record in report.records)
+    for record in report.records:
+        cells = _flat({**report.said, **record}).items()
+        writer.writerow({name: unformulated(value) for name, value in cells})
     return lines.getvalue().removesuffix("\n")
 
 
 def _flat(record: Record) -> dict[str, object]:
-    """A record for CSV: lists and mappings are JSON text there."""
+    """A record for CSV and Parquet: lists and mappings are JSON text there."""
     return {
-        name: json.dumps(value, sort_keys=True)
-        if isinstance(value, dict | list)
-        else unformulated(value)
+        name: json.dumps(value, sort_keys=True) if isinstance(value, dict | list | tuple) else value
         for name, value in record.items()
     }
 
@@ -115,3 +129,22 @@ def formatted(report: Report, output_format: str) -> str:
     if output_format not in FORMATS:
         raise UnknownNameError("board format", output_format, FORMATS)
     return FORMATS[output_format](report) + "\n"
+
+
+def parquet(report: Report, kinds: Mapping[str, type]) -> bytes:
+    """The records as one Parquet file; banner and filters are the file's metadata.
+
+    `kinds` names the Python type of each field, so that a column has the same type in every file,
+    whether or not it has values.
+    """
+    import pyarrow as pa  # not at the top: no other format needs it
+    from pyarrow import parquet as files
+
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema(
+        [pa.field(name, types.get(kinds[name], pa.string())) for name in report.fields],
+        metadata=report.said,
+    )
+    file = io.BytesIO()
+    files.write_table(pa.Table.from_pylist(list(map(_flat, report.records)), schema), file)
+    return file.getvalue()

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.leaderboard import BoardRun, BoardSource
 from medhelm_spark.render import comparison
 from medhelm_spark.render.board import counts, remarks, standing_text
 from medhelm_spark.render.charts import category_of, dot_plots, heat_map, svg
@@ -69,6 +71,33 @@ class ReportFacts:
     title: str
     warning: str
     lines: Sequence[tuple[str, str]]
+
+
+def facts_of(
+    source: BoardSource,
+    board: Leaderboard,
+    runs: Iterable[BoardRun],
+    *,
+    coverage_floor: float,
+    manifest: str = "",
+    filters: str = "",
+) -> ReportFacts:
+    """What a report of this board says of itself. `runs` are those behind it."""
+    made = [run.cell.made_at for run in runs if run.cell and run.cell.made_at]
+    lines = {
+        source.kind.value.capitalize(): source.name,
+        "Status": source.status,
+        "Manifest": manifest,
+        "Filters": filters,
+        "Numbers made": f"{max(made):%Y-%m-%d %H:%M} UTC" if made else "",
+        "Size": f"{counted(len(board.rows), 'row')}, {counted(len(board.columns), 'benchmark')}",
+        "Coverage floor": f"{100 * coverage_floor:g} % of answers scored",
+    }
+    return ReportFacts(
+        title=f"Medical leaderboard: {source.kind.value} {source.name}",
+        warning=source.banner or (APPROVED if source.is_approved else NOT_APPROVED),
+        lines=[(name, value) for name, value in lines.items() if value],
+    )
 
 
 def report_file(

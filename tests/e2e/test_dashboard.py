@@ -87,6 +87,18 @@ def board_words(test: AppTest) -> list[str]:
     return page_text(test).split()
 
 
+def board(test: AppTest) -> str:
+    """The markup of the board."""
+    assert not test.exception
+    (found,) = (p.proto.body for p in test.html if 'aria-label="Leaderboard"' in p.proto.body)
+    return str(found)
+
+
+def places(test: AppTest) -> list[str]:
+    """The models in the order of the rows."""
+    return re.findall(r'<th scope="row"><span class="ms-rank">\d*</span>([^<]*)', board(test))
+
+
 class TestPage:
     """The page's logic, without a browser."""
 
@@ -121,6 +133,84 @@ class TestPage:
         assert "Within margin" in " ".join(board_words(test))
         test.toggle(key="regressions").set_value(True).run()
         assert f"On no benchmark is {ALPHA} shown to be worse." in " ".join(board_words(test))
+
+    def test_the_board_is_sorted_by_name_or_by_a_benchmark_as_the_address_says(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake, sort="MedCalc-Bench")
+        # The mean under the floor comes after the one that counts, what is missing last.
+        assert places(test) == [BETA, ALPHA, GAMMA]
+        assert test.selectbox(key="sort").value == "MedCalc-Bench"
+        test.selectbox(key="sort").select("Model").run()
+        assert places(test) == [ALPHA, BETA, GAMMA]
+        test.selectbox(key="sort").select("Discharge note").run()
+        assert places(test)[0] == ALPHA
+
+    def test_benchmarks_as_rows_have_the_same_cells(self, monkeypatch, lake) -> None:
+        plain = opened(monkeypatch, lake)
+        turned = opened(monkeypatch, lake, transpose="true")
+        assert turned.toggle(key="transpose").value
+        cells = re.compile(r"<td[^>]*>.*?</td>")
+        found = [
+            sorted(filter(re.compile("<a|missing").search, cells.findall(board(each))))
+            for each in (plain, turned)
+        ]
+        assert found[0] == found[1]
+        assert len(found[0]) == 9
+        heads = re.findall(r'<th scope="(?:row|rowgroup)">([^<]*)', board(turned))
+        assert heads == [
+            "Win rate",
+            "Clinical Decision Support",
+            "MedCalc-Bench",
+            "Triage choice",
+            "Clinical Note Generation",
+            "Discharge note",
+        ]
+
+    def test_means_only_still_say_why_a_mean_is_missing_or_counts_nowhere(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake, compact="true", transpose="true")
+        words = " ".join(unescape(re.sub(r"<[^>]*>", " ", board(test))).split())
+        assert "n=" not in words
+        assert "[0." not in words
+        assert "0.500 under the floor" in words
+        assert "not scored yet" in words
+        assert "not run" in words
+        assert "3.250 *" in words
+
+    def test_a_category_keeps_its_columns_and_the_board_is_computed_again(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake)
+        names = ["All", "Clinical Decision Support", "Clinical Note Generation"]
+        assert test.selectbox(key="category").options == names
+        test.selectbox(key="category").select("Clinical Decision Support").run()
+        words = " ".join(board_words(test))
+        assert (
+            "Category Clinical Decision Support alone: 1 of 3 benchmarks and 0 of 3 models are "
+            "hidden. Win rates and order are computed again" in words
+        )
+        assert "Discharge note" not in board(test)
+        assert "not scored yet" in board(test)
+        again = opened(monkeypatch, lake, category="Clinical Note Generation", sort="Triage choice")
+        assert places(again) == [ALPHA]
+
+    def test_the_board_is_offered_in_every_format(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake)
+        assert not test.exception
+        labels = [button.proto.label for button in test.get("download_button")]
+        assert labels == ["CSV", "JSON", "Markdown", "Parquet", "HTML report"]
+
+    def test_charts_are_drawn_only_where_the_address_asks(self, monkeypatch, lake) -> None:
+        assert not opened(monkeypatch, lake).get("vega_lite_chart")
+        test = opened(monkeypatch, lake, charts="true")
+        assert not test.exception
+        assert "Clinical Decision Support: means with 95 % intervals" in page_text(test)
+        drawn = test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")
+        assert len(drawn) == 3  # two categories, and all benchmarks
+        labels = [button.proto.label for button in test.get("download_button")]
+        assert labels.count("SVG") == labels.count("PNG") == 3
 
     def test_a_release_says_where_it_stands_and_what_is_gone(self, monkeypatch, tmp_path) -> None:
         lake = plant(tmp_path)

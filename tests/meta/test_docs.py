@@ -23,6 +23,7 @@ from medhelm_spark.domain.stages import STAGES
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.describe import tables_markdown
 from medhelm_spark.lake.tables import TABLES, columns
+from medhelm_spark.render import fields
 from medhelm_spark.stages.decide import ALLOWING
 from tests.meta.tree import PACKAGE, ROOT, checkout_files, shown
 
@@ -45,6 +46,11 @@ def test_the_page_of_tables_names_every_table_column_and_nested_type() -> None:
     assert "| `logprob` | number, or None |" in page
     linked = set(re.findall(r"\]\(#(\w+)\)", page))
     assert linked <= {title.lower() for title in re.findall(r"^##+ (\w+)$", page, re.MULTILINE)}
+
+
+def test_the_page_of_exports_is_fresh() -> None:
+    page = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
+    assert page == fields.page(), "run `make docs`"
 
 
 def test_the_page_of_the_api_is_fresh() -> None:

@@ -1,0 +1,122 @@
+"""What is taken away from the leaderboard: the board as files, and its charts."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import streamlit as st
+from page_markup import text
+from shown import Shown
+
+from medhelm_spark.leaderboard import BoardRun, manifest_of, paired
+from medhelm_spark.leaderboard.filters import filters_text
+from medhelm_spark.render.board import board_report
+from medhelm_spark.render.charts import Spec, dot_plots, heat_map, png, svg
+from medhelm_spark.render.fields import FIELD_KINDS
+from medhelm_spark.render.report import Report, formatted, parquet
+from medhelm_spark.render.report_file import facts_of, report_file
+from medhelm_spark.statistics.board import Leaderboard
+
+FORMATS = {
+    "CSV": ("csv", "text/csv"),
+    "JSON": ("json", "application/json"),
+    "Markdown": ("md", "text/markdown"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exports:
+    """The files of a board; `category` is what it was cut to, empty for all of it.
+
+    Each is made only when somebody asks for it: paired differences and charts take their time.
+    """
+
+    shown: Shown
+    board: Leaderboard
+    runs: tuple[BoardRun, ...]
+    category: str = ""
+
+    @property
+    def filters(self) -> str:
+        """All that took runs away, as one line."""
+        category = f"category: {self.category}" if self.category else ""
+        return "; ".join(filter(None, (filters_text(self.shown.filters), category)))
+
+    @cached_property
+    def whole(self) -> Leaderboard:
+        """The board with its paired differences, as the command line has it."""
+        pairs = paired(self.shown.reader, self.runs, self.board.rows)
+        return replace(self.board, pairs=pairs)
+
+    @property
+    def report(self) -> Report:
+        """What all formats of data are made of."""
+        return board_report(self.whole, self.shown.source.banner, self.filters)
+
+    def text(self, output_format: str) -> str:
+        return formatted(self.report, output_format)
+
+    def parquet(self) -> bytes:
+        return parquet(self.report, FIELD_KINDS)
+
+    def html(self) -> str:
+        """The report to keep beside a decision."""
+        source = self.shown.source
+        facts = facts_of(
+            source,
+            self.whole,
+            self.runs,
+            coverage_floor=self.shown.coverage_floor,
+            manifest=manifest_of(self.shown.reader, source),
+            filters=self.filters,
+        )
+        return report_file(self.whole, facts)
+
+
+def offer(exports: Exports) -> None:
+    """The popover of files."""
+    name = f"{exports.shown.source.name}-leaderboard"
+    with st.popover("Download", icon=":material/download:", width="stretch"):
+        for label, (ending, mime) in FORMATS.items():
+            _button(label, partial(exports.text, ending), f"{name}.{ending}", mime)
+        _button("Parquet", exports.parquet, f"{name}.parquet", "application/vnd.apache.parquet")
+        _button("HTML report", exports.html, f"{name}.html", "text/html")
+
+
+def _button(label: str, data: Callable[[], str | bytes], file_name: str, mime: str) -> None:
+    # Nothing changes on the page by it, so that the page is not run again.
+    st.download_button(label, data, file_name, mime, on_click="ignore", width="stretch")
+
+
+def charts(board: Leaderboard, name: str) -> None:
+    """The charts, drawn where the address asks for them, with a file of each."""
+    with st.expander("Charts", expanded="charts" in st.query_params):
+        if not st.toggle("Draw the charts", key="charts", bind="query-params"):
+            return
+        for category, spec in dot_plots(board):
+            _chart(f"{category}: means with 95 % intervals", spec, f"{name}-{_slug(category)}")
+        if heat := heat_map(board):
+            title = "Models against benchmarks; darker is nearer to the best"
+            _chart(title, heat, f"{name}-all-benchmarks")
+
+
+def _chart(title: str, spec: Spec, name: str) -> None:
+    st.html(f'<h3 class="ms-lead">{text(title)}</h3>')
+    st.vega_lite_chart(spec=spec, theme=None, width="content")
+    with st.container(horizontal=True):
+        for label, draw, mime in (("SVG", svg, "image/svg+xml"), ("PNG", png, "image/png")):
+            ending = label.lower()
+            st.download_button(
+                label,
+                partial(draw, spec),
+                f"{name}.{ending}",
+                mime,
+                key=f"{name}.{ending}",
+                on_click="ignore",
+            )
+
+
+def _slug(title: str) -> str:
+    """A title as part of a file's name."""
+    return re.sub(r"\W+", "-", title.lower()).strip("-")

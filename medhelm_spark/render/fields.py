@@ -1,0 +1,182 @@
+"""What the fields of a board's and a comparison's records mean; `docs/exports.md` is their page.
+
+`python -m medhelm_spark.render.fields > docs/exports.md`, which is part of `make docs`.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.stats import IntervalMethod
+from medhelm_spark.render import comparison
+from medhelm_spark.render.board import CELL_FIELDS, MODEL_FIELDS
+from medhelm_spark.statistics.paired import PairedTest
+from medhelm_spark.statistics.pairs import Adjustment, Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field's Python type, and its meaning with the unit where it has one."""
+
+    kind: type
+    meaning: str
+
+
+KINDS: Mapping[type, str] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    list: "list",
+    dict: "map of text to text",
+}
+"""Each type in words."""
+
+
+def _one_of(values: Iterable[str]) -> str:
+    return ", ".join(f"`{value}`" for value in values)
+
+
+_MEANINGS: Mapping[type, Mapping[str, str]] = {
+    str: {
+        "record": "`cell` or `pair`: tells the two kinds of records apart in CSV and Parquet",
+        "model": "the model's name",
+        "model_deployment": "the deployment that answered",
+        "locality": "where the deployment runs",
+        "scenario_name": "the benchmark's name",
+        "display_name": "the benchmark's title",
+        "category": "the benchmark's category in the taxonomy; empty where it has none",
+        "subcategory": "the benchmark's subcategory; empty where it has none",
+        "access_level": f"who may read the benchmark's text: {_one_of(AccessLevel)}",
+        "main_metric": "the metric that the mean is of",
+        "split": "the split of the instances",
+        "ci_method": f"how the interval was computed, of a pair one of {_one_of(IntervalMethod)}",
+        "cluster_column": "the column by which answers belong together; none where they do not",
+        "variant": "what differs in a further run of a model; empty for the first",
+        "differs": "why the mean is not compared with the others of its benchmark; empty where "
+        "it is",
+        "first": "the first model of the pair",
+        "second": "the second model of the pair",
+        "test": f"the test behind `p_value`: {_one_of(PairedTest)}",
+        "adjustment": f"how `adjusted_p` was adjusted: {_one_of(Adjustment)}",
+        "decision": f"what the first model is: {_one_of(Decision)}",
+    },
+    int: {
+        "rank": "place by mean win rate, 1 is the best; none for a model that is not ranked",
+        "tier": "1: no model is shown to be better; of a further tier: told apart from one above",
+        "rank_low": "the best rank that is possible, with 95 % confidence for all models together",
+        "rank_high": "the worst rank that is possible, with the same confidence",
+        "count": "answers with a score",
+        "num_unscored": "answers without a score",
+        "num_model_failures": "of the answers without a score, those that count against the model",
+        "num_unscorable": "of the answers without a score, those without a reference",
+        "num_clusters": "clusters of answers that the interval counts; none where it counts "
+        "answers",
+        "num_runs": "runs behind the mean",
+        "n": "instances on which both models have a value",
+        "num_dropped": "instances that lack one of the two values",
+        "num_higher": "instances on which the first model has the higher value",
+        "num_equal": "instances on which both have the same value",
+        "num_lower": "instances on which the first model has the lower value",
+        "wins": "instances on which the first model is better; none where the metric has no "
+        "direction",
+        "losses": "instances on which the second model is better",
+    },
+    float: {
+        "mean_win_rate": "share from 0 to 1: the chance to have the better mean than another model",
+        "mean_win_rate@medhelm-0.8": "share from 0 to 1: MedHELM's own number, over all "
+        "benchmarks and models",
+        "probability_best": "share from 0 to 1 of resamples in which the model has the highest "
+        "win rate",
+        "mean": "the mean, in the metric's unit; none where no answer has a score",
+        "ci_low": "lower end of the 95 % interval of the mean, of a pair of the mean difference; "
+        "in the metric's unit",
+        "ci_high": "upper end of that interval",
+        "minimum": "lowest value of the metric's scale; none where it is open",
+        "maximum": "highest value of the metric's scale; none where it is open",
+        "jury_coverage": "share from 0 to 1 of the judges' verdicts that could be used",
+        "unreadable": "share from 0 to 1 of the answers in which no single answer could be read",
+        "margin": "difference that the suite file declared too small to matter, in the metric's "
+        "unit",
+        "coverage": "share from 0 to 1 of the answers that can have a score and do",
+        "bound_low": "the mean if all failed answers had the lowest value of the scale",
+        "bound_high": "the mean if all failed answers had the highest value of the scale",
+        "mean_with_model_failures": "the mean with the model's own failures as the worst value of "
+        "the scale; none without such failures",
+        "mean_difference": "first model minus second, in the metric's unit",
+        "p_value": "two-sided p-value from 0 to 1, before adjustment",
+        "adjusted_p": "p-value from 0 to 1, adjusted for all pairs that were asked about at once",
+        "effect_size": "mean difference divided by the standard deviation of the differences",
+        "detectable": "difference that the test finds with a power of 80 %, in the metric's unit",
+    },
+    bool: {
+        "lower_is_better": "the metric's direction; none where it has none",
+        "demo_judge": "scored by judges that nobody validated: not evidence of quality",
+        "is_primary": "the suite file declared the question beforehand",
+        "is_listed": "the suite file names the benchmark",
+        "is_disjoint": "no case is in two parts of the benchmark",
+        "is_current": "false where the run was scored again since",
+        "is_below_floor": "too few answers have a score for the mean to count in a rank",
+        "is_not_inferior": "the first model is worse by less than the margin; none without one",
+        "is_equivalent": "the whole interval lies within the margin; none without one",
+    },
+    list: {
+        "parts": "the parts of the benchmark that the mean is over",
+        "run_spec_ids": "the runs of the first and the second model",
+        "lacks": "the benchmarks of the ranking without a mean that counts, with the reason",
+    },
+    dict: {
+        "comparability": "what has to be equal in two means for them to be compared; none where "
+        "that is not known",
+    },
+}
+
+FIELDS: Mapping[str, Field] = {
+    name: Field(kind=kind, meaning=meaning)
+    for kind, meanings in _MEANINGS.items()
+    for name, meaning in meanings.items()
+}
+"""Every field by name; a name means the same in all records."""
+FIELD_KINDS: Mapping[str, type] = {name: field.kind for name, field in FIELDS.items()}
+
+_HEAD = """\
+# Exports
+
+Written by `make docs` from `medhelm_spark/render/fields.py`; do not edit.
+
+*Download* on the dashboard's leaderboard and `medhelm-spark leaderboard --format csv`, `json` or
+`md` give what the board shows as data; numbers have full precision. In CSV and Parquet a record is
+a line, `record` says whether it is a cell or a pair, lists and maps are JSON text, and a field
+that a record does not have is empty. JSON has the same under `models`, `cells`, `pairs` and
+`notes`.
+
+Two texts say what must not be missed, where they apply: `banner` (the release is withdrawn) and
+`filters` (what was left out before ranks and win rates were computed). They are the first fields
+of CSV, the first keys of JSON, the metadata of a Parquet file, and lines above the table in
+Markdown. *None* is an empty cell in CSV, `null` in JSON and Parquet."""
+
+
+def page() -> str:
+    """The page as Markdown, the same for the same code."""
+    parts = [_HEAD, *_section("Cells of a board", "A mean of a model on a benchmark.", _CELL)]
+    parts += _section("Pairs", "Two models on a benchmark, in boards and comparisons.", _PAIR)
+    parts += _section("Models", "In JSON alone: a row of the board.", MODEL_FIELDS)
+    return "\n\n".join(parts) + "\n"
+
+
+_CELL = ("record", *CELL_FIELDS)
+_PAIR = ("record", *comparison.FIELDS)
+
+
+def _section(title: str, about: str, names: Iterable[str]) -> Iterator[str]:
+    lines = [
+        f"| `{name}` | {KINDS[FIELDS[name].kind]} | {FIELDS[name].meaning} |" for name in names
+    ]
+    yield f"## {title}"
+    yield about
+    yield "\n".join(["| Field | Type | Unit or meaning |", "| --- | --- | --- |", *lines])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
