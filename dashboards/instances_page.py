@@ -1,7 +1,7 @@
 """The answers behind a number: one instance's request, answer, references, scores and verdicts."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 
 import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, passage, section, table, text
@@ -19,8 +19,11 @@ from medhelm_spark.leaderboard import (
     InstanceKey,
     InstancePage,
     InstanceScore,
+    Only,
     Order,
+    Viewer,
     instance_detail,
+    instance_details,
     instances_of,
 )
 
@@ -30,13 +33,33 @@ ABOUT = (
     "address names the answer by its id, so that a link opens it again."
 )
 PAGE_ROWS = 12
+MAX_BESIDE = 3
+MAX_SEARCHED = 200
 ORDERS = {
     Order.SOURCE: "as in the data",
     Order.LOWEST: "lowest score first",
     Order.HIGHEST: "highest score first",
 }
+ONLY = {
+    "": "all",
+    Only.WRONG.value: "wrong",
+    Only.UNREAD.value: "unread",
+    Only.FAILED.value: "failed",
+}
 SEPARATOR = "~"
 GONE = "No longer in the lake"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Which answers of a run are listed. `matching` may be clinical text."""
+
+    only: str
+    matching: str
+
+    @property
+    def is_all(self) -> bool:
+        return not (self.only or self.matching)
 
 
 def show(shown: Shown) -> None:
@@ -54,12 +77,15 @@ def show(shown: Shown) -> None:
         st.html(note(again, "warning"))
     left, right = st.columns([1, 4.2], gap="medium")
     with left:
-        chosen = _pick_answer(reader, run, order)
+        chosen = _pick_answer(reader, run, order, viewer)
     with right:
+        others = _pick_beside(run, scored) if chosen else []
         if chosen:
             detail = instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
             if detail:
                 _show_detail(run, chosen, detail)
+                if others:
+                    _show_beside(reader, [run, *others], chosen.key, viewer)
 
 
 def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
@@ -112,27 +138,40 @@ def key_of(written: str) -> InstanceKey:
     return InstanceKey(instance_id=name)
 
 
-def _pick_answer(reader: Reader, run: BoardRun, order: Order) -> InstanceScore | None:
+def _pick_answer(
+    reader: Reader, run: BoardRun, order: Order, viewer: Viewer
+) -> InstanceScore | None:
     """One page of the list: the page with the answer that the address names, if it names one."""
     written = st.query_params.get("instance")
     state = f"{run.run_spec.run_spec_id}-{order}"
-    offset = st.session_state.get(f"offset-{state}", 0)
+    picker = st.container()
+    in_address = st.query_params.get("only", "")
+    listing = Listing(
+        only=in_address if in_address in ONLY else "",
+        matching=_search(run, viewer, f"offset-{state}"),
+    )
     page = instances_of(
         reader,
         run.run_spec,
         limit=PAGE_ROWS,
-        offset=offset,
+        offset=st.session_state.get(f"offset-{state}", 0),
         order=order,
         holding=key_of(written) if written else None,
+        only=Only(listing.only) if listing.only else None,
+        matching=listing.matching,
+        viewer=viewer,
     )
+    with picker:
+        _pick_only(page, listing.only, state)
     if not page.scores:
-        st.info("No answers were scored.")
+        st.info(_none(page, listing))
         return None
     _turn_pages(page, f"offset-{state}")
     keys = [key_text(score.key) for score in page.scores]
     labels = dict(zip(keys, map(_label, page.scores), strict=True))
     index = keys.index(written) if written in keys else 0
-    radio = f"answers-{state}-{page.offset}-{index}"
+    listed = "-".join(str(score.number) for score in page.scores)
+    radio = f"answers-{state}-{listed}-{index}"
     picked = st.radio(
         "Answers",
         keys,
@@ -146,13 +185,73 @@ def _pick_answer(reader: Reader, run: BoardRun, order: Order) -> InstanceScore |
     return page.scores[keys.index(picked)]
 
 
+def _search(run: BoardRun, viewer: Viewer, offset: str) -> str:
+    """The text to search for. It may be clinical text, so the address does not keep it."""
+    if not viewer.may_see(run.run_spec.access_level):
+        level = run.run_spec.access_level
+        st.html(note(f"No search: {level} text is searched only at the machine that serves this."))
+        return ""
+    return st.text_input(
+        "Search",
+        key="search",
+        max_chars=MAX_SEARCHED,
+        placeholder="input, references, answer",
+        help="Answers with this text, in any case. The address does not keep it.",
+        autocomplete="off",
+        on_change=_go,
+        args=(offset, 0),
+    ).strip()
+
+
+def _pick_only(page: InstancePage, only: str, state: str) -> None:
+    """All answers, or those of one kind; the address keeps which."""
+    key = f"only-{state}"
+    labels = {
+        name: f"{label} ({page.counts.get(Only(name), '–') if name else page.asked})"
+        for name, label in ONLY.items()
+    }
+    st.selectbox(
+        "Show",
+        list(ONLY),
+        index=list(ONLY).index(only),
+        format_func=labels.__getitem__,
+        key=key,
+        on_change=_only_follows,
+        args=(key, f"offset-{state}"),
+    )
+
+
+def _only_follows(key: str, offset: str) -> None:
+    only = st.session_state[key]
+    if only:
+        st.query_params["only"] = only
+    else:
+        st.query_params.pop("only", None)
+    _go(offset, 0)
+
+
+def _none(page: InstancePage, listing: Listing) -> str:
+    """Why no answer is listed."""
+    if not page.asked or listing.is_all:
+        return "No answers were scored."
+    if listing.only and Only(listing.only) not in page.counts:
+        return "The main metric does not say which answers are wrong."
+    of = f"None of the {page.asked:,} answers "
+    kinds = {Only.WRONG: "is wrong", Only.UNREAD: "is unread", Only.FAILED: "failed"}
+    parts = [kinds[Only(listing.only)]] if listing.only else []
+    parts += ["has the text that was searched for"] if listing.matching else []
+    return f"{of}{' and '.join(parts)}."
+
+
 def _address_follows(radio: str) -> None:
     st.query_params["instance"] = st.session_state[radio]
 
 
 def _turn_pages(page: InstancePage, state: str) -> None:
     last = page.offset + len(page.scores)
-    st.html(f'<p class="ms-count">Answers {page.offset + 1}–{last} of {page.total:,}</p>')
+    count = f"{page.total:,} of {page.asked:,} answers"
+    listed = f", {page.offset + 1}–{last} listed" if page.total > PAGE_ROWS else ""
+    st.html(f'<p class="ms-count">{count}{listed}</p>')
     if page.total <= PAGE_ROWS:
         return
     before, after = st.columns(2)
@@ -192,12 +291,137 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
     left, right = st.columns(2, gap="medium")
     if detail.gone:
         st.html(note(f"{GONE}: {', '.join(detail.gone)}. The scores are kept.", "warning"))
-    left.html(_request(detail.prompt, detail.instance))
+    left.html(_request(detail.prompt, detail.instance) + _request_details(detail))
     right.html(_answer(run, detail.result, is_gone="answer" in detail.gone))
     right.html(_scores(run, detail.stats))
     right.html(_references(detail.instance))
     if detail.annotations:
         right.html(_verdicts(detail.annotations, detail.instance))
+
+
+def _pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:
+    """Runs of other models on the same data; the address keeps their names."""
+    spec = run.run_spec
+    same = [
+        other
+        for other in runs
+        if other.run_spec.data_version == spec.data_version
+        and other.run_spec.scenario_name == spec.scenario_name
+        and other.run_spec.model_deployment != spec.model_deployment
+    ]
+    models = [other.run_spec.model_deployment for other in same]
+    named = {
+        model if models.count(model) == 1 else f"{model}: {other.run_spec.name}": other
+        for model, other in zip(models, same, strict=True)
+    }
+    if not named:
+        return []
+    picked = st.multiselect(
+        "Beside it, the answers of",
+        sorted(named),
+        key="beside",
+        bind="query-params",
+        max_selections=MAX_BESIDE,
+    )
+    return [named[name] for name in picked if name in named]
+
+
+def _show_beside(
+    reader: Reader, runs: Sequence[BoardRun], key: InstanceKey, viewer: Viewer
+) -> None:
+    """The answers of several runs to one instance in columns, with main score and verdicts."""
+    cells = []
+    for run in runs:
+        detail = instance_details(reader, run.run_spec, [key], viewer=viewer).get(key)
+        if detail is None:
+            empty = '<p class="ms-empty">this run does not have the instance</p>'
+            cells.append(section("Answer", empty, aside=run.run_spec.model_deployment))
+            continue
+        is_gone = "answer" in detail.gone
+        parts = [_answer(run, detail.result, is_gone=is_gone), _main_score(run, detail.stats)]
+        if detail.annotations:
+            parts.append(_verdicts(detail.annotations, detail.instance))
+        cells.append(f"<div>{''.join(parts)}</div>")
+    st.html(section("Side by side", f'<div class="ms-columns">{"".join(cells)}</div>'))
+
+
+def _main_score(run: BoardRun, stats: PerInstanceStats | None) -> str:
+    name = run.run_spec.main_metric
+    score = next((each for each in stats.stats if each.name == name), None) if stats else None
+    if score is None:
+        value = "–"
+    elif score.value is None:
+        value = score.status.value.replace("_", " ")
+    else:
+        value = f"{score.value:.3f}"
+    return f'<p class="ms-role">{text(name)}: <b>{text(value)}</b></p>'
+
+
+def _request_details(detail: InstanceDetail) -> str:
+    """What is stored of the request but its text, folded; never the data set's own id."""
+    rows = [
+        (text(name), text(value))
+        for name, value in (*_asked(detail), *_answered(detail.result))
+        if value is not None
+    ]
+    if not rows:
+        return ""
+    summary = "<summary>Request details</summary>"
+    return f"<details>{summary}{table(('Stored', 'Value'), rows)}</details>"
+
+
+def _asked(detail: InstanceDetail) -> list[tuple[str, object]]:
+    request, prompt = detail.request, detail.prompt
+    rows: list[tuple[str, object]] = []
+    if request:
+        decoding = request.decoding
+        rows += [
+            ("deployment", request.model_deployment),
+            ("temperature", f"{decoding.temperature:g}"),
+            ("top_p", f"{decoding.top_p:g}"),
+            ("max_tokens", decoding.max_tokens),
+            ("stop_sequences", ", ".join(map(repr, decoding.stop_sequences)) or "none"),
+            ("num_completions", decoding.num_completions),
+            ("seed", "none" if decoding.seed is None else decoding.seed),
+            ("logprobs", decoding.logprobs),
+            ("response_schema", decoding.response_schema),
+        ]
+    if prompt:
+        written = sum(len(turn.content) for turn in prompt.messages) or len(prompt.text)
+        rows += [
+            ("prompt characters", f"{written:,}"),
+            ("prompt truncated", "yes" if prompt.prompt_truncated else "no"),
+            ("examples in the prompt", prompt.num_train_instances),
+        ]
+    if request:
+        rows += [
+            ("instance_id", request.instance_id),
+            ("request_id", request.request_id),
+            ("prompt_id", request.prompt_id),
+            ("run_spec_id", request.run_spec_id),
+        ]
+    return rows
+
+
+def _answered(result: RequestResult | None) -> list[tuple[str, object]]:
+    if result is None:
+        return []
+    reasons = [completion.finish_reason.value for completion in result.completions]
+    return [
+        ("prompt tokens", result.prompt_tokens),
+        ("prompt tokens from the prefix cache", result.cached_tokens),
+        ("completion tokens", result.completion_tokens),
+        ("finish reason", ", ".join(reasons) or None),
+        ("failure", result.failure and result.failure.value.replace("_", " ")),
+        ("attempts", result.attempts),
+        ("request time", None if result.request_time is None else f"{result.request_time:.3f} s"),
+        ("completed", f"{result.completed_at:%Y-%m-%d %H:%M:%S %Z}"),
+        ("engine fingerprint", result.engine_fingerprint),
+        ("engine start", None if result.engine_start is None else f"{result.engine_start:.1f} s"),
+        ("executor", result.executor),
+        ("sent to", result.destination),
+        ("locality", result.locality),
+    ]
 
 
 def _facts(request: PlannedRequest | None, result: RequestResult | None) -> list[str]:

@@ -43,7 +43,7 @@ WHERE s.run_spec_id = {run_spec_id} AND s.split = {split} AND s.perturbation = '
 """
 _SCORES = output_of("per_instance_stats", SCORE)
 _INSTANCES = output_of("instances", INGEST, "data_version")
-_WHERE = "SELECT * FROM ({source}) o WHERE {condition}"
+_WHERE = "SELECT {columns} FROM ({source}) o WHERE {condition}"
 
 
 RIGHT = "right"
@@ -95,10 +95,11 @@ class InstanceScore:
 class InstancePage:
     """The answers from `offset` on, of `total` behind a number.
 
-    `total` counts the listed ones; `counts` says of how many of all answers each of `Only` is true,
-    without WRONG where nothing tells which are. `value_of` names what the values are: the main
-    metric, or RIGHT (1 for a right answer, else 0) where that is of the whole run and compares
-    answers. A metric of the whole run that does not gives answers no value.
+    `total` counts the listed ones and `asked` all of the run; `counts` says of how many of all
+    answers each of `Only` is true, without WRONG where nothing tells which are. `value_of` names
+    what the values are: the main metric, or RIGHT (1 for a right answer, else 0) where that is of
+    the whole run and compares answers. A metric of the whole run that does not gives answers no
+    value.
     """
 
     total: int
@@ -106,6 +107,7 @@ class InstancePage:
     scores: tuple[InstanceScore, ...]
     value_of: str = ""
     counts: Mapping[Only, int] = field(default_factory=dict)
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,12 +153,19 @@ def instances_of(
     order: Order = Order.SOURCE,
     holding: InstanceKey | None = None,
     only: Only | None = None,
+    matching: str | None = None,
+    viewer: Viewer = Viewer.ANYONE,
 ) -> InstancePage:
     """A page of the answers behind a run's number, without any text.
 
     They are those of the main split, all or `only` some; answers without a score come last in every
     order. Where the run has the answer `holding`, it is the page with that answer, and `offset` is
-    not used.
+    not used. `matching` keeps those with this text, in any case, in the instance's input or
+    references or in the model's answer. `viewer` is who searches; without a search no text is read.
+
+    Raises:
+        PolicyError: The viewer may not see text of the level of the run, or of a row that is
+            searched: whether a text is there would tell of it.
     """
     sql = _SCORED.format(
         scores=_SCORES,
@@ -171,6 +180,9 @@ def instances_of(
     listed = {which: _listed(which, worst, scored, rows) for which in Only}
     if only:
         rows = rows.filter(pc.is_in(rows["number"], value_set=listed[only]))
+    if matching:
+        matched = _matched(reader, spec, scored, matching, viewer)
+        rows = rows.filter(pc.is_in(rows["number"], value_set=matched))
     rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
     if holding and (index := _index(rows, holding)) is not None:
         offset = index - index % limit
@@ -179,8 +191,59 @@ def instances_of(
     if worst is None:
         del counts[Only.WRONG]
     return InstancePage(
-        total=rows.num_rows, offset=offset, scores=page, value_of=value_of, counts=counts
+        total=rows.num_rows,
+        offset=offset,
+        scores=page,
+        value_of=value_of,
+        counts=counts,
+        asked=scored.num_rows,
     )
+
+
+def _matched(
+    reader: Reader, spec: RunSpec, scored: pa.Table, wanted: str, viewer: Viewer
+) -> pa.Array:
+    """The numbers of the answers with this text.
+
+    SQL chooses the rows, and Arrow searches them in this process: no SQL that Spark and DataFusion
+    share looks into a list of structs. The text stands in no SQL, so nothing in it is escaped.
+    """
+    refuse(viewer, [spec.access_level])
+    ids = scored["instance_id"].to_pylist()
+    data = {"data_version": [spec.data_version], "perturbation": [""], "instance_id": ids}
+    texts = "instance_id, access_level, input, references"
+    instances = reader.query(_where(_INSTANCES, data, texts))
+    run = {"run_spec_id": [spec.run_spec_id], "perturbation": [""], "instance_id": ids}
+    names = ["instance_id", "train_trial_index", "trial_index"]
+    asked = f"request_id, access_level, {', '.join(names)}"
+    requests = reader.query(_where(output_of("requests", PLAN), run, asked))
+    asked_ids = {"request_id": requests["request_id"].to_pylist()}
+    answers = "request_id, access_level, completions"
+    results = reader.query(_where(CURRENT_RESULTS, asked_ids, answers))
+    for table in (instances, requests, results):
+        refuse(viewer, table["access_level"].unique().to_pylist())
+    in_data = pc.or_(
+        pc.match_substring(instances["input"], wanted, ignore_case=True),
+        _in_texts(instances["references"], wanted),
+    )
+    in_answer = results.filter(_in_texts(results["completions"], wanted))["request_id"]
+    of_data = instances.filter(in_data)["instance_id"].combine_chunks()
+    answered = requests.filter(
+        pc.is_in(requests["request_id"], value_set=in_answer.combine_chunks())
+    )
+    of_answer = {tuple(row.values()) for row in answered.select(names).to_pylist()}
+    keys = scored.select(names).to_pylist()
+    has_answer = pa.array([tuple(key.values()) in of_answer for key in keys], pa.bool_())
+    return _numbers(scored, pc.or_(pc.is_in(scored["instance_id"], value_set=of_data), has_answer))
+
+
+def _in_texts(lists: pa.ChunkedArray, wanted: str) -> pa.Array:
+    """Whether a `text` of each list has this text."""
+    held = lists.combine_chunks()
+    texts = pc.struct_field(pc.list_flatten(held), "text")
+    has_it = pc.match_substring(texts, wanted, ignore_case=True)
+    places = pc.list_parent_indices(held).filter(has_it)
+    return pc.is_in(pa.array(range(len(held)), pa.int64()), value_set=places.cast(pa.int64()))
 
 
 def _valued(spec: RunSpec, scored: pa.Table) -> tuple[str, pa.Table]:
@@ -345,7 +408,7 @@ def _verdict_order(verdict: Annotation) -> tuple[str, int, str]:
     return verdict.annotator, item, verdict.judge
 
 
-def _where(source: str, among: Mapping[str, Sequence[str]]) -> str:
+def _where(source: str, among: Mapping[str, Sequence[str]], columns: str = "*") -> str:
     """A query of the rows whose columns have one of these values."""
     conditions = (f"{name} IN ({literals(values)})" for name, values in among.items())
-    return _WHERE.format(source=source, condition=" AND ".join(conditions))
+    return _WHERE.format(columns=columns, source=source, condition=" AND ".join(conditions))

@@ -379,9 +379,76 @@ class TestPage:
         assert f"{GAMMA} says 0" in page_text(test)
         assert test.query_params["run"] == "gamma-triage_choice"
 
+    def test_wrong_answers_alone_are_listed_and_the_address_says_so(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice", only="wrong")
+        assert "1 of 4 answers" in page_text(test)
+        assert test.radio[0].options == ["**#4** · 0.000"]
+        (picker,) = (box for box in test.selectbox if box.label == "Show")
+        assert picker.options == ["all (4)", "wrong (1)", "unread (0)", "failed (0)"]
+        picker.select("failed (0)").run()
+        assert test.query_params["only"] == "failed"
+        assert test.info[0].value == "None of the 4 answers failed."
+        (picker,) = (box for box in test.selectbox if box.label == "Show")
+        picker.select("all (4)").run()
+        assert "4 of 4 answers" in page_text(test)
+        assert "only" not in test.query_params
+
+    def test_a_search_lists_answers_and_is_not_in_the_address(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+        test.text_input(key="search").set_value("CASE 2").run()
+        assert "1 of 4 answers" in page_text(test)
+        assert f"{ALPHA} says 2" in page_text(test)
+        assert "CASE 2" not in str(test.query_params)
+        test.text_input(key="search").set_value("no such text").run()
+        none = "None of the 4 answers has the text that was searched for."
+        assert test.info[0].value == none
+        assert "no such" not in str(test.query_params)
+
+    def test_a_viewer_elsewhere_has_no_search_of_private_text(self, monkeypatch, lake) -> None:
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+        monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
+        assert test.run().text_input
+        test.selectbox[2].select("MedCalc-Bench").run()
+        assert not test.text_input
+        assert "No search: gated text is searched only at the machine" in page_text(test)
+
+    def test_answers_of_other_models_stand_beside_it(self, monkeypatch, lake) -> None:
+        address = {"view": "Instances", "run": "alpha-triage_choice", "beside": BETA}
+        test = opened(monkeypatch, lake, instance="triage_choice-i2", **address)
+        (columns,) = (p.proto.body for p in test.html if '"ms-columns"' in p.proto.body)
+        words = unescape(re.sub(r"<[^>]*>", " ", columns))
+        assert f"{ALPHA} says 2" in words
+        assert f"{BETA} says 2" in words
+        assert re.findall(r"exact_match:\s+(\S+)", words) == ["1.000", "0.000"]
+        (picker,) = test.multiselect
+        assert picker.options == [BETA, GAMMA]
+        picker.set_value([BETA, GAMMA]).run()
+        assert f"{GAMMA} says 2" in page_text(test)
+        test.selectbox[1].select(BETA).run()
+        assert not test.exception
+
+    def test_what_is_stored_of_the_request_is_folded(self, monkeypatch, lake) -> None:
+        address = {"view": "Instances", "run": "alpha-medcalc_bench"}
+        test = opened(monkeypatch, lake, instance="medcalc_bench-i2", **address)
+        (body,) = (p.proto.body for p in test.html if "Request details" in p.proto.body)
+        words = " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+        for fact in (
+            f"deployment {ALPHA} temperature 0 top_p 1 max_tokens 16",
+            "request_id q-alpha-medcalc_bench-2",
+            "prompt tokens 40",
+            "failure timeout",
+            "request time 0.250 s",
+            "engine fingerprint e",
+        ):
+            assert fact in words
+        assert SOURCE_ID not in body
+
     @pytest.mark.parametrize(
         "address",
         [
+            {"view": "Instances", "run": "alpha-medcalc_bench", "only": "x", "beside": "nobody"},
             {"view": "Instances", "run": "x' OR '1'='1"},
             {"view": "Instances", "run": "alpha-medcalc_bench", "instance": "no-such-id"},
             {"view": "Instances", "run": "alpha-medcalc_bench", "instance": "a~b~c"},

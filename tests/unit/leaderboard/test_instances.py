@@ -23,7 +23,7 @@ from medhelm_spark.leaderboard import (
     load_runs,
 )
 from tests.rewriting import rewritable
-from tests.unit.leaderboard.planted import ALPHA, HOSTILE, append, finish, plant, unit
+from tests.unit.leaderboard.planted import ALPHA, BETA, HOSTILE, append, finish, plant, unit
 
 
 def spec_of(reader: Reader, scenario: str) -> RunSpec:
@@ -100,6 +100,94 @@ def test_unread_answers_are_those_in_which_nothing_was_found(tmp_path: Path) -> 
     page = instances_of(reader, spec_of(reader, "triage_choice"), limit=10, only=Only.UNREAD)
     assert [score.key.instance_id for score in page.scores] == ["triage_choice-i0"]
     assert page.counts == {Only.WRONG: 1, Only.UNREAD: 1, Only.FAILED: 0}
+
+
+@pytest.mark.parametrize(
+    ("matching", "numbers"),
+    [
+        ("CASE 1:", [2]),
+        ("answer 2", [3]),
+        (f"{BETA} says 3".upper(), [4]),
+        ("{braces}", [1, 2, 3, 4]),
+        ("\\1 {", [1, 2, 3, 4]),
+        (ALPHA, []),
+        ("%", []),
+        ("_", []),
+        ("' OR '1'='1", []),
+        (".*", []),
+        ("no such text", []),
+    ],
+)
+def test_a_text_is_searched_in_the_data_and_in_the_answers(
+    reader: Reader, matching: str, numbers: list[int]
+) -> None:
+    runs = load_runs(reader, choose(reader, "s1"))
+    (spec,) = (
+        run.run_spec for run in runs if run.run_spec.run_spec_id == unit(BETA, "triage_choice")
+    )
+    page = instances_of(reader, spec, limit=10, matching=matching)
+    assert [score.number for score in page.scores] == numbers
+    assert (page.total, page.asked) == (len(numbers), 4)
+
+
+@pytest.mark.parametrize("text", ["100%", "a_b", "it's", "\\n", "\u00c4RZTIN", "a\nb"])
+def test_a_search_takes_every_character_as_it_is(tmp_path: Path, text: str) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    instances = rewritable(tmp_path / "instances")
+    quoted = text.lower().replace("'", "''")
+    instances.update(
+        {"input": f"'before {quoted} after'"}, predicate="instance_id = 'triage_choice-i2'"
+    )
+    page = instances_of(reader, spec_of(reader, "triage_choice"), limit=10, matching=text)
+    assert [score.number for score in page.scores] == [3]
+
+
+def test_a_search_keeps_the_filter_and_the_order(reader: Reader) -> None:
+    spec = spec_of(reader, "triage_choice")
+    page = instances_of(reader, spec, limit=10, matching="case", only=Only.WRONG)
+    assert [score.number for score in page.scores] == [4]
+    page = instances_of(reader, spec, limit=10, matching="case", order=Order.LOWEST)
+    assert [score.number for score in page.scores] == [4, 1, 2, 3]
+
+
+def test_a_search_lists_no_perturbed_copy(tmp_path: Path) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    spec, write_id = spec_of(reader, "triage_choice"), f"w-{unit(ALPHA, 'triage_choice')}"
+    key = InstanceKey(instance_id="triage_choice-i1")
+    detail = instance_detail(reader, spec, key, viewer=Viewer.THIS_MACHINE)
+    assert detail and detail.instance and detail.request and detail.result and detail.stats
+    copy = {"perturbation": "typos"}
+    asked = replace(detail.request, **copy, request_id="q-copy")
+    said = replace(detail.result.completions[0], text="zebra")
+    answered = replace(detail.result, request_id="q-copy", completions=(said,))
+    given = replace(detail.instance, **copy, input="zebra")
+    append(tmp_path, "instances", [given], "triage_choice-w")
+    append(tmp_path, "requests", [asked], write_id)
+    append(tmp_path, "request_results", [answered], write_id)
+    append(tmp_path, "per_instance_stats", [replace(detail.stats, **copy)], write_id)
+    assert instance_detail(reader, spec, replace(key, **copy), viewer=Viewer.THIS_MACHINE)
+    assert instances_of(reader, spec, limit=9, matching="zebra").total == 0
+    assert instances_of(reader, spec, limit=9, matching="case").total == 4
+
+
+@pytest.mark.attack("dashboard", "a search that would tell whether a text is in private data")
+@pytest.mark.parametrize("scenario", ["medcalc_bench", "discharge_note"])
+def test_a_viewer_elsewhere_cannot_search(reader: Reader, scenario: str) -> None:
+    for matching in ("Case 1", "no such text"):
+        with pytest.raises(PolicyError, match="shown only at the machine") as caught:
+            instances_of(reader, spec_of(reader, scenario), limit=10, matching=matching)
+        assert matching not in str(caught.value)
+
+
+@pytest.mark.attack("dashboard", "a search in rows of a public run that became private")
+@pytest.mark.parametrize("table", ["instances", "requests", "request_results"])
+def test_the_strictest_row_that_is_searched_decides(tmp_path: Path, table: str) -> None:
+    reader = open_reader(str(plant(tmp_path)))
+    spec = spec_of(reader, "triage_choice")
+    assert instances_of(reader, spec, limit=10, matching="case").total == 4
+    rewritable(tmp_path / table).update({"access_level": "'private'"})
+    with pytest.raises(PolicyError, match="private text is shown only"):
+        instances_of(reader, spec, limit=10, matching="no such text")
 
 
 def test_several_answers_are_read_at_once_in_the_order_asked_for(reader: Reader) -> None:
