@@ -109,7 +109,7 @@ def source_text(source: BoardSource) -> str:
 def address_follows() -> None:
     """Write the picked suite or release into the address, and drop the run of the one before."""
     source = st.session_state["source"]
-    for name in ("suite", "release", "run", "instance"):
+    for name in ("suite", "release", "run", "instance", "only", "beside"):
         st.query_params.pop(name, None)
     st.query_params[source.kind.value] = source.name
 
