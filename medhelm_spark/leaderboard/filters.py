@@ -105,11 +105,22 @@ def _age(run: BoardRun) -> Value:
     return (datetime.now(UTC) - run.scored_at).total_seconds() / 86_400
 
 
-def _declared(name: str) -> Callable[[BoardRun], Value]:
-    return lambda run: run.declared.get(name)
-
-
 _CARD = "`{}` of the scenario's card or of `benchmark.yaml`"
+
+
+def _of_card(key: str, label: str, name: str) -> Filter:
+    """A filter by a text that a card declares."""
+    return Filter(
+        key=key,
+        label=label,
+        kind=FilterKind.CHOICE,
+        value=lambda run: run.declared.get(name),
+        column="run_specs.declared",
+        declared=_CARD.format(name),
+        if_declared=True,
+    )
+
+
 FILTERS: Mapping[str, Filter] = {
     each.key: each
     for each in (
@@ -178,33 +189,9 @@ FILTERS: Mapping[str, Filter] = {
             column="runs.finished_at",
             declared="nobody: `score` records it",
         ),
-        Filter(
-            key="holder",
-            label="Data holder",
-            kind=FilterKind.CHOICE,
-            value=_declared(DATA_HOLDER),
-            column="run_specs.declared",
-            declared=_CARD.format("data_holder"),
-            if_declared=True,
-        ),
-        Filter(
-            key="licence",
-            label="Licence of the data",
-            kind=FilterKind.CHOICE,
-            value=_declared(LICENCE),
-            column="run_specs.declared",
-            declared=_CARD.format("licence"),
-            if_declared=True,
-        ),
-        Filter(
-            key="contamination",
-            label="Contamination",
-            kind=FilterKind.CHOICE,
-            value=_declared(CONTAMINATION),
-            column="run_specs.declared",
-            declared=_CARD.format("contamination"),
-            if_declared=True,
-        ),
+        _of_card("holder", "Data holder", DATA_HOLDER),
+        _of_card("licence", "Licence of the data", LICENCE),
+        _of_card("contamination", "Contamination", CONTAMINATION),
         Filter(
             key="judges",
             label="Judges",
