@@ -126,7 +126,7 @@ def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     sources = [
         source
         for source in sources_of(reader.location)
-        if not wanted or source.standing in wanted or source == selected
+        if not wanted or source.release_status in wanted or source == selected
     ]
     names = [(source.kind, source.name) for source in sources]
     picked: BoardSource = st.selectbox(
@@ -160,7 +160,7 @@ def main() -> None:
     if source.banner:
         st.html(note(source.banner, "error"))
     st.html(note(APPROVED if source.is_approved else NOT_APPROVED, "warning"))
-    filters = panel(runs, {each.standing for each in sources_of(reader.location)})
+    filters = panel(runs, {each.release_status for each in sources_of(reader.location)})
     page = PAGES[names.index(view)]
     st.html(about(page.about))
     if filters:

@@ -128,7 +128,7 @@ FILTERS: Mapping[str, Filter] = {
             key=STATUS,
             label="Release status",
             kind=FilterKind.CHOICE,
-            value=lambda run: run.standing or None,
+            value=lambda run: run.release_status or None,
             column="release_changes.to_status",
             declared="`medhelm-spark release submit`, `approve`, `publish` and `withdraw`",
         ),

@@ -13,7 +13,6 @@ from medhelm_spark.domain.level_change import lowering_of
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.release import Finding, GateOutcome
 from medhelm_spark.domain.run import RunRecord, SuiteRun
-from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.release import HeldRelease, read_release
@@ -36,7 +35,6 @@ class Gated:
 
     run: BoardRun
     planned: SuiteRun
-    scenario: ScenarioVersion | None
     records: tuple[RunRecord, ...]
     differs: str
 
@@ -95,7 +93,6 @@ def _subject(reader: Reader, held: HeldRelease, policy: Policy) -> Subject:
         Gated(
             run=run,
             planned=planned[run.run_spec.run_spec_id],
-            scenario=scenarios.get(run.run_spec.data_version),
             records=tuple(
                 record
                 for record in records

@@ -43,7 +43,7 @@ class BoardRun:
     variants and repeats. `is_reading_default`: nobody stated how its answers are read.
     `is_jury_validated` is None where no jury judges or nobody said it, `scored_at` where the run
     has no score. `not_on_record` is what `provenance` misses, `declared` what configuration files
-    say of the run's data and judges. `standing` is the status of the release that it was read from,
+    say of the run's data and judges. `release_status` is that of the release that it was read from,
     or says that a suite's numbers are working results.
     """
 
@@ -61,7 +61,7 @@ class BoardRun:
     scored_at: datetime | None = None
     not_on_record: tuple[str, ...] = ()
     declared: Mapping[str, str] = field(default_factory=dict)
-    standing: str = ""
+    release_status: str = ""
 
 
 class _Ledger:
@@ -155,7 +155,7 @@ def load_runs(
                 scored_at=ledger.scored_at(row.run_spec_id),
                 not_on_record=not_on_record(row, cell, scenario, ledger.of_run(spec)),
                 declared=row.declared or {},
-                standing=source.standing,
+                release_status=source.release_status,
             )
         )
     return tuple(runs)

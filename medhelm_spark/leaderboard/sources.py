@@ -38,7 +38,7 @@ class BoardSource:
     reason: str = ""
 
     @property
-    def standing(self) -> str:
+    def release_status(self) -> str:
         """A release's status; of a suite WORKING."""
         return self.status or WORKING
 

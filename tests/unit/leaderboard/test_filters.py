@@ -75,7 +75,7 @@ def test_freshness_counts_days_since_the_score(runs: tuple[BoardRun, ...]) -> No
 
 UNSAID: dict[str, Change] = {
     "locality": lambda run: replace(run, locality=UNKNOWN),
-    "status": lambda run: replace(run, standing=""),
+    "status": lambda run: replace(run, release_status=""),
     "holder": lambda run: replace(run, declared={}),
     "licence": lambda run: replace(run, declared={}),
     "contamination": lambda run: replace(run, declared={}),
