@@ -39,6 +39,14 @@ def note(sentence: str, kind: str = "note") -> str:
     return f'<p class="ms-note ms-note-{text(kind)}" role="note">{text(sentence)}</p>'
 
 
+def links(title: str, named: Iterable[tuple[str, str]]) -> str:
+    """A list of links; each has its words and the query of its address."""
+    items = "".join(
+        f'<li><a href="?{text(query)}">{text(words)}</a></li>' for words, query in named
+    )
+    return f'<nav class="ms-links"><p>{text(title)}:</p><ul>{items}</ul></nav>'
+
+
 def chip(label: str, kind: str = "") -> str:
     """A small label; `kind` picks its colour."""
     return f'<span class="ms-chip ms-{text(kind or label)}">{text(label)}</span>'

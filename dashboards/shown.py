@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import BoardRun, BoardSource, Viewer
+from medhelm_spark.leaderboard import BoardRun, BoardSource, Viewer, lost_note
 from medhelm_spark.leaderboard.filters import Filters, filters_text
 
 
@@ -39,7 +39,8 @@ def nothing(shown: Shown) -> str:
         return "This suite or release holds no runs."
     if not shown.runs:
         return f"The filters let no result pass: {filters_text(shown.filters)}."
-    return "These runs have no results yet: `medhelm-spark summarize` makes them."
+    yet = "These runs have no results yet: `medhelm-spark summarize` makes them."
+    return lost_note(shown.runs) or yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
