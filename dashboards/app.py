@@ -175,6 +175,7 @@ def main() -> None:
             filters=filters,
             coverage_floor=args.coverage_floor,
             viewer=viewer(),
+            site=args.local_path,
         )
     )
 

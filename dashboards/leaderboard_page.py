@@ -55,7 +55,7 @@ def show(shown: Shown) -> None:
     with form_place:
         form = pick_arrangement(board)
     cut = "" if category == ALL else category
-    exports = Exports(shown=shown, board=board, runs=runs, category=cut)
+    exports = Exports(shown=shown, board=board, runs=runs, category=cut, sort=form.sort)
     with download_place:
         offer(exports)
     whole = board_of(shown.all_runs, coverage_floor=shown.coverage_floor)
@@ -63,7 +63,7 @@ def show(shown: Shown) -> None:
         st.html(note(hidden))
     st.html(board_html(board, runs, address_of(shown), form))
     st.html(_notes(board, runs))
-    charts(board, shown.source.name)
+    charts(arranged(board, form.sort), shown.source.name)
 
 
 def _hidden(whole: Leaderboard, shown: Leaderboard, category: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ class Shown:
     """The runs of one suite or release, to whoever looks.
 
     `runs` pass `filters`, `all_runs` are those of the source. `reader` reads the lake, or of a
-    release what it froze. `coverage_floor` is the policy's.
+    release what it froze. `coverage_floor` is the policy's, `site` the folder of its own files.
     """
 
     reader: Reader
@@ -25,6 +26,7 @@ class Shown:
     filters: Filters
     coverage_floor: float
     viewer: Viewer
+    site: Path
 
 
 def address_of(shown: Shown) -> dict[str, list[str]]:

@@ -81,14 +81,19 @@ def facts_of(
     coverage_floor: float,
     manifest: str = "",
     filters: str = "",
+    order: str = "",
 ) -> ReportFacts:
-    """What a report of this board says of itself. `runs` are those behind it."""
+    """What a report of this board says of itself.
+
+    `runs` are those behind it, `order` what its rows are sorted by, where that is not the rank.
+    """
     made = [run.cell.made_at for run in runs if run.cell and run.cell.made_at]
     lines = {
         source.kind.value.capitalize(): source.name,
         "Status": source.status,
         "Manifest": manifest,
         "Filters": filters,
+        "Sorted by": order,
         "Numbers made": f"{max(made):%Y-%m-%d %H:%M} UTC" if made else "",
         "Size": f"{counted(len(board.rows), 'row')}, {counted(len(board.columns), 'benchmark')}",
         "Coverage floor": f"{100 * coverage_floor:g} % of answers scored",
@@ -196,7 +201,9 @@ def _pairs(board: Leaderboard) -> Iterator[str]:
     shown = declared or board.pairs
     if shown:
         yield "<h2>Comparisons on the same instances</h2>"
-        asked = "The questions that the suite file declared" if declared else "The first model"
+        asked = (
+            "The questions that the suite file declared" if declared else "The best-ranked model"
+        )
         rest = "." if declared else " against each other one; no question was declared beforehand."
         yield f"<p>{asked}{rest}</p>"
         table = comparison.comparison_table(shown)

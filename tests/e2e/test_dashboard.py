@@ -1,5 +1,8 @@
 """The dashboard on a lake with known facts: the page's own logic, then a real browser."""
 
+import csv
+import io
+import json
 import os
 import re
 import shutil
@@ -9,17 +12,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import streamlit
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from pyarrow import parquet
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark.cli.serve import command
+from medhelm_spark.config.registry import cards_of
 from medhelm_spark.domain.release import ReleaseStatus
 from tests.app_pages import APP, board, opened, page_text
 from tests.rewriting import rewritable
@@ -610,6 +615,52 @@ class TestBrowser:
         assert query["access"] == ["public", "private"]
         assert tab.locator(".ms-text img, .ms-text b").count() == 0
         self.fits(tab)
+
+    def test_what_is_downloaded_has_the_pages_order_and_columns(
+        self, tab: Page, address: str
+    ) -> None:
+        cut = "category=Clinical+Decision+Support&sort=MedCalc-Bench&access=public&access=gated"
+        tab.goto(f"{address}?{cut}")
+        board = tab.get_by_role("region", name="Leaderboard")
+        expect(board.get_by_role("row")).to_have_count(5)
+        shown = [head.split("\n")[0] for head in board.get_by_role("rowheader").all_inner_texts()]
+        order = [next(name for name in (ALPHA, BETA, GAMMA) if name in head) for head in shown]
+        assert order == [BETA, ALPHA, GAMMA]
+        tab.get_by_role("button", name="Download").click()
+        files = {
+            name: self.downloaded(tab, name)
+            for name in ("CSV", "JSON", "Markdown", "Parquet", "HTML report")
+        }
+        rows = list(csv.DictReader(io.StringIO(files["CSV"].decode())))
+        table = parquet.read_table(io.BytesIO(files["Parquet"])).to_pylist()
+        held = json.loads(files["JSON"])
+        cells = [(row["model_deployment"], row["scenario_name"]) for row in held["cells"]]
+        assert cells == [
+            (BETA, "medcalc_bench"),
+            (BETA, "triage_choice"),
+            (ALPHA, "medcalc_bench"),
+            (ALPHA, "triage_choice"),
+            (GAMMA, "triage_choice"),
+        ]
+        for records in (rows, table):
+            of_cells = [row for row in records if row["record"] == "cell"]
+            assert [(row["model_deployment"], row["scenario_name"]) for row in of_cells] == cells
+        report = files["HTML report"].decode()
+        for text in (files["Markdown"].decode(), report):
+            assert text.index(BETA) < text.index(ALPHA) < text.index(GAMMA)
+            assert "Discharge note" not in text
+            assert "access level of the benchmark: public, gated" in text
+        # The card that ships says what the benchmark asks.
+        card = cards_of(None)["medcalc_bench"]
+        assert f"<dt>Task</dt><dd>{escape(card.description)}</dd>" in report
+        assert "<dt>Sorted by</dt><dd>MedCalc-Bench</dd>" in report
+
+    @staticmethod
+    def downloaded(tab: Page, name: str) -> bytes:
+        """The file behind a button of the popover."""
+        with tab.expect_download() as arriving:
+            tab.get_by_role("button", name=name, exact=True).click()
+        return Path(arriving.value.path()).read_bytes()
 
     def test_an_address_opens_the_same_answer_again(self, tab: Page, address: str) -> None:
         tab.goto(
