@@ -14,7 +14,7 @@ from medhelm_spark.config.registry import cards_of
 from medhelm_spark.leaderboard import BoardRun, manifest_of, paired
 from medhelm_spark.leaderboard.filters import filters_text
 from medhelm_spark.render.board import board_report
-from medhelm_spark.render.charts import Spec, dot_plots, heat_map, png, svg
+from medhelm_spark.render.charts import DARK, LIGHT, Spec, dot_plots, heat_map, png, svg
 from medhelm_spark.render.fields import FIELD_KINDS
 from medhelm_spark.render.report import Report, formatted, parquet
 from medhelm_spark.render.report_file import facts_of, report_file
@@ -101,10 +101,11 @@ def charts(board: Leaderboard, name: str) -> None:
     with st.expander("Charts", expanded="charts" in st.query_params):
         if not st.toggle("Draw the charts", key="charts", bind="query-params"):
             return
-        for category, spec in dot_plots(board):
+        palette = DARK if st.context.theme.type == "dark" else LIGHT
+        for category, spec in dot_plots(board, palette):
             _chart(f"{category}: means with 95 % intervals", spec, f"{name}-{_slug(category)}")
-        if heat := heat_map(board):
-            title = "Models against benchmarks; darker is nearer to the best"
+        if heat := heat_map(board, palette):
+            title = "Models against benchmarks; a deeper blue is nearer to the best"
             _chart(title, heat, f"{name}-all-benchmarks")
 
 
