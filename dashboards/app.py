@@ -8,10 +8,11 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 from filter_panel import panel
-from page_markup import about, heading, note, styles
+from page_markup import about, heading, links, note, styles
 from pages import PAGES
 from shown import Shown
 
@@ -174,8 +175,23 @@ def main() -> None:
             filters=filters,
             coverage_floor=args.coverage_floor,
             viewer=viewer(),
+            site=args.local_path,
         )
     )
+
+
+def show_error(error: MedhelmSparkError) -> None:
+    """What failed, and what else can be opened."""
+    location = arguments().output_path
+    # Not st.error: Streamlit renders its text as Markdown, and a link could load a picture.
+    st.html(heading(location) + note(str(error), "error"))
+    try:
+        sources = sources_of(location)
+    except MedhelmSparkError:
+        return  # of this lake nothing can be listed
+    if sources:
+        named = ((source_text(each), urlencode({each.kind.value: each.name})) for each in sources)
+        st.html(links("Open another", named))
 
 
 HERE = Path(__file__).parent
@@ -186,5 +202,4 @@ st.html(styles(HERE))
 try:
     main()
 except MedhelmSparkError as error:
-    # Not st.error: Streamlit renders its text as Markdown, and a link could load a picture.
-    st.html(note(str(error), "error"))
+    show_error(error)

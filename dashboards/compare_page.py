@@ -9,6 +9,7 @@ import streamlit as st
 from page_markup import LOCAL_VIEW, chip, note, section, table, text
 from shown import Shown
 
+from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
@@ -53,7 +54,7 @@ def show(shown: Shown) -> None:
         st.html(note("The two have no comparable benchmark in common: see the board for why."))
         return
     listed = [pair for pair in pairs if pair.decision is Decision.WORSE or not is_short]
-    st.html(_summary(pairs, first))
+    st.html(_summary(pairs, first, second))
     if listed:
         st.html(_table(listed))
         notes = (*comparison.notes(pairs), *comparison.column_notes(pairs))
@@ -89,10 +90,11 @@ def _pick(names: Sequence[str]) -> tuple[str, str, float | None, bool]:
             min_value=0.0,
             step=0.01,
             key="margin",
+            bind="query-params",
             help="a difference too small to matter, in the metric's units; 0: the suite file's",
         )
     with only:
-        is_short = st.toggle("Regressions only", key="regressions")
+        is_short = st.toggle("Regressions only", key="regressions", bind="query-params")
     return first, second, margin or None, is_short
 
 
@@ -111,13 +113,15 @@ def _pairs(
     return sorted(pairs, key=regressions_first)
 
 
-def _summary(pairs: Sequence[BoardPair], first: str) -> str:
+def _summary(pairs: Sequence[BoardPair], first: str, second: str) -> str:
     counts = [
-        f"{sum(pair.decision is decision for pair in pairs)} {decision.value}"
+        f"{decision.value} on {sum(pair.decision is decision for pair in pairs)}"
         for decision in Decision
         if any(pair.decision is decision for pair in pairs)
     ]
-    return f'<p class="ms-lead">{text(first)} is on {text(", ".join(counts))}.</p>'
+    of = counted(len(pairs), "comparison")
+    line = f"{first} against {second}, {of}: {', '.join(counts)}."
+    return f'<p class="ms-lead">{text(line)}</p>'
 
 
 def _table(pairs: Sequence[BoardPair]) -> str:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import streamlit as st
+from arrangement import BY_RANK, arranged
 from page_markup import text
 from shown import Shown
 
+from medhelm_spark.config.registry import cards_of
 from medhelm_spark.leaderboard import BoardRun, manifest_of, paired
 from medhelm_spark.leaderboard.filters import filters_text
 from medhelm_spark.render.board import board_report
-from medhelm_spark.render.charts import Spec, dot_plots, heat_map, png, svg
+from medhelm_spark.render.charts import DARK, LIGHT, Spec, dot_plots, heat_map, png, svg
 from medhelm_spark.render.fields import FIELD_KINDS
 from medhelm_spark.render.report import Report, formatted, parquet
 from medhelm_spark.render.report_file import facts_of, report_file
@@ -29,6 +31,8 @@ FORMATS = {
 class Exports:
     """The files of a board; `category` is what it was cut to, empty for all of it.
 
+    Its rows are in the order `sort`, one of `sort_keys`, as on the page.
+
     Each is made only when somebody asks for it: paired differences and charts take their time.
     """
 
@@ -36,6 +40,7 @@ class Exports:
     board: Leaderboard
     runs: tuple[BoardRun, ...]
     category: str = ""
+    sort: str = BY_RANK
 
     @property
     def filters(self) -> str:
@@ -46,8 +51,9 @@ class Exports:
     @cached_property
     def whole(self) -> Leaderboard:
         """The board with its paired differences, as the command line has it."""
+        # Who is compared with whom goes by rank, whatever the order.
         pairs = paired(self.shown.reader, self.runs, self.board.rows)
-        return replace(self.board, pairs=pairs)
+        return replace(arranged(self.board, self.sort), pairs=pairs)
 
     @property
     def report(self) -> Report:
@@ -70,8 +76,9 @@ class Exports:
             coverage_floor=self.shown.coverage_floor,
             manifest=manifest_of(self.shown.reader, source),
             filters=self.filters,
+            order="" if self.sort == BY_RANK else self.sort,
         )
-        return report_file(self.whole, facts)
+        return report_file(self.whole, facts, cards_of(self.shown.site))
 
 
 def offer(exports: Exports) -> None:
@@ -94,10 +101,11 @@ def charts(board: Leaderboard, name: str) -> None:
     with st.expander("Charts", expanded="charts" in st.query_params):
         if not st.toggle("Draw the charts", key="charts", bind="query-params"):
             return
-        for category, spec in dot_plots(board):
+        palette = DARK if st.context.theme.type == "dark" else LIGHT
+        for category, spec in dot_plots(board, palette):
             _chart(f"{category}: means with 95 % intervals", spec, f"{name}-{_slug(category)}")
-        if heat := heat_map(board):
-            title = "Models against benchmarks; darker is nearer to the best"
+        if heat := heat_map(board, palette):
+            title = "Models against benchmarks; a deeper blue is nearer to the best"
             _chart(title, heat, f"{name}-all-benchmarks")
 
 

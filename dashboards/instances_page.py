@@ -108,7 +108,13 @@ def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
     with benchmark_column:
         name = st.selectbox("Benchmark", names, index=(exact or same or [0])[0], key=f"b-{model}")
     with order_column:
-        order = st.selectbox("Order", list(ORDERS), format_func=ORDERS.__getitem__)
+        order = st.selectbox(
+            "Order",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            key="order",
+            bind="query-params",
+        )
     run = of_model[names.index(name)]
     if in_address != run.run_spec.run_spec_id:
         st.query_params["run"] = run.run_spec.run_spec_id

@@ -20,6 +20,7 @@ from downloads import Exports, charts, offer
 from page_markup import LOCAL_VIEW, chip, note, text
 from shown import Shown, address_of, nothing
 
+from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.leaderboard import BoardRun, board_of, left_out_of
 from medhelm_spark.render.board import BELOW_FLOOR, counts, remarks
 from medhelm_spark.render.charts import share_of_scale
@@ -55,15 +56,33 @@ def show(shown: Shown) -> None:
     with form_place:
         form = pick_arrangement(board)
     cut = "" if category == ALL else category
-    exports = Exports(shown=shown, board=board, runs=runs, category=cut)
+    exports = Exports(shown=shown, board=board, runs=runs, category=cut, sort=form.sort)
     with download_place:
         offer(exports)
     whole = board_of(shown.all_runs, coverage_floor=shown.coverage_floor)
     if hidden := _hidden(whole, board, category):
         st.html(note(hidden))
+    st.html(f'<p class="ms-lead">{text(lead(board))}</p>')
     st.html(board_html(board, runs, address_of(shown), form))
     st.html(_notes(board, runs))
-    charts(board, shown.source.name)
+    charts(arranged(board, form.sort), shown.source.name)
+
+
+def lead(board: Leaderboard) -> str:
+    """What the board comes to, in a sentence or two."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    if not ranked:
+        return "No model is ranked: none has a mean that counts on every benchmark of the ranking."
+    best = [row.name for row in ranked if row.standing and row.standing.tier == 1]
+    if not best:
+        return "Too few answers to say which models are better: the order may be chance."
+    apart = len(ranked) - len(best)
+    which = "these" if len(best) > 1 else "this one"
+    first = f"Tier 1: {first_of(best)}. No ranked model is shown to be better than {which}"
+    second = f", and {counted(apart, 'model')} shown to be behind." if apart else "."
+    unranked = len(board.rows) - len(ranked)
+    third = f" Not ranked: {unranked} of {len(board.rows)}, for reasons below." if unranked else ""
+    return first + second + third
 
 
 def _hidden(whole: Leaderboard, shown: Leaderboard, category: str) -> str:
@@ -218,7 +237,7 @@ def _cell(
     cell: BoardCell, numbers: str, run: BoardRun, address: Mapping[str, Sequence[str]]
 ) -> str:
     share = share_of_scale(cell)
-    style = "" if share is None else f' style="background:{heat.css(heat.colour(share))}"'
+    style = "" if share is None else f' class="ms-heat" style="background:{heat.background(share)}"'
     query = urlencode({**address, "view": "Instances", "run": run.run_spec.run_spec_id}, doseq=True)
     return (
         f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'
@@ -246,11 +265,10 @@ def _short(cell: BoardCell) -> str:
 
 
 def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:
-    stops = ", ".join(map(heat.css, heat.STOPS))
     scale = (
-        f'<p class="ms-scale">worst<i style="background:linear-gradient(90deg, {stops})"></i>best, '
-        "on each metric's own scale; white: a metric without a fixed scale, or a mean that no rank "
-        "counts.</p>"
+        f'<p class="ms-scale">worst<i style="background:linear-gradient(90deg, {heat.scale()})">'
+        "</i>best, on each metric's own scale; no colour: a metric without a fixed scale, or a "
+        "mean that no rank counts.</p>"
     )
     waiting = sum(not run.is_summarized for run in runs)
     lines = [*board.notes]

@@ -29,14 +29,22 @@ def heading(source: str) -> str:
 
 
 def about(sentences: str) -> str:
-    """What a page is for, folded away until somebody asks."""
+    """What a page is for; whoever knows it folds it away."""
     summary = "<summary>What am I looking at?</summary>"
-    return f'<details class="ms-about">{summary}<p>{text(sentences)}</p></details>'
+    return f'<details class="ms-about" open>{summary}<p>{text(sentences)}</p></details>'
 
 
 def note(sentence: str, kind: str = "note") -> str:
     """A highlighted line; `kind` is note, warning or error."""
     return f'<p class="ms-note ms-note-{text(kind)}" role="note">{text(sentence)}</p>'
+
+
+def links(title: str, named: Iterable[tuple[str, str]]) -> str:
+    """A list of links; each has its words and the query of its address."""
+    items = "".join(
+        f'<li><a href="?{text(query)}">{text(words)}</a></li>' for words, query in named
+    )
+    return f'<nav class="ms-links"><p>{text(title)}:</p><ul>{items}</ul></nav>'
 
 
 def chip(label: str, kind: str = "") -> str:

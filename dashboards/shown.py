@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import BoardRun, BoardSource, Viewer
+from medhelm_spark.leaderboard import BoardRun, BoardSource, Viewer, lost_note
 from medhelm_spark.leaderboard.filters import Filters, filters_text
 
 
@@ -15,7 +16,7 @@ class Shown:
     """The runs of one suite or release, to whoever looks.
 
     `runs` pass `filters`, `all_runs` are those of the source. `reader` reads the lake, or of a
-    release what it froze. `coverage_floor` is the policy's.
+    release what it froze. `coverage_floor` is the policy's, `site` the folder of its own files.
     """
 
     reader: Reader
@@ -25,6 +26,7 @@ class Shown:
     filters: Filters
     coverage_floor: float
     viewer: Viewer
+    site: Path
 
 
 def address_of(shown: Shown) -> dict[str, list[str]]:
@@ -39,7 +41,8 @@ def nothing(shown: Shown) -> str:
         return "This suite or release holds no runs."
     if not shown.runs:
         return f"The filters let no result pass: {filters_text(shown.filters)}."
-    return "These runs have no results yet: `medhelm-spark summarize` makes them."
+    yet = "These runs have no results yet: `medhelm-spark summarize` makes them."
+    return lost_note(shown.runs) or yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

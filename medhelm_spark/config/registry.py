@@ -174,12 +174,9 @@ def load_registry(
         engines,
     )
     word_lists = word_list_files(layers)
-    read_card, read_rubric = card_reader(taxonomy), lambda path: [load_rubric(path)]
     shipped: dict[str, ScenarioCard] = {}
     return Registry(
-        cards=layers.read(
-            "scenario", layers.folder("scenarios", "*.yaml"), _keeping_levels(read_card, shipped)
-        ),
+        cards=_cards(layers, taxonomy, shipped),
         shipped=shipped,
         deployments={
             **usable,
@@ -187,7 +184,7 @@ def load_registry(
         },
         models=layers.read("model", layers.files("model_metadata.yaml"), load_models),
         juries=_juries(layers),
-        rubrics=layers.read("rubric", layers.folder("rubrics", "*.md"), read_rubric),
+        rubrics=layers.read("rubric", layers.folder("rubrics", "*.md"), _read_rubric),
         policy=_policy(layers, tables),
         taxonomy=taxonomy,
         refusals=refused,
@@ -195,6 +192,26 @@ def load_registry(
         word_list_files=word_lists,
         by_name=by_name,
     )
+
+
+def _read_rubric(path: Path) -> list[Rubric]:
+    return [load_rubric(path)]
+
+
+def cards_of(local_path: Path | None) -> dict[str, ScenarioCard]:
+    """The cards by scenario name, those that ship and a site's, where nothing else is needed.
+
+    Raises:
+        ConfigError: If a card is wrong.
+    """
+    return _cards(LayeredFiles(local_path), load_taxonomy(conf_path("taxonomy.yaml")), {})
+
+
+def _cards(
+    layers: LayeredFiles, taxonomy: Taxonomy, shipped: dict[str, ScenarioCard]
+) -> dict[str, ScenarioCard]:
+    read = _keeping_levels(card_reader(taxonomy), shipped)
+    return layers.read("scenario", layers.folder("scenarios", "*.yaml"), read)
 
 
 def _keeping_levels(

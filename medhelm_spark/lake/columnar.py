@@ -17,6 +17,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
+from medhelm_spark.errors import LakeError
+
 Decode = Callable[[pa.Array], list[Any]]
 Encode = Callable[[Sequence[Any]], pa.Array]
 
@@ -50,7 +52,13 @@ def _enum(kind: type[StrEnum]) -> Codec:
     members[None] = None
 
     def decode(column: pa.Array) -> list[Any]:
-        return [members[value] for value in column.to_pylist()]
+        try:
+            return [members[value] for value in column.to_pylist()]
+        except KeyError:
+            raise LakeError(
+                f"a table holds a {kind.__name__} that this version does not know: a newer "
+                "medhelm-spark wrote it. Install that one."
+            ) from None
 
     return Codec(pa.string(), "STRING", decode, lambda values: pa.array(values, pa.string()))
 

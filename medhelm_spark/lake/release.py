@@ -22,7 +22,7 @@ from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.lake.literals import literals
-from medhelm_spark.lake.tables import WRITE_ID, ReleaseMember
+from medhelm_spark.lake.tables import WRITE_ID, ReleaseMember, refuse_newer
 from medhelm_spark.lake.value_hash import manifest_hash, values_hash
 from medhelm_spark.lake.views import CURRENT_RELEASES
 
@@ -188,7 +188,14 @@ def members_of(source: Rows, release: str) -> tuple[ReleaseMember, ...]:
 
 
 def read_release(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseRows:
-    """The rows that a release's board is made of."""
+    """The rows that a release's board is made of.
+
+    Raises:
+        LakeError: A newer version made the release: its rows say more than this one can check.
+    """
+    manifest = _manifest_of(source, members)
+    if manifest:
+        refuse_newer(manifest.lake_schema_version, f"release {manifest.release!r}")
     units = literals(member.run_spec_id for member in members)
     planned = _newest_planned(source.rows(_PLANNED.format(units=units), SuiteRun), members)
     versions = literals(row.run_spec.data_version for row in planned.values())
@@ -198,10 +205,14 @@ def read_release(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseRows:
         planned=planned,
         stats=own_stats(source, members),
         scenarios={(row.data_version, row.write_id): row for row in scenarios},
-        manifest=_manifests(source).get((members[0].release, members[0].created_at))
-        if members
-        else None,
+        manifest=manifest,
     )
+
+
+def _manifest_of(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseManifest | None:
+    if not members:
+        return None
+    return _manifests(source).get((members[0].release, members[0].created_at))
 
 
 def pinned_stats(source: Rows, members: Sequence[ReleaseMember]) -> dict[str, list[Stat]]:

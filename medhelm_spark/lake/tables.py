@@ -303,10 +303,10 @@ def properties(table: Table) -> dict[str, str]:
     }
 
 
-def refuse_newer(version: int | None) -> None:
-    """Raise LakeError for a lake written by a newer schema than this package knows."""
+def refuse_newer(version: int | None, what: str = "the lake") -> None:
+    """Raise LakeError for what was written by a newer schema than this package knows."""
     if version is not None and version > SCHEMA_VERSION:
         raise LakeError(
-            f"the lake was written with schema version {version}; this package knows up to "
+            f"{what} was written with schema version {version}; this package knows up to "
             f"{SCHEMA_VERSION}. Install a newer medhelm-spark."
         )

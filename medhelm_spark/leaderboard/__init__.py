@@ -3,7 +3,7 @@
 Reads through `lake.reader.Reader` only, so it needs neither Spark nor a JVM.
 """
 
-from medhelm_spark.leaderboard.boards import board_of, load_board, robustness_of
+from medhelm_spark.leaderboard.boards import board_of, load_board, lost_note, robustness_of
 from medhelm_spark.leaderboard.disagreements import Disagreement, disagreements
 from medhelm_spark.leaderboard.instances import (
     RIGHT,
@@ -60,6 +60,7 @@ __all__ = [
     "list_suites",
     "load_board",
     "load_runs",
+    "lost_note",
     "manifest_of",
     "paired",
     "preferred",

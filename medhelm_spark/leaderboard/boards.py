@@ -69,11 +69,23 @@ def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
         yield f"Planned anew in its suite since: {counted(superseded, 'run')} of this release."
     if waiting := sorted(run.run_spec.name for run in runs if not run.is_summarized):
         yield f"Planned, and not summarised yet: {first_of(waiting)}."
+    if lost := lost_note(runs):
+        yield lost
     if unknown := sorted({run.run_spec.main_metric for run in runs if run.cell and not run.info}):
         yield (
             f"Not known here, so without direction and win rate: {', '.join(unknown)}; "
             "name their plug-in by --plugins."
         )
+
+
+def lost_note(runs: Iterable[BoardRun]) -> str:
+    """That stats which were made are no longer there; empty where none are missing."""
+    lost = sorted(run.run_spec.name for run in runs if run.is_lost)
+    if not lost:
+        return ""
+    return (
+        f"The stats of these runs were made and are gone: restore table 'stats'. {first_of(lost)}."
+    )
 
 
 def robustness_of(runs: Iterable[BoardRun]) -> tuple[RobustnessRow, ...]:

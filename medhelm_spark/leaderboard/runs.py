@@ -38,13 +38,14 @@ class BoardRun:
     `cell` is None where it has no stats: `is_summarized` tells a run that is not summarised yet
     from one whose main metric gave nothing on the main split. `is_current` is false where the run
     was scored again after these stats were made, `is_superseded` true where its suite has planned
-    another in its place (a release keeps what it pinned). `info` is None for a metric that this
-    installation does not know. `changes` are the main metric's stats over perturbed copies, prompt
-    variants and repeats. `is_reading_default`: nobody stated how its answers are read.
-    `is_jury_validated` is None where no jury judges or nobody said it, `scored_at` where the run
-    has no score. `not_on_record` is what `provenance` misses, `declared` what configuration files
-    say of the run's data and judges. `release_status` is that of the release that it was read from,
-    or says that a suite's numbers are working results.
+    another in its place (a release keeps what it pinned). `is_lost`: summarize is on record, and
+    the lake has none of its stats. `info` is None for a metric that this installation does not
+    know. `changes` are the main metric's stats over perturbed copies, prompt variants and repeats.
+    `is_reading_default`: nobody stated how its answers are read. `is_jury_validated` is None where
+    no jury judges or nobody said it, `scored_at` where the run has no score. `not_on_record` is
+    what `provenance` misses, `declared` what configuration files say of the run's data and judges.
+    `release_status` is that of the release that it was read from, or says that a suite's numbers
+    are working results.
     """
 
     run_spec: RunSpec
@@ -56,6 +57,7 @@ class BoardRun:
     is_current: bool
     changes: tuple[Stat, ...] = ()
     is_superseded: bool = False
+    is_lost: bool = False
     is_reading_default: bool = False
     is_jury_validated: bool | None = None
     scored_at: datetime | None = None
@@ -150,6 +152,7 @@ def load_runs(
                 is_current=ledger.is_current(row.run_spec_id, pin),
                 changes=_changes(spec, own),
                 is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
+                is_lost=pin is not None and not own,
                 is_reading_default=bool(row.is_reading_default),
                 is_jury_validated=row.is_jury_validated,
                 scored_at=ledger.scored_at(row.run_spec_id),

@@ -5,6 +5,7 @@ A specification holds its own data and names no address.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -15,20 +16,64 @@ from medhelm_spark.statistics.cell import BoardCell
 Spec = dict[str, Any]
 """A Vega-Lite specification."""
 
-BLUE = "#17507f"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Palette:
+    """The colours of a chart: `scale` goes from the worst to the best."""
+
+    background: str
+    ink: str
+    line: str
+    grid: str
+    mark: str
+    scale: tuple[str, str]
+
+
+LIGHT = Palette(
+    background="#ffffff",
+    ink="#16222e",
+    line="#8a98a4",
+    grid="#eef1f4",
+    mark="#17507f",
+    scale=("#f7fafc", "#5897c2"),
+)
+DARK = Palette(
+    background="#10171e",
+    ink="#e6edf3",
+    line="#5d6d7b",
+    grid="#1e2933",
+    mark="#7db8e8",
+    scale=("#141d26", "#1f5d94"),
+)
 ROW_HEIGHT = 17
 PLOT_WIDTH = 250
 PLOTS_IN_A_ROW = 3
 CELL_WIDTH = 46
 PNG_SCALE = 2
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # a name; nothing is fetched
-_CONFIG = {
-    "font": "sans-serif",
-    "background": "white",
-    "view": {"stroke": "#d8dfe5"},
-    "axis": {"labelLimit": 220, "grid": True, "gridColor": "#eef1f4", "domainColor": "#8a98a4"},
-    "header": {"labelFontWeight": 600, "labelLimit": 300, "labelFontSize": 12},
-}
+
+
+def _config(palette: Palette) -> dict[str, object]:
+    return {
+        "font": "sans-serif",
+        "background": palette.background,
+        "view": {"stroke": palette.grid},
+        "axis": {
+            "labelLimit": 220,
+            "grid": True,
+            "gridColor": palette.grid,
+            "domainColor": palette.line,
+            "tickColor": palette.line,
+            "labelColor": palette.ink,
+        },
+        "legend": {"labelColor": palette.ink, "titleColor": palette.ink},
+        "header": {
+            "labelFontWeight": 600,
+            "labelLimit": 300,
+            "labelFontSize": 12,
+            "labelColor": palette.ink,
+        },
+    }
 
 
 def category_of(column: BoardColumn) -> str:
@@ -36,13 +81,13 @@ def category_of(column: BoardColumn) -> str:
     return column.category or "Other"
 
 
-def dot_plots(board: Leaderboard) -> Iterator[tuple[str, Spec]]:
+def dot_plots(board: Leaderboard, palette: Palette = LIGHT) -> Iterator[tuple[str, Spec]]:
     """By category: of each benchmark the models' means with their intervals, on its own scale."""
     places = list(enumerate(board.columns))
     for category, group in groupby(places, key=lambda place: category_of(place[1])):
         rows = [row for place, column in group for row in _dots(board, place, column)]
         if rows:
-            yield category, _dot_plot(rows, [row.name for row in board.rows])
+            yield category, _dot_plot(rows, [row.name for row in board.rows], palette)
 
 
 def _dots(board: Leaderboard, place: int, column: BoardColumn) -> Iterator[dict[str, object]]:
@@ -60,11 +105,11 @@ def _dots(board: Leaderboard, place: int, column: BoardColumn) -> Iterator[dict[
             }
 
 
-def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str]) -> Spec:
+def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str], palette: Palette) -> Spec:
     order = list(dict.fromkeys(row["benchmark"] for row in rows))
     y = {"field": "model", "type": "nominal", "sort": list(models), "title": None}
     interval = {
-        "mark": {"type": "rule", "color": BLUE, "strokeWidth": 2, "opacity": 0.55},
+        "mark": {"type": "rule", "color": palette.mark, "strokeWidth": 2, "opacity": 0.55},
         "encoding": {
             "x": {"field": "low", "type": "quantitative", "title": None, "scale": {"zero": False}},
             "x2": {"field": "high"},
@@ -72,7 +117,7 @@ def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str]) -> Spec:
         },
     }
     mean = {
-        "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE, "opacity": 1},
+        "mark": {"type": "point", "filled": True, "size": 60, "color": palette.mark, "opacity": 1},
         "encoding": {
             "x": {"field": "mean", "type": "quantitative", "title": None},
             "y": y,
@@ -95,6 +140,7 @@ def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str]) -> Spec:
     }
     return _chart(
         rows,
+        palette,
         facet={"field": "benchmark", "type": "nominal", "sort": order, "title": None},
         columns=PLOTS_IN_A_ROW,
         spec={
@@ -106,8 +152,8 @@ def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str]) -> Spec:
     )
 
 
-def heat_map(board: Leaderboard) -> Spec | None:
-    """Models against benchmarks, darker where nearer to the best of the metric's scale.
+def heat_map(board: Leaderboard, palette: Palette = LIGHT) -> Spec | None:
+    """Models against benchmarks, a deeper blue where nearer to the best of the metric's scale.
 
     None where no metric has a scale with two ends and a direction.
     """
@@ -125,11 +171,12 @@ def heat_map(board: Leaderboard) -> Spec | None:
     colour = {
         "field": "share",
         "type": "quantitative",
-        "scale": {"domain": [0, 1], "range": ["#f7fafc", "#5897c2"]},
+        "scale": {"domain": [0, 1], "range": list(palette.scale)},
         "title": "worst to best",
     }
     return _chart(
         rows,
+        palette,
         width={"step": CELL_WIDTH},
         height={"step": ROW_HEIGHT + 2},
         encoding={
@@ -139,7 +186,7 @@ def heat_map(board: Leaderboard) -> Spec | None:
         layer=[
             {"mark": "rect", "encoding": {"color": colour}},
             {
-                "mark": {"type": "text", "fontSize": 10, "color": "#16222e"},
+                "mark": {"type": "text", "fontSize": 10, "color": palette.ink},
                 "encoding": {"text": {"field": "mean", "type": "quantitative", "format": ".2f"}},
             },
         ],
@@ -173,8 +220,9 @@ def share_of_scale(cell: BoardCell) -> float | None:
     return 1 - above if cell.lower_is_better else above
 
 
-def _chart(rows: Iterable[dict[str, object]], **parts: object) -> Spec:
-    return {"$schema": _SCHEMA, "data": {"values": list(rows)}, "config": _CONFIG, **parts}
+def _chart(rows: Iterable[dict[str, object]], palette: Palette, **parts: object) -> Spec:
+    data = {"values": list(rows)}
+    return {"$schema": _SCHEMA, "data": data, "config": _config(palette), **parts}
 
 
 def svg(spec: Spec) -> str:

@@ -21,23 +21,28 @@ from medhelm_spark.statistics.comparison import OTHER
 from medhelm_spark.version import VERSION
 
 STYLE = """
-:root { color-scheme: light; }
-body { color: #16222e; font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem;
+:root { color-scheme: light dark; --ink: light-dark(#16222e, #e6edf3);
+  --muted: light-dark(#51616f, #a3b3c1); --line: light-dark(#d8dfe5, #2b3844); }
+body { background: light-dark(#ffffff, #10171e); color: var(--ink);
+  font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem;
   padding: 0 1.5rem; }
 h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; }
 h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
-.status { border-left: 4px solid #b26a00; background: #fdf6ea; color: #573600;
+.status { border-left: 4px solid #b26a00; background: light-dark(#fdf6ea, #2d2212);
+  color: light-dark(#573600, #f3d9ad);
   padding: 0.5rem 0.9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.8rem 0; }
-dt { color: #51616f; } dd { margin: 0; overflow-wrap: anywhere; }
+dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #d8dfe5; padding: 0.3rem 0.8rem 0.3rem 0; text-align: left;
+th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.8rem 0.3rem 0; text-align: left;
   vertical-align: top; }
-th { color: #51616f; font-weight: 600; } caption { text-align: left; font-weight: 600; }
-p { margin: 0.3rem 0; } .notes p, table + p { color: #51616f; font-size: 0.82rem; }
-figure { margin: 0; overflow-x: auto; } svg { height: auto; max-width: 100%; }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; }
+th { color: var(--muted); font-weight: 600; } caption { text-align: left; font-weight: 600; }
+p { margin: 0.3rem 0; } .notes p, table + p { color: var(--muted); font-size: 0.82rem; }
+figure { background: #ffffff; margin: 0; overflow-x: auto; width: fit-content; max-width: 100%; }
+svg { height: auto; max-width: 100%; }
+@media print { :root { color-scheme: light; } body { margin: 0; max-width: none; font-size: 11px; }
+  h2 { break-after: avoid; }
   figure, table { break-inside: avoid; } .wide, figure { overflow: visible; } }
 """
 
@@ -81,14 +86,19 @@ def facts_of(
     coverage_floor: float,
     manifest: str = "",
     filters: str = "",
+    order: str = "",
 ) -> ReportFacts:
-    """What a report of this board says of itself. `runs` are those behind it."""
+    """What a report of this board says of itself.
+
+    `runs` are those behind it, `order` what its rows are sorted by, where that is not the rank.
+    """
     made = [run.cell.made_at for run in runs if run.cell and run.cell.made_at]
     lines = {
         source.kind.value.capitalize(): source.name,
         "Status": source.status,
         "Manifest": manifest,
         "Filters": filters,
+        "Sorted by": order,
         "Numbers made": f"{max(made):%Y-%m-%d %H:%M} UTC" if made else "",
         "Size": f"{counted(len(board.rows), 'row')}, {counted(len(board.columns), 'benchmark')}",
         "Coverage floor": f"{100 * coverage_floor:g} % of answers scored",
@@ -188,7 +198,7 @@ def _heat(board: Leaderboard) -> Iterator[str]:
     spec = heat_map(board)
     if spec:
         yield "<h2>All benchmarks</h2>"
-        yield _figure(svg(spec), "Models against benchmarks; darker is nearer to the best")
+        yield _figure(svg(spec), "Models against benchmarks; a deeper blue is nearer to the best")
 
 
 def _pairs(board: Leaderboard) -> Iterator[str]:
@@ -196,7 +206,9 @@ def _pairs(board: Leaderboard) -> Iterator[str]:
     shown = declared or board.pairs
     if shown:
         yield "<h2>Comparisons on the same instances</h2>"
-        asked = "The questions that the suite file declared" if declared else "The first model"
+        asked = (
+            "The questions that the suite file declared" if declared else "The best-ranked model"
+        )
         rest = "." if declared else " against each other one; no question was declared beforehand."
         yield f"<p>{asked}{rest}</p>"
         table = comparison.comparison_table(shown)

@@ -1,5 +1,8 @@
 """The dashboard on a lake with known facts: the page's own logic, then a real browser."""
 
+import csv
+import io
+import json
 import os
 import re
 import shutil
@@ -9,17 +12,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import streamlit
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from pyarrow import parquet
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark.cli.serve import command
+from medhelm_spark.config.registry import cards_of
 from medhelm_spark.domain.release import ReleaseStatus
 from tests.app_pages import APP, board, opened, page_text
 from tests.rewriting import rewritable
@@ -96,7 +101,7 @@ class TestPage:
     ) -> None:
         test = opened(monkeypatch, lake, view="Compare", first=ALPHA, second=BETA)
         words = " ".join(board_words(test))
-        assert f"{ALPHA} is on" in words
+        assert f"{ALPHA} against {BETA}, 1 comparison: not told apart on 1." in words
         assert "Triage choice: exact_match not told apart +0.000" in words
         assert "MedCalc-Bench" not in words, "it is under the floor"
         assert "McNemar's mid-p test" in words
@@ -565,6 +570,41 @@ def browser(chromium: Callable[..., Browser]) -> Iterator[Browser]:
     browser.close()
 
 
+FAINT = """() => {
+    // Our own text whose contrast with what lies behind it is under 4.5 (WCAG 2, level AA).
+    const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    const rgba = (colour) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        return canvas.getImageData(0, 0, 1, 1).data;
+    };
+    const light = (rgb) => {
+        const [r, g, b] = [...rgb].slice(0, 3).map((part) => {
+            const share = part / 255;
+            return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = rgba(getComputedStyle(at).backgroundColor);
+            if (colour[3] === 255) return colour;
+        }
+        return rgba("white");
+    };
+    const faint = [];
+    for (const element of document.querySelectorAll('[class^="ms-"], [class^="ms-"] *')) {
+        const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+        if (!own) continue;
+        const [a, b] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) faint.push(`${element.className} ${element.tagName} ${ratio.toFixed(2)}`);
+    }
+    return [...new Set(faint)];
+}"""
+
+
 @pytest.fixture(params=[1280, 1920])
 def tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page that fails its test for any console error or request to another host."""
@@ -611,6 +651,52 @@ class TestBrowser:
         assert tab.locator(".ms-text img, .ms-text b").count() == 0
         self.fits(tab)
 
+    def test_what_is_downloaded_has_the_pages_order_and_columns(
+        self, tab: Page, address: str
+    ) -> None:
+        cut = "category=Clinical+Decision+Support&sort=MedCalc-Bench&access=public&access=gated"
+        tab.goto(f"{address}?{cut}")
+        board = tab.get_by_role("region", name="Leaderboard")
+        expect(board.get_by_role("row")).to_have_count(5)
+        shown = [head.split("\n")[0] for head in board.get_by_role("rowheader").all_inner_texts()]
+        order = [next(name for name in (ALPHA, BETA, GAMMA) if name in head) for head in shown]
+        assert order == [BETA, ALPHA, GAMMA]
+        tab.get_by_role("button", name="Download").click()
+        files = {
+            name: self.downloaded(tab, name)
+            for name in ("CSV", "JSON", "Markdown", "Parquet", "HTML report")
+        }
+        rows = list(csv.DictReader(io.StringIO(files["CSV"].decode())))
+        table = parquet.read_table(io.BytesIO(files["Parquet"])).to_pylist()
+        held = json.loads(files["JSON"])
+        cells = [(row["model_deployment"], row["scenario_name"]) for row in held["cells"]]
+        assert cells == [
+            (BETA, "medcalc_bench"),
+            (BETA, "triage_choice"),
+            (ALPHA, "medcalc_bench"),
+            (ALPHA, "triage_choice"),
+            (GAMMA, "triage_choice"),
+        ]
+        for records in (rows, table):
+            of_cells = [row for row in records if row["record"] == "cell"]
+            assert [(row["model_deployment"], row["scenario_name"]) for row in of_cells] == cells
+        report = files["HTML report"].decode()
+        for text in (files["Markdown"].decode(), report):
+            assert text.index(BETA) < text.index(ALPHA) < text.index(GAMMA)
+            assert "Discharge note" not in text
+            assert "access level of the benchmark: public, gated" in text
+        # The card that ships says what the benchmark asks.
+        card = cards_of(None)["medcalc_bench"]
+        assert f"<dt>Task</dt><dd>{escape(card.description)}</dd>" in report
+        assert "<dt>Sorted by</dt><dd>MedCalc-Bench</dd>" in report
+
+    @staticmethod
+    def downloaded(tab: Page, name: str) -> bytes:
+        """The file behind a button of the popover."""
+        with tab.expect_download() as arriving:
+            tab.get_by_role("button", name=name, exact=True).click()
+        return Path(arriving.value.path()).read_bytes()
+
     def test_an_address_opens_the_same_answer_again(self, tab: Page, address: str) -> None:
         tab.goto(
             f"{address}?view=Instances&suite=s1&run=beta-triage_choice&instance=triage_choice-i2"
@@ -636,6 +722,36 @@ class TestBrowser:
             tab.keyboard.press("Tab")
             seen.update(tab.evaluate("document.activeElement.innerText").split("\n"))
         return seen
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize("width", [390, 1280])
+    def test_every_page_is_legible_in_light_and_dark_and_as_wide_as_the_window(
+        self, browser: Browser, address: str, scheme: str, width: int
+    ) -> None:
+        window = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,  # type: ignore[arg-type]
+        )
+        page = window.new_page()
+        for view in ("Leaderboard", "Compare", "Instances", "Robustness"):
+            page.goto(f"{address}?view={view}&run=alpha-discharge_note")
+            expect(page.locator(".ms-about")).to_be_visible(timeout=WAIT_MS)
+            page.wait_for_timeout(1500)  # what a page shows last
+            self.fits(page)
+            assert page.evaluate(FAINT) == []
+        window.close()
+
+    def test_what_is_chosen_survives_a_refresh(self, tab: Page, address: str) -> None:
+        tab.goto(f"{address}?view=Compare&first={quote(ALPHA)}&second={quote(BETA)}")
+        tab.get_by_role("spinbutton", name="Margin").fill("0.9")
+        tab.get_by_role("spinbutton", name="Margin").press("Enter")
+        expect(tab.get_by_role("region", name="Comparison")).to_contain_text("Within margin")
+        tab.reload()
+        expect(tab.get_by_role("region", name="Comparison")).to_contain_text("Within margin")
+        tab.goto(f"{address}?view=Instances&run=alpha-triage_choice&order=lowest+score+first")
+        expect(tab.get_by_text("#4 · 0.000")).to_be_visible()
+        answers = tab.get_by_test_id("stRadio").locator("label").filter(has_text="#")
+        expect(answers.first).to_contain_text("#4")
 
     def test_an_address_cannot_make_the_page_fetch_a_picture(self, tab: Page, address: str) -> None:
         tab.goto(f"{address}?suite=![x](http://evil.test/a.png)<img src=//evil.test/b.png>")
