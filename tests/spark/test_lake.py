@@ -25,6 +25,8 @@ from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.leaderboard import load_board
 from tests.spark.conftest import Site, questions
 
+pytestmark = pytest.mark.core
+
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 JUDGE_PROMPT = (
     '<rubric_criteria>\n{"accuracy": ["score", "explanation"]}\n</rubric_criteria>\n'
