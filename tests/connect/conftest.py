@@ -29,13 +29,13 @@ class Typed:
     told: str
 
 
-def typed(site: Site, lines: Sequence[Sequence[str]], more: Mapping[str, str]) -> Typed:
-    """Type commands in a process of their own, in the folder of the site."""
-    path = site.folder / "commands.json"
-    path.write_text(json.dumps([list(line) for line in lines]))
+def program(
+    site: Site, module: str, *arguments: str, more: Mapping[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    """Run a module of the tests in a process of its own, in the folder of the site."""
     own = {key: text for key, text in os.environ.items() if key != "SPARK_REMOTE"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.connect.commands", str(path)],
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
         cwd=site.folder,
         env={**own, "PYTHONPATH": str(ROOT), **more},
         capture_output=True,
@@ -43,6 +43,13 @@ def typed(site: Site, lines: Sequence[Sequence[str]], more: Mapping[str, str]) -
         check=False,
         timeout=550,
     )
+
+
+def typed(site: Site, lines: Sequence[Sequence[str]], more: Mapping[str, str]) -> Typed:
+    """Type commands in a process of their own, in the folder of the site."""
+    path = site.folder / "commands.json"
+    path.write_text(json.dumps([list(line) for line in lines]))
+    done = program(site, "tests.connect.commands", str(path), more=more)
     codes = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
     assert len(codes) == len(lines), done.stderr[-4000:]
     return Typed(codes, done.stderr)
