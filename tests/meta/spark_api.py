@@ -18,6 +18,8 @@ from typing import Any
 
 LACKING = Path(__file__).with_name("lacking.json")
 FUNCTIONS = "pyspark.sql.functions"
+REFUSED = "pyspark 3"
+"""A version that is refused: what is imported has to be there, or the refusal is not reached."""
 MODULES = (
     "pyspark",
     "pyspark.errors",
@@ -145,8 +147,10 @@ def installed() -> Path:
 if __name__ == "__main__":
     base = api_of(installed())
     others = dict(argument.split("=", 1) for argument in sys.argv[1:])
-    written = {
-        "pyspark": version("pyspark"),
-        "lacking": {name: lacking(base, api_of(Path(place))) for name, place in others.items()},
-    }
+    absent = {name: lacking(base, api_of(Path(place))) for name, place in others.items()}
+    for name in (name for name in absent if name.startswith(REFUSED)):
+        modules = absent[name]["modules"]
+        del modules[FUNCTIONS]
+        absent[name] = {"modules": modules, "methods": [], "parameters": {}}
+    written = {"pyspark": version("pyspark"), "lacking": absent}
     LACKING.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
