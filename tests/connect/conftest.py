@@ -45,11 +45,16 @@ def program(
     )
 
 
-def typed(site: Site, lines: Sequence[Sequence[str]], more: Mapping[str, str]) -> Typed:
+def typed(
+    site: Site,
+    lines: Sequence[Sequence[str]],
+    more: Mapping[str, str],
+    by: str = "tests.connect.commands",
+) -> Typed:
     """Type commands in a process of their own, in the folder of the site."""
     path = site.folder / "commands.json"
     path.write_text(json.dumps([list(line) for line in lines]))
-    done = program(site, "tests.connect.commands", str(path), more=more)
+    done = program(site, by, str(path), more=more)
     codes = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
     assert len(codes) == len(lines), done.stderr[-4000:]
     return Typed(codes, done.stderr)

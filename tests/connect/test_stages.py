@@ -156,3 +156,24 @@ def test_a_thousand_units_of_as_many_writes_are_found(site: Site, server: str) -
     remote = {"SPARK_REMOTE": server}
     done = program(site, "tests.spark.many_writes", str(site.folder / "lake"), more=remote)
     assert done.stdout.split() == [str(UNITS)], done.stderr[-4000:]
+
+
+def test_a_session_that_refuses_nearly_all_settings_works(site: Site, server: str) -> None:
+    site.deploy("acme/yes", text="yes")
+    entry = site.benchmark("bench", questions(4, lambda n: "yes" if n else "no"))
+    place = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    run = ["run", "-r", f"{entry},model=acme/yes", "--suite", "s", *place, "--no-tracking"]
+    export = ["export-helm", str(site.folder / "exported"), "--suite", "s", *place]
+    done = typed(site, [run, export], {"SPARK_REMOTE": server}, by="tests.connect.serverless")
+    assert done.codes == [0, 0], done.told
+    assert "CONFIG_NOT_AVAILABLE" not in done.told
+    assert "refuses" not in done.told, "the time zone is taken, and nothing follows from the others"
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"]) == (0.75, 4)
+
+
+def test_tasks_that_end_are_shown_while_a_job_runs(site: Site, server: str) -> None:
+    done = program(site, "tests.connect.progress", more={"SPARK_REMOTE": server})
+    drawn = re.findall(r"infer: (\d) of (\d) tasks", done.stdout)
+    assert drawn, done.stdout + done.stderr[-4000:]
+    assert all(int(completed) < int(total) for completed, total in drawn)
