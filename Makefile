@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-connect test-matrix test-spark40 test-spark41 test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,12 +9,15 @@ BERT := .venv-summarization
 VLLM := .venv-vllm
 PARITY := .venv-parity
 INSPECT := .venv-inspect
+SPARK40 := .venv-spark40
+SPARK41 := .venv-spark41
 HELPER := .cache/uv
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
 # The first interpreter that runs and is of a supported version; `make PYTHON=...` names another.
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 VERSIONS := 3.11, 3.12 or 3.13
 PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do $$p -c '$(SUPPORTED)' 2>/dev/null && echo $$p && break; done)
+PYTHON312 ?= $(shell for p in python3.12 $(HOME)/.pyenv/versions/3.12.*/bin/python; do $$p -c '' 2>/dev/null && echo $$p && break; done)
 PYTEST = $(BIN)/python -m pytest -q
 # The tests of an environment without pip fetch the small model by uv.
 export PATH := $(PATH):$(CURDIR)/$(HELPER)/bin
@@ -44,6 +47,14 @@ test-e2e: java $(STAMP) ## Tests from the command line to the board, with the re
 	$(PYTEST) tests/e2e -n 2 --dist loadfile -m "not long"
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
 	$(PYTEST) tests/cluster
+test-connect: java $(STAMP) ## Tests of all stages but vLLM's through a Spark Connect server in another process
+	$(PYTEST) tests/connect
+test-matrix: test-spark test-spark40 test-spark41 ## All tests of tables and stages on the newest Spark, the core of them on the older
+CORE = -m pytest -q tests/spark tests/connect -n 2 --dist worksteal -m core
+test-spark40: java $(SPARK40)/.installed ## The core on Spark 4.0 with Delta 4.0, Python 3.11
+	$(SPARK40)/bin/python $(CORE)
+test-spark41: java $(SPARK41)/.installed ## The core on Spark 4.1, Python 3.12
+	$(SPARK41)/bin/python $(CORE)
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)
@@ -98,7 +109,7 @@ docs: setup ## Write the generated pages of docs: tables, exports, scenarios, fi
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
 	$(BIN)/python docs/images/make.py
 clean: ## Remove what make made; lakes stay
-	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) $(INSPECT) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) $(INSPECT) $(SPARK40) $(SPARK41) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 java:
 	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
@@ -117,7 +128,20 @@ INSTALL = $(UV) pip install --quiet --constraint constraints.txt --python
 
 $(STAMP): pyproject.toml constraints.txt
 	$(call venv,$(VENV))
-	$(INSTALL) $(BIN)/python --editable '.[local,hub,dev]'
+	$(INSTALL) $(BIN)/python --editable '.[local,hub,connect,dev]'
+	@touch $@
+
+$(SPARK40)/.installed: SPARK := pyspark==4.0.2 delta-spark==4.0.1
+$(SPARK41)/.installed: SPARK := pyspark==4.1.4 delta-spark==4.4.0
+$(SPARK41)/.installed: PYTHON := $(PYTHON312)
+$(SPARK41)/.installed: SUPPORTED := import sys; sys.exit(sys.version_info[:2] != (3, 12))
+$(SPARK41)/.installed: VERSIONS := 3.12
+# All pins but Spark's and Delta's, which replace what Delta's package says of the other's versions.
+$(SPARK40)/.installed $(SPARK41)/.installed: pyproject.toml constraints.txt
+	$(call venv,$(@D))
+	grep -vE '^(pyspark|delta-spark|py4j)==' constraints.txt > $(@D)/constraints.txt
+	printf '%s\n' $(SPARK) > $(@D)/spark.txt
+	$(UV) pip install --quiet --constraint $(@D)/constraints.txt --override $(@D)/spark.txt --python $(@D)/bin/python --editable '.[local,hub,connect,dev]'
 	@touch $@
 
 $(BERT)/.installed: pyproject.toml constraints.txt

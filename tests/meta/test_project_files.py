@@ -42,7 +42,7 @@ def plain(name: str) -> str:
 def test_the_core_brings_neither_spark_nor_delta_nor_mlflow() -> None:
     core = {plain(requirement) for requirement in PROJECT["dependencies"]}
     assert not core & {"pyspark", "delta-spark", "mlflow", "pandas", "torch", "vllm", "streamlit"}
-    extras = {"local", "hub", "excel", "summarization", "vllm", "dev"}
+    extras = {"local", "hub", "excel", "connect", "summarization", "vllm", "dev"}
     assert set(PROJECT["optional-dependencies"]) == extras
 
 
@@ -88,8 +88,8 @@ def test_constraints_are_pins_without_addresses() -> None:
 
 def test_constraints_pin_everything_that_setup_installs() -> None:
     extras = PROJECT["optional-dependencies"]
-    installed = [*PROJECT["dependencies"], *extras["local"], *extras["hub"], *extras["dev"]]
-    wanted = {plain(line) for line in installed}
+    installed = chain.from_iterable(extras[name] for name in ("local", "hub", "connect", "dev"))
+    wanted = {plain(line) for line in (*PROJECT["dependencies"], *installed)}
     assert not wanted - {plain(line) for line in CONSTRAINTS}
 
 

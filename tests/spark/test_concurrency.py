@@ -49,6 +49,7 @@ def current(site: Site) -> list[RequestResult]:
     return rows_of(site.lake.query(CURRENT_RESULTS), RequestResult)
 
 
+@pytest.mark.core
 @pytest.mark.long
 def test_a_second_driver_refuses_and_a_killed_one_costs_the_open_wave_at_most(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -76,6 +77,7 @@ def test_a_second_driver_refuses_and_a_killed_one_costs_the_open_wave_at_most(
     assert (cell["count"], cell["num_unscored"]) == (COUNT, 0)
 
 
+@pytest.mark.core
 def test_a_worker_that_dies_in_mid_wave_is_tried_again(site: Site, tmp_path: Path) -> None:
     log, marker = tmp_path / "calls.log", tmp_path / "died"
     fault = {"die_after": 5, "die_marker": str(marker), "max_concurrency": 1}

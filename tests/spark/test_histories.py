@@ -47,6 +47,7 @@ def written(site: Site, name: str) -> list[tuple[str, str, int]]:
     return sorted((row["instance_id"], row["input"], row["source_index"]) for row in rows)
 
 
+@pytest.mark.core
 def test_folders_as_downloaded_from_entry_to_instances(site: Site, in_many_parts: None) -> None:
     ehrshot(site.folder / "ehrshot", 7)
     medalign(site.folder / "medalign")
@@ -157,6 +158,7 @@ def test_a_table_that_has_the_text_already(site: Site) -> None:
     assert text.endswith("EHR: All of it.\n\nQuestion: Q?\n\nAnswer:")
 
 
+@pytest.mark.core
 def test_events_come_from_tables_in_the_form_of_meds_and_of_omop(site: Site) -> None:
     """Records and events from tables; a stricter event makes its patient's record as strict."""
     events = (

@@ -24,6 +24,9 @@ from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, Lease
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.leaderboard import load_board
 from tests.spark.conftest import Site, questions
+from tests.spark.many_writes import UNITS, current_of_many
+
+pytestmark = pytest.mark.core
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 JUDGE_PROMPT = (
@@ -187,6 +190,12 @@ def test_a_column_that_an_older_lake_lacks_reads_as_null(lake: Lake) -> None:
     assert dict(lake.read("runs").dtypes)["schema_version"] == "bigint"
     lake.append_rows("runs", [record("b", 2)], "w")
     assert lake.read("runs").count() == 2
+
+
+def test_a_thousand_units_of_as_many_writes_are_found(site: Site) -> None:
+    lake = Lake(site.spark, str(site.folder / "lake"))
+    lake._files = None  # Spark answers, as it does on a cluster
+    assert current_of_many(lake) == UNITS
 
 
 def test_a_newer_lake_is_refused(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,6 +70,7 @@ def test_copies_are_asked_scored_and_compared(site: Site, log: Path) -> None:
     assert len(calls(log)) == 7
 
 
+@pytest.mark.core
 def test_the_worst_is_taken_instance_by_instance(site: Site) -> None:
     replies = {"FEVER": "FEVER", "fever": "x", "Cough": "Cough", "cough": "Cough"}
     model = site.deploy("acme/some", mode="script", text="?", replies=replies)

@@ -66,6 +66,7 @@ def test_answers_that_may_become_long_are_begun_first(site: Site, log: Path) -> 
     assert [most[asked] for asked in calls(log)] == [50] * 4 + [20] * 4 + [5] * 4
 
 
+@pytest.mark.core
 def test_a_failure_that_later_succeeds_is_scored(site: Site, log: Path) -> None:
     flaky = {"fail_every": 2, "max_attempts": 1, "log_file": str(log)}
     model = site.deploy("acme/flaky", text="yes", **flaky)
@@ -100,6 +101,7 @@ def test_a_new_metric_version_is_rescored_without_a_call(
     assert cell["count"] == 4
 
 
+@pytest.mark.core
 def test_the_number_of_spark_jobs_does_not_grow_with_run_specs(site: Site) -> None:
     def jobs(models: int) -> int:
         """Jobs of one run on a lake of its own: what a lake holds already costs jobs too."""
@@ -114,6 +116,7 @@ def test_the_number_of_spark_jobs_does_not_grow_with_run_specs(site: Site) -> No
     assert jobs(2) == jobs(50)
 
 
+@pytest.mark.core
 def test_hostile_text_reaches_the_engine_unchanged(site: Site) -> None:
     hostile = [
         r"cost $5 \1 {braces} {{x}} {question}",

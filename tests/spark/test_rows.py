@@ -13,6 +13,8 @@ from medhelm_spark.errors import DataError, MedhelmSparkError, StageError
 from medhelm_spark.lake.columnar import ddl
 from medhelm_spark.lake.rows import arrow_of, map_rows, rows_of
 
+pytestmark = pytest.mark.core
+
 HOSTILE = ("plain", "", "nul\x00", "emoji \U0001f9ec", "\u05e9\u05dc\u05d5\u05dd", "x" * 200_000)
 PLANTED = "PLANTED-42"
 

@@ -56,6 +56,7 @@ def declare(site: Site) -> str:
     return "triage"
 
 
+@pytest.mark.core
 def test_a_run_is_classified_calibrated_and_summarised_again_without_a_call(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def content(site: Site, lake: str) -> list[dict[str, Any]]:
 TEXT = "case string, note string, question string, answer string"
 
 
+@pytest.mark.core
 def test_a_table_gives_the_instances_that_files_of_the_same_rows_give(
     site: Site, clinic: str
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_table_gives_the_instances_that_files_of_the_same_rows_give(
     assert version["source"] == "clinic.notes"
 
 
+@pytest.mark.core
 def test_values_other_than_text_read_as_sql_writes_them(site: Site, clinic: str) -> None:
     values: dict[str, tuple[str, Any, str | None]] = {
         "whole": ("int", 1, "1"),
@@ -149,6 +151,7 @@ def test_the_same_rows_are_the_same_version_however_they_lie(site: Site, clinic:
     assert {row["instance_id"] for row in first} < set(newer), "the old rows keep their ids"
 
 
+@pytest.mark.core
 def test_a_table_that_does_not_fit_is_one_sentence(
     site: Site, clinic: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

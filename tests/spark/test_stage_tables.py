@@ -30,6 +30,7 @@ UNREACHABLE = "http://127.0.0.1:9/data.json"
 KINDS = ("reads", "writes")
 
 
+@pytest.mark.core
 @pytest.mark.long
 def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     touched: dict[tuple[str, str], set[str]] = defaultdict(set)

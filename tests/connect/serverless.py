@@ -1,0 +1,37 @@
+"""As `tests.connect.commands`, in a session that tells and takes only a few settings.
+
+Databricks' serverless compute raises CONFIG_NOT_AVAILABLE for all others, asked or told.
+"""
+
+import runpy
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql.connect.conf import RuntimeConf
+
+AVAILABLE = (
+    "spark.databricks.execution.timeout",
+    "spark.sql.ansi.enabled",
+    "spark.sql.files.maxPartitionBytes",
+    "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.session.timeZone",
+    "spark.sql.shuffle.partitions",
+)
+
+
+def only_available(method: Any) -> Any:
+    """The method, which raises for every other key as the platform does."""
+
+    def refuse(self: RuntimeConf, key: str, *more: Any) -> Any:
+        if key not in AVAILABLE:
+            message = f"[CONFIG_NOT_AVAILABLE] Configuration {key} is not available."
+            raise AnalysisException(message, errorClass="CONFIG_NOT_AVAILABLE")
+        return method(self, key, *more)
+
+    return refuse
+
+
+if __name__ == "__main__":
+    for name in ("get", "set", "unset"):
+        setattr(RuntimeConf, name, only_available(getattr(RuntimeConf, name)))
+    runpy.run_module("tests.connect.commands", run_name="__main__")

@@ -1,0 +1,179 @@
+"""All stages but vLLM's through Spark Connect: the tables and stats of a classic session."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+from deltalake import write_deltalake
+
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.ids import canonical_json
+from medhelm_spark.lake.reader import FileReader
+from medhelm_spark.lake.tables import TABLES
+from tests.connect.conftest import program, typed
+from tests.exports import instance, write_export
+from tests.helm_folder import run_spec, state, values, write_run
+from tests.spark.conftest import PUBLIC, Site, questions
+from tests.spark.many_writes import UNITS
+from tests.unit.scenarios.histories import ehrshot
+
+RUBRIC = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
+JURY = {
+    "name": "jury_score",
+    "prompt_file": "judge.txt",
+    "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
+}
+# What no two runs have alike: times, and names that are drawn.
+DRAWN = re.compile(r".*_at|write_id|request_time|executor|holder|engine_start")
+
+
+def letters(folder: Path) -> str:
+    """A benchmark on a Delta folder beside it; returns its run entry."""
+    rows = {"letter_id": [1, 2, 3], "note": ["One.", "Two.", "Three."], "urgent": [True] * 3}
+    write_deltalake(folder / "letters", pa.table(rows))
+    (folder / "prompt.txt").write_text("{note}\nUrgent?")
+    config = {
+        "name": "LETTERS",
+        "description": "Made for a test.",
+        "prompt_file": "prompt.txt",
+        "dataset_file": "table:./letters",
+        "columns": {"id": "letter_id", "correct_answer": "urgent"},
+        "access_level": "public",
+        "metrics": [{"name": "exact_match"}],
+    }
+    (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
+    return f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+
+
+def prepared(site: Site) -> dict[str, str]:
+    """Models, data and files of the site; entries by what they are."""
+    site.deploy("acme/judge", mode="judge", score=4)
+    site.deploy("acme/yes", text="yes")
+    site.deploy("acme/choice", mode="choice", choices=["yes", "no"])
+    rows = questions(9, lambda i: "yes" if i % 3 else "no")
+    rows.append({"id": "", "question": "Bad?", "correct_answer": "yes"})
+    bench = site.benchmark("bench", rows, metrics=["exact_match", JURY], judge_prompt=RUBRIC)
+    ehrshot(site.folder / "ehrshot", 5)
+    (site.folder / "tables").mkdir()
+    answers = [{"source_id": f"q{i}", "completion": "yes"} for i in range(9)]
+    lines = (f"{json.dumps(answer)}\n" for answer in answers)
+    (site.folder / "answers.jsonl").write_text("".join(lines))
+    write_export(site.folder / "ward.jsonl", [instance(number) for number in range(3)])
+    judged = {"bench": {"acme/judge": {"clarity": {"score": 3, "explanation": ""}}}}
+    write_run(
+        site.folder / "helm",
+        name="bench:model=team_m",
+        spec=run_spec("bench:model=team_m", groups=["bench"]),
+        states=[state("id0", annotations=judged)],
+        per_instance_stats=[values("id0", exact_match=1.0)],
+    )
+    return {
+        "bench": bench,
+        "letters": letters(site.folder / "tables"),
+        "histories": f"ehrshot:subject=guo_los,data_path={site.folder / 'ehrshot'}",
+    }
+
+
+def commands(site: Site, entries: dict[str, str], lake: str) -> list[list[str]]:
+    """Everything that a site does, on one lake."""
+    place = ["-o", lake, "--local-path", str(site.folder / "prod_env")]
+    quiet = ["--no-tracking"]
+    bench = f"{entries['bench']},model=acme/choice,data_augmentation=misspelling_mild"
+    own = f"{entries['letters']},model=acme/choice"
+    run = ["run", "-r", bench, own, "--suite", "s", *PUBLIC, *place, *quiet]
+    histories = ["run", "-r", f"{entries['histories']},model=acme/choice", "--suite", "histories"]
+    staged = ["-r", f"{entries['bench']},model=acme/yes", "--suite", "staged", *place]
+    answers = ["-r", f"{entries['bench']},model=team/m", "--suite", "staged"]
+    answers += ["--file", str(site.folder / "answers.jsonl")]
+    pubmed = str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))
+    ward = "ward@medhelm-0.8"
+    told = ["--format", "json", "--output-file"]
+    return [
+        run,
+        run,
+        [*histories, *place, *quiet],
+        ["ingest", "--scenario", "pubmed_qa", "--source", pubmed, *PUBLIC, *place],
+        *([stage, *staged] for stage in ("plan", "infer", "annotate", "score")),
+        ["summarize", "--suite", "staged", *place, *quiet],
+        ["import-responses", *answers, *place, *quiet],
+        ["import-scenario", "--file", str(site.folder / "ward.jsonl"), *place],
+        ["run", "-r", f"{ward}:model=acme/yes", "--suite", "ward", *place, *quiet],
+        ["level", "lower", "--scenario", ward, "--to", "gated", "--reason", "r", *place],
+        ["import-helm", str(site.folder / "helm"), "--suite", "helm", *PUBLIC, *place, *quiet],
+        ["export-helm", f"{lake}-helm", "--suite", "s", *place],
+        ["publish", "--suites", "s", "staged", "--release", "r", *place, *quiet],
+        ["release", "verify", "r", *place],
+        ["leaderboard", "--suite", "s", *told, f"{lake}-board.json", *place],
+        ["compare", "--models", "acme/yes", "team/m", "--suite", "staged", *told,
+         f"{lake}-compared.json", *place],
+    ]  # fmt: skip
+
+
+def rows(lake: Path, table: str) -> Iterator[str]:
+    """The rows of a table in a fixed order, each as text, without what no two runs have alike."""
+    for row in FileReader(str(lake)).query(f"SELECT * FROM {{{table}}}").to_pylist():
+        yield canonical_json({key: plain(value) for key, value in row.items() if not is_drawn(key)})
+
+
+def is_drawn(column: str) -> bool:
+    return DRAWN.fullmatch(column) is not None
+
+
+def plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | bool | int | float) else repr(value)
+
+
+def told(lake: Path) -> dict[str, str]:
+    """What was written beside a lake: exported runs, the board, a comparison."""
+    files = [path for path in lake.parent.rglob("*.json") if path.is_relative_to(f"{lake}-helm")]
+    files += sorted(lake.parent.glob(f"{lake.name}-*.json"))
+    return {str(path).replace(str(lake), "LAKE"): path.read_text() for path in files}
+
+
+def test_every_stage_writes_what_it_writes_in_a_classic_session(site: Site, server: str) -> None:
+    entries = prepared(site)
+    lakes = {"classic": {}, "connect": {"SPARK_REMOTE": server}}
+    classic, connect = (
+        typed(site, commands(site, entries, str(site.folder / name)), more)
+        for name, more in lakes.items()
+    )
+    assert connect.codes == classic.codes, connect.told[-6000:]
+    assert not any(classic.codes), classic.told[-6000:]
+    differing = {}
+    for table in TABLES:
+        first, second = (sorted(rows(site.folder / name, table)) for name in lakes)
+        if first != second:
+            differing[table] = (set(first) - set(second), set(second) - set(first))
+    assert not differing
+    assert told(site.folder / "connect") == told(site.folder / "classic")
+
+
+def test_a_thousand_units_of_as_many_writes_are_found(site: Site, server: str) -> None:
+    remote = {"SPARK_REMOTE": server}
+    done = program(site, "tests.spark.many_writes", str(site.folder / "lake"), more=remote)
+    assert done.stdout.split() == [str(UNITS)], done.stderr[-4000:]
+
+
+def test_a_session_that_refuses_nearly_all_settings_works(site: Site, server: str) -> None:
+    site.deploy("acme/yes", text="yes")
+    entry = site.benchmark("bench", questions(4, lambda n: "yes" if n else "no"))
+    place = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    run = ["run", "-r", f"{entry},model=acme/yes", "--suite", "s", *place, "--no-tracking"]
+    export = ["export-helm", str(site.folder / "exported"), "--suite", "s", *place]
+    done = typed(site, [run, export], {"SPARK_REMOTE": server}, by="tests.connect.serverless")
+    assert done.codes == [0, 0], done.told
+    assert "CONFIG_NOT_AVAILABLE" not in done.told
+    assert "refuses" not in done.told, "the time zone is taken, and nothing follows from the others"
+    (cell,) = site.board()
+    assert (cell["mean"], cell["count"]) == (0.75, 4)
+
+
+def test_tasks_that_end_are_shown_while_a_job_runs(site: Site, server: str) -> None:
+    done = program(site, "tests.connect.progress", more={"SPARK_REMOTE": server})
+    drawn = re.findall(r"infer: (\d) of (\d) tasks", done.stdout)
+    assert drawn, done.stdout + done.stderr[-4000:]
+    assert all(int(completed) < int(total) for completed, total in drawn)
