@@ -75,7 +75,7 @@ def test_a_fault_of_the_installation_ends_the_job_and_is_no_row(engine, error):
     ) as e:
         list(engine(llm(enqueue=enqueue)).answer([request("Hi")], allow))
     assert "Doe" not in str(e.value)
-    with pytest.raises(EngineError, match="failed with AttributeError at vllm_engine.py"):
+    with pytest.raises(EngineError, match=r"failed with AttributeError at vllm_engine\.py"):
         list(engine(llm()).answer([request("Hi")], allow))
 
 
