@@ -60,6 +60,11 @@ class Lake:
         """The session, started now where it was not."""
         return self.session.spark
 
+    @property
+    def is_folder_of_ours(self) -> bool:
+        """Whether this process sees the lake's files as Spark does."""
+        return self._files is not None
+
     def within(self, stage: Stage) -> "Lake":
         """The same lake for one stage: tables that it does not declare are refused."""
         lake = copy.copy(self)
@@ -203,8 +208,7 @@ class Lake:
         """The table's newest Delta version, None where it does not exist."""
         if self._files:
             return self._files.version(table)
-        target = self.location.table(table)
-        name = target if self.location.is_catalog else f"delta.`{target}`"
+        name = self.sql_name(table)
         try:
             rows = self.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
         except PySparkException as error:
@@ -212,6 +216,11 @@ class Lake:
                 raise
             return None
         return int(rows[0]["version"]) if rows else None
+
+    def sql_name(self, table: str) -> str:
+        """The table as Spark's SQL names it."""
+        target = self.location.table(table)
+        return target if self.location.is_catalog else f"delta.`{target}`"
 
     def _empty(self, schema: str) -> DataFrame:
         """No rows, in a form that Spark sees to be empty: it drops whatever joins with it."""
