@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-s3 test-yarn test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,6 +8,7 @@ STAMP := $(VENV)/.installed
 BERT := .venv-summarization
 VLLM := .venv-vllm
 PARITY := .venv-parity
+S3 := .venv-s3
 INSPECT := .venv-inspect
 HELPER := .cache/uv
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
@@ -44,6 +45,10 @@ test-e2e: java $(STAMP) ## Tests from the command line to the board, with the re
 	$(PYTEST) tests/e2e -n 2 --dist loadfile -m "not long"
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
 	$(PYTEST) tests/cluster
+test-s3: java $(STAMP) $(S3)/.installed ## Tests of a lake in a bucket, on a local S3 server (600 MB: Amazon's SDK)
+	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/s3
+test-yarn: java $(STAMP) ## Tests of spark-submit in cluster mode on a YARN of this machine
+	$(PYTEST) tests/yarn
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)
@@ -98,7 +103,7 @@ docs: setup ## Write the generated pages of docs: tables, exports, scenarios, fi
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
 	$(BIN)/python docs/images/make.py
 clean: ## Remove what make made; lakes stay
-	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) $(INSPECT) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) $(INSPECT) $(S3) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 java:
 	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
@@ -129,6 +134,11 @@ $(BERT)/.installed: pyproject.toml constraints.txt
 $(VLLM)/.installed: pyproject.toml tests/vllm/requirements.txt
 	$(call venv,$(VLLM))
 	$(UV) pip install --quiet --python $(VLLM)/bin/python --no-deps --editable . --requirement tests/vllm/requirements.txt
+	@touch $@
+
+$(S3)/.installed:
+	$(call venv,$(S3))
+	$(UV) pip install --quiet --python $(S3)/bin/python 'moto[server]==5.2.5'
 	@touch $@
 
 $(INSPECT)/.installed:

@@ -8,9 +8,11 @@ between may make one of ours conflict: it is then tried again, and appends of ot
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
@@ -27,6 +29,9 @@ CONFLICTS = ("CONCURRENT", "METADATA_CHANGED", "PROTOCOL_CHANGED", "CANNOT_MODIF
 FEW_FILES = 8
 LARGE_FILE = 64 << 20
 """A table of fewer files, or whose files have so many bytes on average, is left as it is."""
+
+LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
+LISTING_TASKS = "16"
 
 T = TypeVar("T")
 
@@ -208,10 +213,26 @@ class _Spark:
 
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
         name = self._lake.sql_name(table)
-        rows = self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS DRY RUN").count()
-        if rows and not dry_run:
-            self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS")
-        return rows
+        with _few_tasks(self._lake.spark):
+            found = self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS DRY RUN").count()
+            if found and not dry_run:
+                self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS")
+        return found
+
+
+@contextmanager
+def _few_tasks(spark: SparkSession) -> Iterator[None]:
+    """List a table's folder by few tasks: the ten thousand of Spark's default take minutes each."""
+    before = None
+    with suppress(Exception):  # a session without a JVM raises what its own library has for it
+        before = spark.conf.get(LISTING, None)
+        spark.conf.set(LISTING, LISTING_TASKS)
+    try:
+        yield
+    finally:
+        with suppress(Exception):
+            if before is not None:
+                spark.conf.set(LISTING, before)
 
 
 def _is_spark_conflict(error: Exception) -> bool:
