@@ -56,6 +56,10 @@ class LakeError(MedhelmSparkError):
     """A Delta table is missing, of a newer schema, or held by another driver."""
 
 
+class LeaseLostError(LakeError):
+    """Another driver asks in this one's place, or may: it stopped. Finished waves are kept."""
+
+
 class IntegrityError(MedhelmSparkError):
     """Stored numbers are not what was published, or not what the scores behind them give.
 

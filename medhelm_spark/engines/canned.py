@@ -5,6 +5,7 @@ on purpose, so that tests can see what the rest makes of that.
 """
 
 import json
+import math
 import os
 import re
 import time
@@ -195,6 +196,7 @@ ENGINE = EngineFactory(
     check=check,
     locality=in_this_job,
     destinations=nowhere,
+    tokens_per_second=math.inf,
     serving=frozenset(
         {
             "delay",

@@ -109,6 +109,8 @@ class EngineFactory:
     asked on a driver that cannot run the engine.
     `locality` is that of a deployment which states none: external, unless the engine knows better.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
+    `tokens_per_second` is what a slot gets through where a deployment does not say: a guess for the
+    first wave alone.
     """
 
     build: Callable[[Deployment, int], Engine]
@@ -120,6 +122,7 @@ class EngineFactory:
     check_arguments: Callable[[Deployment], None] = _any_arguments
     locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
+    tokens_per_second: float = 1_000.0
 
     @property
     def tells_destinations(self) -> bool:

@@ -13,7 +13,7 @@ from medhelm_spark.engines import factory_of, slots
 from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
 from medhelm_spark.engines.holder import Claim, claim
 from medhelm_spark.engines.worker import end_process, executor_folder, task_context
-from medhelm_spark.errors import EngineError, SetupError
+from medhelm_spark.errors import MedhelmSparkError, SetupError
 
 
 class _Resident:
@@ -44,6 +44,7 @@ class _Host:
         self.lock = threading.Lock()
         self.engines: dict[str, Engine] = {}
         self.resident: tuple[str, _Resident] | None = None
+        self.task: int | None = None
         self.held: Claim | None = None
 
     def engine(self, deployment: Deployment, limit: int) -> Engine:
@@ -59,19 +60,24 @@ class _Host:
     def _exclusive(self, deployment: Deployment, factory: EngineFactory, limit: int) -> Engine:
         held = self._slot(deployment, factory.gpus(deployment))
         key = content_id(deployment.engine, deployment.args, deployment.max_sequence_length)
+        task = _task()
         if self.resident and self.resident[0] == key:
+            self.task = task
             return self.resident[1]
+        if self.resident and task is not None and task != self.task:
+            # A process may not give back all that its first engine took, memory of a GPU above all.
+            end_process("its engine is of another model. A fresh process takes the task over.")
         replaced = self._end_resident()
         with held.at_work():
             started = time.perf_counter()
             try:
                 built = factory.build(deployment, limit)
-            except EngineError as error:
+            except Exception as error:  # a plug-in's engine has kinds of its own
                 if replaced:
                     _leave_to_another(error)  # what the first engine left may be in the way
                 raise
         engine = _Resident(built, held, time.perf_counter() - started)
-        self.resident = (key, engine)
+        self.resident, self.task = (key, engine), task
         return engine
 
     def _slot(self, deployment: Deployment, wanted: int | None) -> Claim:
@@ -127,10 +133,17 @@ def _groups(deployment: Deployment, wanted: int | None) -> tuple[slots.Group, ..
     return groups
 
 
+def _task() -> int | None:
+    """The attempt of a Spark task that this thread works on."""
+    context = task_context()
+    return context.taskAttemptId() if context else None
+
+
 def _leave_to_another(error: Exception) -> None:
     """Ends a Spark worker that cannot do its task, so that the retry meets a fresh one."""
     if task_context():
-        end_process(f"{error} A fresh process takes the task over.")
+        reason = str(error) if isinstance(error, MedhelmSparkError) else type(error).__name__
+        end_process(f"{reason} A fresh process takes the task over.")
 
 
 _host = _Host()

@@ -9,6 +9,7 @@ import string
 import time
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import cached_property
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -20,11 +21,13 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
+from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables, is_few
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.reader import decode
 from medhelm_spark.lake.rows import arrow_of, parsed, plain_errors, rows_of
 from medhelm_spark.lake.session import Session
+from medhelm_spark.lake.staging import Staging
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
 
 ABSENT = (
@@ -35,7 +38,7 @@ ABSENT = (
     "DELTA_TABLE_ONLY_OPERATION",
 )
 RACES = ("PROTOCOL_CHANGED", "METADATA_CHANGED", "CONCURRENT_WRITE", "ALREADY_EXISTS")
-CREATE_ATTEMPTS = 5
+COMMIT_ATTEMPTS = 6
 
 Row = TypeVar("Row")
 
@@ -64,6 +67,16 @@ class Lake:
     def is_folder_of_ours(self) -> bool:
         """Whether this process sees the lake's files as Spark does."""
         return self._files is not None
+
+    @cached_property
+    def driver_files(self) -> DriverFiles | None:
+        """Small files beside the tables, which the driver writes without a Spark job."""
+        return driver_files(self.location, None if self._files else self.spark)
+
+    @cached_property
+    def staging(self) -> Staging:
+        """Rows on their way into a table (`append_once`)."""
+        return Staging(self.location, self.driver_files, lambda: self.spark)
 
     def within(self, stage: Stage) -> "Lake":
         """The same lake for one stage: tables that it does not declare are refused."""
@@ -155,31 +168,80 @@ class Lake:
         With `txn` (application id, version) the same commit made twice is skipped by Delta; False
         when another driver committed it first.
         """
-        self._refuse_undeclared(table, "writes", "writes")
-        marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
-        rows = _with_defaults(marked, TABLES[table].row).selectExpr(*columns(TABLES[table]))
+        rows = self._complete(table, df, write_id)
         if self._files and at_most is not None and is_few(table, at_most):
             with plain_errors():
                 few = rows.toArrow()
             return not few.num_rows or self._files.append(table, few, txn)
+        return self._commit(table, rows, txn)
+
+    def append_once(
+        self, table: str, df: DataFrame, write_id: str, *, staged: str, at_most: int
+    ) -> None:
+        """Append rows that must not be computed twice, because each was paid for.
+
+        They are computed by one action, which writes them to a place of their own, `staged`, that
+        no other writer touches, and are committed from there, as often as conflicts make it
+        necessary. Few rows wait in the driver's memory instead.
+
+        Raises:
+            LakeError: they cannot be committed; they are kept, and `append_staged` commits them.
+        """
+        rows = self._complete(table, df, write_id)
+        txn = (write_id, 1)
+        if self._files and is_few(table, at_most):
+            with plain_errors():
+                few = rows.toArrow()
+            try:
+                _ = not few.num_rows or self._files.append(table, few, txn)
+            except Exception as error:  # delta-rs and Arrow have kinds of their own
+                self.staging.keep(staged, few)
+                raise _uncommitted(table, self.staging.place(staged), error) from None
+            return
+        with plain_errors():
+            self.staging.write(staged, rows)
+        self.append_staged(table, staged, write_id)
+
+    def append_staged(self, table: str, staged: str, write_id: str) -> None:
+        """Commit rows that `append_once` staged, and remove them there; twice is once.
+
+        Raises:
+            LakeError: they cannot be committed; they are kept.
+        """
+        self._refuse_undeclared(table, "writes", "writes")
+        rows = self.staging.read(staged, self._ddl(table))
+        try:
+            self._commit(table, rows.selectExpr(*columns(TABLES[table])), (write_id, 1))
+        except Exception as error:  # Delta's conflicts reach Python as the JVM's own
+            raise _uncommitted(table, self.staging.place(staged), error) from None
+        self.staging.remove(staged)
+
+    def _complete(self, table: str, df: DataFrame, write_id: str) -> DataFrame:
+        """The columns of a table, in its order, with the defaults of those that `df` lacks."""
+        self._refuse_undeclared(table, "writes", "writes")
+        marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
+        return _with_defaults(marked, TABLES[table].row).selectExpr(*columns(TABLES[table]))
+
+    def _commit(self, table: str, rows: DataFrame, txn: tuple[str, int] | None) -> bool:
+        """Append rows that may be computed again; False where `txn` was committed meanwhile.
+
+        Another writer may create the table, or change its schema, properties or protocol, between
+        beginning and end of a commit: Delta refuses it then, and takes the next one.
+        """
         writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
         for key, value in properties(TABLES[table]).items():
             writer = writer.option(key, value)
         if txn:
             writer = writer.option("txnAppId", txn[0]).option("txnVersion", txn[1])
-        return self._commit(table, writer, retry=txn is None)
-
-    def _commit(self, table: str, writer: DataFrameWriter, *, retry: bool) -> bool:
-        for attempt in range(CREATE_ATTEMPTS):
+        for attempt in range(COMMIT_ATTEMPTS):
             try:
                 with plain_errors():
                     self._save(table, writer)
                 return True
             except Exception as error:  # Delta's conflicts reach Python as the JVM's own
-                if not retry and _is(error, ("CONCURRENT_TRANSACTION", *RACES)):
+                if txn and _is(error, ("CONCURRENT_TRANSACTION",)):
                     return False
-                # Two drivers created the table at once: it exists now, and appends do not conflict.
-                if not retry or not _is(error, RACES) or attempt + 1 == CREATE_ATTEMPTS:
+                if not _is(error, RACES) or attempt + 1 == COMMIT_ATTEMPTS:
                     raise
                 time.sleep(0.2 * 2**attempt)
         raise AssertionError("unreachable")
@@ -266,6 +328,14 @@ def _literal(value: Any) -> Column:
 def _names(sql: str) -> set[str]:
     """The `{name}` placeholders of SQL."""
     return {name for _, name, _, _ in string.Formatter().parse(sql) if name}
+
+
+def _uncommitted(table: str, place: str, error: Exception) -> LakeError:
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return LakeError(
+        f"rows for {table!r} could not be committed ({condition or type(error).__name__}), and are "
+        f"kept in {place}; cure that, and the same command commits them before it asks anything."
+    )
 
 
 def _is(error: Exception, kinds: tuple[str, ...]) -> bool:

@@ -1,26 +1,56 @@
-"""One writer per (suite, deployment): a lease row with an expiry, taken by compare-and-swap.
+"""One driver at a time asks a (suite, deployment): a lease with an expiry, renewed while it asks.
 
-The swap is Delta's own idempotent append: application id = the suite, version = the suite's lease
-count plus one. Two drivers that try the same version cannot both commit, so after an append the
-holder of the newest rows is the winner. Heartbeats extend the lease; a crashed driver's ends by
-itself, at once where its process is known to be gone.
+A driver claims by writing the suite's next version (`lease_store`), which one driver only can. It
+renews in a thread of its own. When another driver has taken over, or its own lease has run out
+unrenewed, it has lost the right: the Spark jobs of its wave are cancelled, so that nothing more is
+sent. How long its own lease lasts it measures on its own monotonic clock.
+
+Clocks of two drivers may differ. A lease that has run out by this driver's clock is therefore
+watched for longer than a heartbeat before it is taken: a living holder renews it meanwhile. Where
+renewing needs an executor (a catalog, Spark Connect) a wave may keep it waiting: there the lease is
+made out for longer than the wave should take, and is taken only a while after its end.
 """
 
+import logging
 import os
 import platform
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
-from medhelm_spark.domain.ids import content_id
-from medhelm_spark.errors import LakeError
+from medhelm_spark.errors import LakeError, LeaseLostError
+from medhelm_spark.lake.cancel import cancellable
 from medhelm_spark.lake.lake import Lake, new_write_id
+from medhelm_spark.lake.lease_store import LeaseStore, lease_store
 from medhelm_spark.lake.tables import Lease
 
-LIFETIME = timedelta(seconds=120)
-HEARTBEAT = 40.0
+LOG = logging.getLogger(__name__)
+
 CLAIM_ATTEMPTS = 5
+POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseTimes:
+    """How long things about a lease last, in seconds.
+
+    `lifetime` is how long a lease lasts unrenewed; `heartbeat` passes between two renewals;
+    `watched` is how long a lease that ran out is watched before it is taken. Where renewing needs
+    an executor, a lease lasts `waves` times what a wave should take, and `skew` longer for others.
+    """
+
+    lifetime: float = 120.0
+    heartbeat: float = 40.0
+    watched: float = 60.0
+    waves: float = 3.0
+    skew: float = 60.0
+
+
+TIMES = LeaseTimes()
 
 
 def this_holder() -> str:
@@ -28,7 +58,7 @@ def this_holder() -> str:
     return f"{platform.node()}:{os.getpid()}:{new_write_id()[:8]}"
 
 
-def _is_gone(holder: str) -> bool:
+def is_gone(holder: str) -> bool:
     """Whether the holder ran on this host and its process has ended."""
     host, pid, *_ = [*holder.split(":"), "", ""]
     if host != platform.node() or not pid.isdigit():
@@ -42,100 +72,229 @@ def _is_gone(holder: str) -> bool:
     return False
 
 
-def _newest(lake: Lake, suite: str) -> tuple[int, dict[str, Lease]]:
-    leases = [lease for lease in lake.rows("SELECT * FROM {leases}", Lease) if lease.suite == suite]
-    newest: dict[str, Lease] = {}
-    for lease in sorted(leases, key=lambda lease: lease.version):
-        newest[lease.model_deployment] = lease
-    return max((lease.version for lease in leases), default=0), newest
+class Held:
+    """The right to ask some deployments for a suite; `lost` says why it is no longer held."""
 
+    def __init__(
+        self,
+        store: LeaseStore,
+        suite: str,
+        deployments: Sequence[str],
+        holder: str,
+        times: LeaseTimes,
+        wave_seconds: float,
+    ) -> None:
+        self._store, self._suite, self._holder, self._times = store, suite, holder, times
+        self._deployments = tuple(sorted(deployments))
+        longer = times.waves * wave_seconds if store.needs_executor else 0.0
+        self._lifetime = max(times.lifetime, longer)
+        self._deadline = 0.0
+        self._lock = threading.Lock()
+        self.lost: str | None = None
 
-class _Claim:
-    """A driver's claim to some deployments of a suite; `version` is the suite's last one known."""
+    def check(self) -> None:
+        """Renew, and raise LeaseLostError where another driver has taken over."""
+        if self.lost is None:
+            self.renew()
+        if self.lost is not None:
+            raise LeaseLostError(self.lost)
 
-    def __init__(self, lake: Lake, suite: str, deployments: Sequence[str], holder: str) -> None:
-        self.lake, self.suite, self.holder = lake, suite, holder
-        self.deployments = tuple(sorted(deployments))
-        self.version = 0
-
-    def take(self) -> None:
+    def take(self, say: Callable[[str], None]) -> None:
         """Claim, or raise LakeError when another driver holds one of the deployments."""
         for _ in range(CLAIM_ATTEMPTS):
-            self.version, newest = _newest(self.lake, self.suite)
-            for name in self.deployments:
-                _refuse_if_held(newest.get(name), self.holder)
-            self._commit(LIFETIME)
-            if self._won():
+            version, newest = self._store.newest(self._suite)
+            others = [lease for name in self._deployments if (lease := newest.get(name))]
+            for lease in others:
+                self._refuse_if_held(lease)
+            if silent := [lease for lease in others if self._may_live(lease)]:
+                self._watch(silent, say)
+            if self._write(version, newest, self._lifetime):
                 return
-        raise LakeError(f"suite {self.suite!r}: too many drivers claim it at once; start again.")
+        raise LakeError(f"suite {self._suite!r}: too many drivers claim it at once; start again.")
 
-    def extend(self, lifetime: timedelta = LIFETIME) -> None:
-        """Move the expiry on; another deployment's driver may have taken versions meanwhile."""
-        for _ in range(CLAIM_ATTEMPTS):
-            self._commit(lifetime)
-            if self._won():
-                return
+    def renew(self) -> None:
+        """Move the expiry on; notes where another driver holds one of the deployments."""
+        with self._lock:
+            for _ in range(CLAIM_ATTEMPTS):
+                version, newest = self._store.newest(self._suite)
+                if self._note_others(newest) or self._write(version, newest, self._lifetime):
+                    return
 
     def release(self) -> None:
-        """Let the claim end now."""
-        self.extend(timedelta(0))
+        """Let the claim end now; nothing where it is another's."""
+        with self._lock:
+            for _ in range(CLAIM_ATTEMPTS):
+                version, newest = self._store.newest(self._suite)
+                if self._note_others(newest) or self._write(version, newest, 0.0):
+                    return
 
-    def _commit(self, lifetime: timedelta) -> None:
-        at = datetime.now(UTC)
-        rows = [
-            Lease(
-                suite=self.suite,
-                version=self.version + 1,
-                model_deployment=deployment,
-                holder=self.holder,
-                claimed_at=at,
-                expires_at=at + lifetime,
+    def note_lapse(self) -> None:
+        """Note where this lease has run out unrenewed: another driver may have taken over."""
+        if not self._store.needs_executor and time.monotonic() > self._deadline:
+            self.lost = self.lost or (
+                f"suite {self._suite!r}: this driver's lease could not be renewed for "
+                f"{self._lifetime:.0f} s, so it stopped asking; answers of finished waves are "
+                "kept. The same command goes on."
             )
-            for deployment in self.deployments
-        ]
-        swap = (content_id("lease", self.suite), self.version + 1)
-        self.lake.append_rows("leases", rows, self.holder, txn=swap)
 
-    def _won(self) -> bool:
-        """Whether the version just committed is this driver's; reads the newest version."""
-        committed = self.version + 1
-        self.version, newest = _newest(self.lake, self.suite)
-        return all(
-            name in newest
-            and newest[name].holder == self.holder
-            and newest[name].version == committed
-            for name in self.deployments
+    def others(self) -> frozenset[str]:
+        """Other drivers that hold a lease of this suite now."""
+        at = datetime.now(UTC)
+        _, newest = self._store.newest(self._suite)
+        return frozenset(
+            lease.holder
+            for lease in newest.values()
+            if lease.holder != self._holder and lease.expires_at > at and not is_gone(lease.holder)
         )
 
+    def _write(self, version: int, newest: dict[str, Lease], lifetime: float) -> bool:
+        """Write the version after this one; whether it is this driver's."""
+        began, at = time.monotonic(), datetime.now(UTC)
+        own = {
+            name: Lease(
+                suite=self._suite,
+                version=version + 1,
+                model_deployment=name,
+                holder=self._holder,
+                claimed_at=at,
+                expires_at=at + timedelta(seconds=lifetime),
+            )
+            for name in self._deployments
+        }
+        self._store.add(self._suite, version + 1, newest | own)
+        _, after = self._store.newest(self._suite)
+        won = all(
+            name in after
+            and after[name].holder == self._holder
+            and after[name].version == version + 1
+            for name in self._deployments
+        )
+        if won:
+            self._deadline = began + lifetime
+        return won
 
-def _refuse_if_held(lease: Lease | None, holder: str) -> None:
-    if lease is None or lease.holder == holder or lease.expires_at <= datetime.now(UTC):
-        return
-    if _is_gone(lease.holder):
-        return
-    left = int((lease.expires_at - datetime.now(UTC)).total_seconds()) + 1
-    raise LakeError(
+    def _note_others(self, newest: dict[str, Lease]) -> bool:
+        for name in self._deployments:
+            if name in newest and newest[name].holder != self._holder:
+                self.lost = self.lost or (
+                    f"suite {self._suite!r}: another driver ({newest[name].holder}) has taken "
+                    f"{name!r} over, so this one stopped asking; answers of finished waves are "
+                    "kept, and the other driver goes on from them."
+                )
+                return True
+        return False
+
+    def _refuse_if_held(self, lease: Lease) -> None:
+        left = (lease.expires_at - datetime.now(UTC)).total_seconds()
+        if self._store.needs_executor and not _is_released(lease):
+            left += self._times.skew
+        if lease.holder == self._holder or left <= 0 or is_gone(lease.holder):
+            return
+        raise _refusal(lease, f"if it is dead, {int(left) + 1} s for its lease to end")
+
+    def _may_live(self, lease: Lease) -> bool:
+        return not (
+            self._store.needs_executor
+            or lease.holder == self._holder
+            or _is_released(lease)
+            or is_gone(lease.holder)
+        )
+
+    def _watch(self, silent: Sequence[Lease], say: Callable[[str], None]) -> None:
+        """Refuse where a holder whose lease has run out renews it: its clock is another."""
+        holders = ", ".join(sorted({lease.holder for lease in silent}))
+        say(f"waiting {self._times.watched:.0f} s to see that {holders} asks no longer")
+        until = time.monotonic() + self._times.watched
+        while time.monotonic() < until:
+            time.sleep(min(POLL_SECONDS, self._times.watched))
+            _, newest = self._store.newest(self._suite)
+            for lease in silent:
+                renewed = newest.get(lease.model_deployment, lease)
+                if _is_released(renewed):
+                    continue
+                if renewed.version != lease.version:
+                    raise _refusal(renewed, "if it is dead, start again later")
+
+
+def _is_released(lease: Lease) -> bool:
+    return lease.expires_at <= lease.claimed_at
+
+
+def _refusal(lease: Lease, cure: str) -> LakeError:
+    return LakeError(
         f"another driver ({lease.holder}) is asking {lease.model_deployment!r} for suite "
-        f"{lease.suite!r}; wait for it, or, if it is dead, {left} s for its lease to end."
+        f"{lease.suite!r}; wait for it, or, {cure}."
     )
 
 
 @contextmanager
-def lease(lake: Lake, suite: str, deployments: Sequence[str], holder: str) -> Iterator[None]:
-    """Hold the right to ask these deployments for this suite; LakeError when another holds it."""
-    claim = _Claim(lake, suite, deployments, holder)
-    claim.take()
-    stop = threading.Event()
+def lease(
+    lake: Lake,
+    suite: str,
+    deployments: Sequence[str],
+    holder: str,
+    *,
+    wave_seconds: float = 0.0,
+    say: Callable[[str], None] = lambda line: None,
+    times: LeaseTimes | None = None,
+) -> Iterator[Held]:
+    """Hold the right to ask these deployments for this suite; LakeError when another holds it.
 
-    def beat() -> None:
-        while not stop.wait(HEARTBEAT):
-            claim.extend()
+    `wave_seconds` is how long a wave should take. Spark jobs of the body's thread are cancelled
+    when the right is lost.
 
-    thread = threading.Thread(target=beat, daemon=True, name="medhelm-spark-lease")
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-        claim.release()
+    Raises:
+        LakeError: another driver holds it.
+        LeaseLostError: it was lost while the body ran.
+    """
+    times = times or TIMES
+    held = Held(lease_store(lake), suite, deployments, holder, times, wave_seconds)
+    held.take(say)
+    with cancellable(lake.spark, f"medhelm-spark-{uuid4().hex[:12]}") as cancel:
+        stop = threading.Event()
+        threads = [
+            threading.Thread(target=part, daemon=True, name=f"medhelm-spark-{part.__name__}")
+            for part in (_renewing(held, stop, times), _watching(held, stop, times, cancel))
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield held
+        except Exception:
+            if held.lost is None:
+                raise
+            raise LeaseLostError(held.lost) from None
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+            if held.lost is None:
+                held.release()
+
+
+def _renewing(held: Held, stop: threading.Event, times: LeaseTimes) -> Callable[[], None]:
+    def lease_renewal() -> None:
+        pause = times.heartbeat
+        while not stop.wait(pause) and held.lost is None:
+            try:
+                held.renew()
+                pause = times.heartbeat
+            except Exception as error:  # the store's own; it may be back before the lease ends
+                pause = times.heartbeat / 8
+                LOG.warning("the lease could not be renewed: %s", type(error).__name__)
+
+    return lease_renewal
+
+
+def _watching(
+    held: Held, stop: threading.Event, times: LeaseTimes, cancel: Callable[[], None]
+) -> Callable[[], None]:
+    """Apart from renewing, which may hang in a store that does not answer."""
+
+    def lease_watch() -> None:
+        while not stop.wait(min(1.0, times.heartbeat / 4)):
+            held.note_lapse()
+            if held.lost is not None:
+                cancel()  # and again: the body may have been between two jobs
+
+    return lease_watch

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from medhelm_spark.domain.request import RequestResult
 from medhelm_spark.lake.lease import lease, this_holder
+from medhelm_spark.lake.lease_store import lease_store
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.views import CURRENT_RESULTS
 from tests.spark.conftest import Site, calls, questions
@@ -95,4 +97,6 @@ def test_a_lease_is_taken_released_and_taken_again(site: Site) -> None:
                 pass
             with lease(site.lake, "other", ["a"], this_holder()):
                 pass
-    assert {row["model_deployment"] for row in site.rows("leases")} == {"a", "b", "c"}
+    _, newest = lease_store(site.lake).newest("s")
+    assert newest.keys() == {"a", "b", "c"}
+    assert {lease.expires_at - lease.claimed_at for lease in newest.values()} == {timedelta(0)}

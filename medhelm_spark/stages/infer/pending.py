@@ -155,18 +155,21 @@ def pending_of(
     run_spec_ids: Sequence[str],
     recipients: Recipients,
     askable: Sequence[Deployment],
+    speeds: Mapping[str, float] | None = None,
     writes: Sequence[str] = (),
 ) -> DataFrame:
     """The requests of these RunSpecs that are not settled, each once, without text.
 
-    `writes` are the write ids of this invocation's waves so far: their tries count.
+    `speeds` are the estimated tokens a second of all slots together, by deployment; one that is not
+    there has no limit. `writes` are the write ids of this invocation's waves so far: their tries
+    count.
     """
     rows = [
         Askable(
             name=deployment.name,
             max_attempts=deployment.max_attempts,
             given_up=sum(BITS[kind] for kind in deployment.given_up),
-            tokens_per_second=deployment.tokens_per_second or math.inf,
+            tokens_per_second=(speeds or {}).get(deployment.name, math.inf),
         )
         for deployment in askable
     ]

@@ -1,8 +1,8 @@
 """infer: requests not yet settled -> request_results, in durable waves.
 
-The write of a wave is the only action that calls a model. Its commit is named after the requests
-in it, so the same work committed twice is skipped by Delta whoever planned it; after a crash only
-the open wave is asked again.
+The write of a wave is the only action that calls a model, and it goes to a place of its own: what
+was answered is committed from there, so that no other writer's commit can cost it (`lake.staging`).
+After a crash only the open wave is asked again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,17 +26,20 @@ from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
 from medhelm_spark.governance.gate import gate_for
 from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.lease import lease
+from medhelm_spark.lake.lease import Held, lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.session import node_addresses
+from medhelm_spark.lake.staging import staged_name
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.begun import record_begun
 from medhelm_spark.stages.infer.denied import record_denied
+from medhelm_spark.stages.infer.interrupted import commit_interrupted
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
-from medhelm_spark.stages.infer.waves import Outcome, record_wave
+from medhelm_spark.stages.infer.speeds import FIRST_WAVE, speeds_of
+from medhelm_spark.stages.infer.waves import Outcome, asked_in, record_wave
 from medhelm_spark.stages.states import DataOf, requests_of
 
 MAX_WAVE_ROWS = 200_000
@@ -147,16 +150,26 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> 
     is_open = any(
         tally.is_open(retry_failed=recipients.retry_failed) for tally in standing.values()
     )
-    work = _work(ctx, pending_of(ctx, run_spec_ids, recipients, askable)) if is_open else []
+    waves = _Waves(ctx, run_spec_ids, recipients)
+    work = waves.work(askable) if is_open else []
     total = sum(part.requests for part in work)
     down: set[str] = set()
     if total:
         ctx.lake.ensure("request_results")
         with (
-            lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder),
+            lease(
+                ctx.lake,
+                ctx.suite,
+                [part.model_deployment for part in work],
+                ctx.holder,
+                wave_seconds=ctx.wave_seconds,
+                say=ctx.say,
+            ) as held,
             ctx.metered(recipients.label, total) as watch,
         ):
-            down = _Waves(ctx, run_spec_ids, recipients, watch).ask(work)
+            if commit_interrupted(ctx, held.others(), recipients.deployments, recipients.policy):
+                work = waves.work(askable)
+            down = waves.ask(work, held, watch)
         standing = tallies_of(ctx, run_spec_ids, recipients)
     _tell(ctx, recipients, total, down, standing)
     return total
@@ -186,47 +199,73 @@ def _place(deployment: Deployment) -> str:
 class _Waves:
     """The waves of one invocation; their write ids tell its own tries from earlier ones."""
 
-    def __init__(
-        self, ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients, watch: Watch
-    ) -> None:
-        self._ctx, self._units, self._recipients, self._watch = ctx, run_spec_ids, recipients, watch
+    def __init__(self, ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> None:
+        self._ctx, self._units, self._recipients = ctx, run_spec_ids, recipients
+        self._speeds = speeds_of(recipients.askable, ctx.ledger.values())
         self._writes: list[str] = []
         self._in_a_row: dict[str, int] = {}
 
-    def ask(self, work: Sequence[Work]) -> set[str]:
-        """Ask engine by engine until nothing is pending; returns the deployments in an outage."""
+    def work(self, deployments: Sequence[Deployment]) -> list[Work]:
+        """What is still to be asked of these deployments."""
+        return _work(self._ctx, self._pending(deployments)) if deployments else []
+
+    def ask(self, work: Sequence[Work], held: Held, watch: Watch) -> set[str]:
+        """Ask engine by engine until nothing is pending; returns the deployments in an outage.
+
+        An engine that fills its slot cannot stand beside another one: each has waves of its own.
+        """
         down: set[str] = set()
-        engines = {name: given.engine for name, given in self._recipients.deployments.items()}
-        for engine in sorted({engines[part.model_deployment] for part in work}):
-            left = [part for part in work if engines[part.model_deployment] == engine]
-            down |= self._ask_engine(engine, left)
+        groups: dict[str, list[Work]] = {}
+        for part in work:
+            deployment = self._recipients.deployments[part.model_deployment]
+            is_exclusive = factory_of(deployment).exclusive
+            group = f"{deployment.engine} {deployment.name}" if is_exclusive else deployment.engine
+            groups.setdefault(group, []).append(part)
+        for _, left in sorted(groups.items()):
+            down |= self._ask_group(left, held, watch)
         return down
 
-    def _ask_engine(self, engine: str, left: list[Work]) -> set[str]:
+    def _ask_group(self, left: list[Work], held: Held, watch: Watch) -> set[str]:
         """Ask wave by wave; a deployment in an outage is left out of the waves to come."""
         down: set[str] = set()
         while left:
-            pending = self._pending(left)
+            held.check()
+            parts = [self._recipients.deployments[part.model_deployment] for part in left]
+            pending = self._pending(parts)
             if _fits(self._ctx, left):
-                return down | self._wave(pending, left)
-            wave = _slice(self._ctx, pending)
-            stopped = self._wave(wave, _work(self._ctx, wave))
+                return down | self._wave(pending, left, watch)
+            is_known = self._speeds.is_known(part.name for part in parts)
+            seconds = self._ctx.wave_seconds * (1.0 if is_known else FIRST_WAVE)
+            wave = _slice(self._ctx, pending, seconds)
+            stopped = self._wave(wave, _work(self._ctx, wave), watch)
             down |= stopped
-            up = [part for part in left if part.model_deployment not in down]
-            before, left = left, _work(self._ctx, self._pending(up)) if up else []
-            if left == before:
+            before = left
+            left = self.work([part for part in parts if part.name not in down])
+            if [part.fingerprint for part in left] == [part.fingerprint for part in before]:
+                engine = parts[0].engine
                 raise EngineError(f"engine {engine!r} returned no result for a whole wave.")
         return down
 
-    def _pending(self, work: Iterable[Work]) -> DataFrame:
-        askable = [self._recipients.deployments[part.model_deployment] for part in work]
-        return pending_of(self._ctx, self._units, self._recipients, askable, self._writes)
+    def _pending(self, deployments: Sequence[Deployment]) -> DataFrame:
+        slots = slots_for(self._ctx, deployments)
+        speeds = {each.name: slots * self._speeds.of(each.name) for each in deployments}
+        return pending_of(
+            self._ctx, self._units, self._recipients, deployments, speeds, self._writes
+        )
 
-    def _wave(self, wave: DataFrame, work: Sequence[Work]) -> set[str]:
+    def _wave(self, wave: DataFrame, work: Sequence[Work], watch: Watch) -> set[str]:
         """Ask a wave and commit it; returns the deployments that it stopped asking."""
         write_id = new_write_id()
-        outcomes = _ask(self._ctx, wave, self._units, self._recipients, work, write_id, self._watch)
+        slots = slots_for(
+            self._ctx, [self._recipients.deployments[part.model_deployment] for part in work]
+        )
+        outcomes = _ask(
+            self._ctx, wave, self._units, self._recipients, work, write_id, slots, watch
+        )
         self._writes.append(write_id)
+        tokens = {part.model_deployment: part.tokens / part.requests for part in work}
+        for name, (estimated, seconds) in asked_in(outcomes, slots, tokens).items():
+            self._speeds.see(name, estimated, seconds)
         self._in_a_row = failures_in_a_row(self._in_a_row, outcomes)
         known = self._recipients.deployments
         in_a_row = self._in_a_row.items()
@@ -247,8 +286,8 @@ def _fits(ctx: Context, work: Sequence[Work]) -> bool:
     )
 
 
-def _slice(ctx: Context, rest: DataFrame) -> DataFrame:
-    sql = SLICE.replace("{rows}", str(MAX_WAVE_ROWS)).replace("{limit}", str(ctx.wave_seconds))
+def _slice(ctx: Context, rest: DataFrame, seconds: float) -> DataFrame:
+    sql = SLICE.replace("{rows}", str(MAX_WAVE_ROWS)).replace("{limit}", str(seconds))
     return ctx.lake.query(sql, pending=rest)
 
 
@@ -259,12 +298,12 @@ def _ask(
     recipients: Recipients,
     work: Sequence[Work],
     write_id: str,
+    slots: int,
     watch: Watch,
 ) -> list[Outcome]:
     deployments = {
         part.model_deployment: recipients.deployments[part.model_deployment] for part in work
     }
-    slots = slots_for(ctx, deployments.values())
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, run_spec_ids, recipients, slots)
     record_begun(ctx, write_id, requests, deployments)
@@ -276,9 +315,11 @@ def _ask(
     count = sum(part.requests for part in work)
     ctx.say(f"{recipients.label}: requests {count:,}, asked of {', '.join(deployments)}")
     started_at = now()
+    staged = staged_name(ctx.suite, ctx.holder, write_id)
     with _deaths_told(recipients.label, deployments.values()):
-        ctx.lake.append("request_results", results, write_id, txn=(name, 1), at_most=count)
-    outcomes = record_wave(ctx, write_id, started_at, name, slots)
+        ctx.lake.append_once("request_results", results, write_id, staged=staged, at_most=count)
+    tokens = {part.model_deployment: part.tokens / part.requests for part in work}
+    outcomes = record_wave(ctx, write_id, started_at, name, slots, tokens)
     record_denied(ctx, write_id, outcomes, deployments, recipients.policy)
     return outcomes
 

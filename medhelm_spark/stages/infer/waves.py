@@ -14,6 +14,7 @@ from operator import attrgetter
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.infer.speeds import ASKING, ESTIMATED
 
 EXECUTORS = replace(INFER, name=f"{INFER.name}/executor")
 """The records of single executors."""
@@ -144,13 +145,28 @@ def wave_counts(
     return sums
 
 
+def outcomes_of(ctx: Context, write_id: str) -> list[Outcome]:
+    """What the rows of a write came to."""
+    return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
+
+
 def record_wave(
-    ctx: Context, write_id: str, started_at: datetime, fingerprint: str, slots: int
+    ctx: Context,
+    write_id: str,
+    started_at: datetime,
+    fingerprint: str,
+    slots: int,
+    tokens: Mapping[str, float],
 ) -> list[Outcome]:
-    """Note what the rows of a write came to; nothing where another driver had written them."""
+    """Note what the rows of a write came to.
+
+    `tokens` are the estimated ones of a request, by deployment, in the mean.
+    """
     wall = (now() - started_at).total_seconds()
-    outcomes = ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
+    outcomes = outcomes_of(ctx, write_id)
     counts = wave_counts(outcomes, slots, wall)
+    for name, (estimated, asking) in asked_in(outcomes, slots, tokens).items():
+        counts[name, ""] |= {ESTIMATED: round(estimated), ASKING: round(1000 * asking)}
     for stage, is_whole in ((INFER, True), (EXECUTORS, False)):
         units = {
             "|".join(filter(None, (name, write_id, executor))): sums
@@ -160,6 +176,23 @@ def record_wave(
         if units:
             ctx.record(stage, dict.fromkeys(units, fingerprint), write_id, started_at, units)
     return outcomes
+
+
+def asked_in(
+    outcomes: Iterable[Outcome], slots: int, tokens: Mapping[str, float]
+) -> dict[str, tuple[float, float]]:
+    """By deployment the estimated tokens of what was answered, and the seconds of all slots.
+
+    `tokens` are the estimated ones of a request, in the mean.
+    """
+    found = {}
+    order = attrgetter("model_deployment")
+    for name, group in groupby(sorted(outcomes, key=order), key=order):
+        rows = list(group)
+        answered = sum(row.requests for row in rows if not row.failure)
+        seconds = counts_of(rows)["milliseconds"] / 1000
+        found[name] = (answered * tokens[name], slots * seconds)
+    return found
 
 
 def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[str, Throughput]:

@@ -1,0 +1,91 @@
+"""Rows that were paid for, on their way into a table: whole, in a place that nobody else writes.
+
+Delta refuses a commit when another writer changed the table's schema, properties or protocol since
+it began, and its rows are lost then. A wave takes minutes to begin and end; so its answers go to a
+place of their own first, and a commit that was refused is made again from there.
+
+In a lake with a path it is a folder of Parquet files under `_staged`, in a catalog a table whose
+name begins with `staged_`. What a killed driver left is found by `names`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.lake.driver_files import DriverFiles
+from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.rows import parsed
+
+FOLDER = "_staged"
+PREFIX = "staged"
+
+
+def staged_name(suite: str, holder: str, write_id: str) -> str:
+    """What a driver's write for a suite is called while it is staged."""
+    return "_".join((PREFIX, content_id(suite)[:12], content_id(holder)[:12], write_id))
+
+
+def write_id_of(name: str) -> str:
+    """The write id of a staged name."""
+    return name.rpartition("_")[2]
+
+
+class Staging:
+    """The staged rows of a lake, by name."""
+
+    def __init__(
+        self, location: Location, files: DriverFiles | None, spark: Callable[[], SparkSession]
+    ) -> None:
+        self._location, self._files, self._spark = location, files, spark
+
+    def place(self, name: str) -> str:
+        """The folder, or the table."""
+        if self._location.is_catalog:
+            return self._location.table(name)
+        return f"{self._location.name}/{FOLDER}/{name}"
+
+    def write(self, name: str, rows: DataFrame) -> None:
+        """Compute the rows, once, and keep them."""
+        if self._location.is_catalog:
+            rows.write.format("delta").saveAsTable(self.place(name))
+        else:
+            rows.write.parquet(self.place(name))
+
+    def keep(self, name: str, rows: pa.Table) -> None:
+        """Keep rows that this process has, in a folder that it sees."""
+        folder = Path(self.place(name))
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(rows, folder / "part-0.parquet")
+
+    def read(self, name: str, schema: str) -> DataFrame:
+        """The rows; `schema` is their table's."""
+        if self._location.is_catalog:
+            return self._spark().read.table(self.place(name))
+        return self._spark().read.schema(parsed(schema)).parquet(self.place(name))
+
+    def names(self, suite: str) -> list[str]:
+        """What is staged for a suite; nothing where Spark Connect shows no folders."""
+        prefix = f"{PREFIX}_{content_id(suite)[:12]}_"
+        if self._location.is_catalog:
+            schema = self._location.table(prefix).rpartition(".")[0]
+            sql = f"SHOW TABLES IN {schema} LIKE '{prefix}*'"
+            rows = self._spark().sql(sql).select("tableName").toArrow()
+            return sorted(rows["tableName"].to_pylist())
+        if self._files is None:
+            return []
+        return [name for name in self._files.names(FOLDER) if name.startswith(prefix)]
+
+    def remove(self, name: str) -> None:
+        """Remove the rows; where Spark Connect removes no folder, an empty one stays."""
+        if self._location.is_catalog:
+            self._spark().sql(f"DROP TABLE IF EXISTS {self.place(name)}")
+        elif self._files is not None:
+            self._files.remove(f"{FOLDER}/{name}")
+        else:
+            here = self._spark().read.parquet(self.place(name))
+            none = self._spark().createDataFrame([], here.schema)
+            none.write.mode("overwrite").parquet(self.place(name))

@@ -1,0 +1,182 @@
+"""Leases in files: claimed once, renewed, lost, taken from the dead; clocks that differ."""
+
+import os
+import platform
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.driver_files import LocalFiles
+from medhelm_spark.lake.lease import Held, LeaseTimes
+from medhelm_spark.lake.lease_store import KEPT_VERSIONS, FileLeases
+from medhelm_spark.lake.tables import Lease
+
+ELSEWHERE = "elsewhere:7:abc"
+TIMES = LeaseTimes(lifetime=30.0, heartbeat=0.1, watched=0.3)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return FileLeases(LocalFiles(tmp_path))
+
+
+def held(store, holder="here:1:a", deployments=("m",), times=TIMES):
+    return Held(store, "s", deployments, holder, times, 600.0)
+
+
+def silent(line):
+    return None
+
+
+def write(store, holder, ends, name="m"):
+    """A lease of another driver, by a clock of its own: it ends in so many seconds from now."""
+    version, newest = store.newest("s")
+    at = datetime.now(UTC) + timedelta(seconds=ends)
+    lease = Lease(
+        suite="s",
+        version=version + 1,
+        model_deployment=name,
+        holder=holder,
+        claimed_at=at - timedelta(seconds=30),
+        expires_at=at,
+    )
+    store.add("s", version + 1, {**newest, name: lease})
+
+
+def test_of_drivers_that_claim_at_once_one_holds_each_deployment(store):
+    def claim(number):
+        try:
+            held(store, f"elsewhere:{number}:x").take(silent)
+        except LakeError as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(claim, range(8)))
+    assert told.count("") == 1
+    holder = f"elsewhere:{told.index('')}:x"
+    assert all(not one or f"({holder})" in one or "at once" in one for one in told)
+    held(store, "elsewhere:9:x", ["another"]).take(silent)
+
+
+def test_a_released_lease_is_taken_at_once_and_a_renewed_one_is_refused(store):
+    first = held(store, ELSEWHERE)
+    first.take(silent)
+    first.renew()
+    with pytest.raises(LakeError, match=r"another driver \(elsewhere:7:abc\) is asking 'm' for "):
+        held(store).take(silent)
+    first.release()
+    said = []
+    held(store).take(said.append)
+    assert not said
+
+
+def test_a_driver_notices_that_another_took_over_and_does_not_take_it_back(store):
+    first = held(store, ELSEWHERE)
+    first.take(silent)
+    write(store, "third:1:x", 30)
+    first.renew()
+    assert "another driver (third:1:x) has taken 'm' over, so this one stopped asking" in first.lost
+    assert "answers of finished waves are kept" in first.lost
+    first.release()
+    assert store.newest("s")[1]["m"].holder == "third:1:x"
+
+
+def test_a_lease_that_cannot_be_renewed_is_lost_by_this_drivers_own_clock(store):
+    first = held(store, times=replace(TIMES, lifetime=0.05))
+    first.take(silent)
+    first.note_lapse()
+    assert first.lost is None
+    threading.Event().wait(0.1)
+    first.note_lapse()
+    assert "could not be renewed for 0 s, so it stopped asking" in first.lost
+
+
+@contextmanager
+def renewing(store, holder, ends):
+    """A living driver whose clock differs: its leases end long ago by ours."""
+    stop = threading.Event()
+
+    def beat():
+        while not stop.wait(0.05):
+            write(store, holder, ends)
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()
+
+
+def test_a_living_driver_whose_clock_is_behind_keeps_its_lease(store):
+    write(store, ELSEWHERE, -3600)
+    with renewing(store, ELSEWHERE, -3600), pytest.raises(LakeError, match="is asking 'm'"):
+        held(store).take(silent)
+
+
+def test_a_dead_one_on_another_host_is_watched_and_then_followed(store):
+    write(store, ELSEWHERE, -1)
+    said = []
+    held(store).take(said.append)
+    assert said == [f"waiting 0 s to see that {ELSEWHERE} asks no longer"]
+    assert store.newest("s")[1]["m"].holder == "here:1:a"
+
+
+def test_a_process_of_this_host_that_is_gone_is_followed_at_once(store):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    write(store, f"{platform.node()}:{process.pid}:x", 30)
+    held(store).take(silent)
+    write(store, f"{platform.node()}:{os.getpid()}:x", 30)
+    with pytest.raises(LakeError):
+        held(store).take(silent)
+
+
+def test_few_files_are_kept_and_what_others_hold_is_carried_on(store, tmp_path):
+    write(store, ELSEWHERE, 3600, "other")
+    mine = held(store)
+    mine.take(silent)
+    for _ in range(10):
+        mine.renew()
+    (folder,) = (tmp_path / "_leases").iterdir()
+    assert len(list(folder.iterdir())) == KEPT_VERSIONS
+    version, newest = store.newest("s")
+    assert version == 12
+    assert {name: lease.holder for name, lease in newest.items()} == {
+        "m": "here:1:a",
+        "other": ELSEWHERE,
+    }
+
+
+def test_a_version_whose_driver_died_in_writing_it_is_passed_over(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("medhelm_spark.lake.lease_store.READ_SECONDS", 0.0)
+    write(store, ELSEWHERE, 30)
+    (folder,) = (tmp_path / "_leases").iterdir()
+    (folder / f"{2:012d}").touch()
+    version, newest = store.newest("s")
+    assert (version, newest["m"].holder) == (2, ELSEWHERE)
+
+
+class Slow(FileLeases):
+    """A store whose every write is a Spark job."""
+
+    needs_executor = True
+
+
+def test_where_renewing_needs_an_executor_a_lease_covers_its_wave(tmp_path):
+    store = Slow(LocalFiles(tmp_path))
+    held(store, ELSEWHERE).take(silent)
+    lease = store.newest("s")[1]["m"]
+    assert lease.expires_at - lease.claimed_at == timedelta(seconds=3 * 600)
+    write(store, ELSEWHERE, -30)
+    with pytest.raises(LakeError, match="if it is dead, 30 s for its lease to end"):
+        held(store).take(silent)
+    write(store, ELSEWHERE, -61)
+    held(store).take(silent)
