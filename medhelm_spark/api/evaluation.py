@@ -166,7 +166,7 @@ class Evaluation:
     def _at_work(self) -> Iterator[None]:
         """What has to hold during a call: this object's plug-ins, and the session's settings."""
         use(self._plugins)
-        with kept_settings(self._workspace.given_session):
+        with kept_settings(self._workspace.given_session), self._workspace.sole_driver.at_work():
             yield
 
     # What is evaluated -------------------------------------------------------------------------

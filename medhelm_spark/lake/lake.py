@@ -7,7 +7,7 @@ import copy
 import dataclasses
 import string
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cached_property
 from typing import Any, TypeVar
@@ -43,6 +43,10 @@ COMMIT_ATTEMPTS = 6
 Row = TypeVar("Row")
 
 
+def _nothing() -> None:
+    return None
+
+
 def new_write_id() -> str:
     """Names the rows of one stage execution."""
     return uuid4().hex
@@ -57,6 +61,7 @@ class Lake:
         is_local = self.location.is_local(self.session.master)
         self._files = FileTables(self.location.name) if is_local else None
         self._stage: Stage | None = None
+        self.before_writing: Callable[[], None] = _nothing
 
     @property
     def spark(self) -> SparkSession:
@@ -83,6 +88,10 @@ class Lake:
         lake = copy.copy(self)
         lake._stage = stage
         return lake
+
+    def _may_write(self, table: str) -> None:
+        self._refuse_undeclared(table, "writes", "writes")
+        self.before_writing()
 
     def _refuse_undeclared(self, table: str, does: str, declared: str) -> None:
         if self._stage and table not in getattr(self._stage, declared):
@@ -138,7 +147,7 @@ class Lake:
         txn: tuple[str, int] | None = None,
     ) -> bool:
         """Append driver-side rows in one commit, as `append` does; none, no commit."""
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         rows = list(rows)
         if not rows:
             return True
@@ -208,7 +217,7 @@ class Lake:
         Raises:
             LakeError: they cannot be committed; they are kept.
         """
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         rows = self.staging.read(staged, self._ddl(table))
         try:
             self._commit(table, rows.selectExpr(*columns(TABLES[table])), (write_id, 1))
@@ -218,7 +227,7 @@ class Lake:
 
     def _complete(self, table: str, df: DataFrame, write_id: str) -> DataFrame:
         """The columns of a table, in its order, with the defaults of those that `df` lacks."""
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
         return _with_defaults(marked, TABLES[table].row).selectExpr(*columns(TABLES[table]))
 
@@ -255,7 +264,7 @@ class Lake:
 
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         if self._files:
             self._files.ensure(table)
             return

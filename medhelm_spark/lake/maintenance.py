@@ -182,6 +182,7 @@ class _Spark:
         name = self._lake.sql_name(table)
 
         def once() -> None:
+            self._lake.before_writing()
             with self._removable(table):
                 self._lake.spark.sql(f"DELETE FROM {name} WHERE {condition}")
 
@@ -207,6 +208,7 @@ class _Spark:
         return Files(count=int(row["numFiles"]), size=int(row["sizeInBytes"]))
 
     def rewrite(self, table: str) -> None:
+        self._lake.before_writing()
         columns = ", ".join(_order(table))
         sql = f"OPTIMIZE {self._lake.sql_name(table)} ZORDER BY ({columns})"
         _retried(table, lambda: self._lake.spark.sql(sql), _is_spark_conflict)
