@@ -104,7 +104,7 @@ class Bucket:
     def run(self, *arguments: str | Path, ends: int = 0, **variables: str) -> str:
         """Run a command to its end; returns what it told."""
         process = self.start(*arguments, **variables)
-        told, _ = process.communicate(timeout=580)
+        told, _ = process.communicate(timeout=1200)
         assert process.returncode == ends, told[-4000:]
         return told
 

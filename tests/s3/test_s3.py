@@ -13,6 +13,9 @@ from tests.spark.conftest import calls, questions
 
 KEY = TABLES["stats"].key
 
+pytestmark = pytest.mark.timeout(1800)
+"""A commit to the server, which is Python on this machine, takes a second."""
+
 
 def stats(location: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """The rows of `stats` by their key, without what names the write."""

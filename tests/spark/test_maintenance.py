@@ -86,6 +86,7 @@ def lake(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -
     return Lake(spark, str(tmp_path / "lake"))
 
 
+@pytest.mark.long
 def test_gc_and_optimize_by_spark(lake: Lake, spark: SparkSession) -> None:
     today = datetime.now(UTC)
     for number in range(4):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+import pytest
 
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.lake.jvm import delta_conf
@@ -16,6 +17,8 @@ from tests.hadoop import SPARK_HOME
 from tests.installed import ROOT
 from tests.spark.conftest import Site
 from tests.yarn.conftest import Yarn
+
+pytestmark = pytest.mark.timeout(1200)
 
 DEMOS = ("triage_choice", "discharge_note")
 
@@ -67,7 +70,7 @@ def test_the_packed_environment_in_cluster_mode(yarn: Yarn, packed: Path, tmp_pa
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=580,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout[-3000:] + yarn.logs()[-3000:]
     names = FileReader(str(tmp_path / "lake")).query("SELECT executor FROM {request_results}")
