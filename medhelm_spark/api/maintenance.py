@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.maintenance import Files, maintenance_of
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.stages.gc import Removed, gc
@@ -21,6 +23,7 @@ class Rewritten:
 
 def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]:
     """Remove what the policy's `retention` no longer keeps; says what."""
+    _refuse_absent(workspace)
     retention = workspace.registry.policy.retention
     removed = gc(workspace.context(""), retention, dry_run=dry_run)
     would = "would remove" if dry_run else "removed"
@@ -35,6 +38,7 @@ def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]
 
 def optimize(workspace: Workspace, *, dry_run: bool) -> Sequence[Rewritten]:
     """Rewrite the tables of many small files into few; says which."""
+    _refuse_absent(workspace)
     tables = maintenance_of(workspace.lake)
     done = []
     for table in filter(tables.exists, TABLES):
@@ -53,3 +57,8 @@ def optimize(workspace: Workspace, *, dry_run: bool) -> Sequence[Rewritten]:
     if not done:
         workspace.say("optimize: no table has many small files")
     return done
+
+
+def _refuse_absent(workspace: Workspace) -> None:
+    if not Location.of(workspace.location).may_exist:
+        raise LakeError(f"there is no lake at {workspace.location!r}.")

@@ -19,7 +19,7 @@ from medhelm_spark.domain.stages import ANNOTATE, GC, IMPORT_HELM, SCORE, SUMMAR
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import any_of, literal
 from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
-from medhelm_spark.lake.tables import TABLES, WRITE_ID, Lease, ReleaseMember
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, Lease, ReleaseMember, refuse_newer
 from medhelm_spark.lake.views import CURRENT_RELEASES
 from medhelm_spark.stages.context import Context, now
 
@@ -103,6 +103,7 @@ def _count(ctx: Context, table: str, condition: str) -> int:
 def _conditions(ctx: Context, retention: Retention, at: datetime) -> Iterator[tuple[str, str]]:
     """Tables with a condition that rows meet which may go; a record goes after its rows."""
     records = ctx.lake.rows("SELECT * FROM {runs}", RunRecord)
+    refuse_newer(max((record.schema_version for record in records), default=None))
     pinned = pinned_writes(ctx.lake.rows(CURRENT_RELEASES, ReleaseMember))
     old = superseded(records, at - timedelta(days=retention.superseded_days), pinned)
     live = {(row.unit_id, row.write_id) for row in newest(records)}
