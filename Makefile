@@ -1,6 +1,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-connect test-matrix test-spark40 test-spark41 test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
+# Every target with a line of help, and java, makes no file of its name.
+.PHONY: java $(shell sed -n 's/^\([a-z0-9-]*\):.*\#\# .*/\1/p' $(MAKEFILE_LIST))
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,6 +9,7 @@ STAMP := $(VENV)/.installed
 BERT := .venv-summarization
 VLLM := .venv-vllm
 PARITY := .venv-parity
+S3 := .venv-s3
 INSPECT := .venv-inspect
 SPARK40 := .venv-spark40
 SPARK41 := .venv-spark41
@@ -55,6 +57,10 @@ test-spark40: java $(SPARK40)/.installed ## The core on Spark 4.0 with Delta 4.0
 	$(SPARK40)/bin/python $(CORE)
 test-spark41: java $(SPARK41)/.installed ## The core on Spark 4.1, Python 3.12
 	$(SPARK41)/bin/python $(CORE)
+test-s3: java $(STAMP) $(S3)/.installed ## Tests of a lake in a bucket, on a local S3 server (600 MB: Amazon's SDK)
+	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/s3
+test-yarn: java $(STAMP) ## Tests of spark-submit in cluster mode on a YARN of this machine
+	$(PYTEST) tests/yarn
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)
@@ -109,7 +115,7 @@ docs: setup ## Write the generated pages of docs: tables, exports, scenarios, fi
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
 	$(BIN)/python docs/images/make.py
 clean: ## Remove what make made; lakes stay
-	rm -rf $(VENV) $(BERT) $(VLLM) $(PARITY) $(INSPECT) $(SPARK40) $(SPARK41) .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-* .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 java:
 	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); [ "$${found:-0}" -ge 17 ] || \
@@ -153,6 +159,11 @@ $(BERT)/.installed: pyproject.toml constraints.txt
 $(VLLM)/.installed: pyproject.toml tests/vllm/requirements.txt
 	$(call venv,$(VLLM))
 	$(UV) pip install --quiet --python $(VLLM)/bin/python --no-deps --editable . --requirement tests/vllm/requirements.txt
+	@touch $@
+
+$(S3)/.installed:
+	$(call venv,$(S3))
+	$(UV) pip install --quiet --python $(S3)/bin/python 'moto[server]==5.2.5'
 	@touch $@
 
 $(INSPECT)/.installed:

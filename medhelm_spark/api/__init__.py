@@ -13,6 +13,7 @@ from medhelm_spark.api.fetch import FetchedScenario, Outcome
 from medhelm_spark.api.helm_export import HelmExport
 from medhelm_spark.api.helm_results import HelmResults
 from medhelm_spark.api.imports import Imported
+from medhelm_spark.api.maintenance import Rewritten
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.api.reports import ReportFile
@@ -38,9 +39,11 @@ from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange, ReleaseStatus
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
+from medhelm_spark.lake.maintenance import Files
 from medhelm_spark.lake.release import HeldRelease
 from medhelm_spark.leaderboard import InstanceDetail, InstanceKey, Only
 from medhelm_spark.leaderboard.release_differences import InReleases, RunDifference
+from medhelm_spark.stages.gc import Removed
 from medhelm_spark.stages.ingest.ingested import Ingested
 
 __all__ = [
@@ -58,6 +61,7 @@ __all__ = [
     "ExportRequest",
     "Fetched",
     "FetchedScenario",
+    "Files",
     "Finding",
     "Gate",
     "GateOutcome",
@@ -87,7 +91,9 @@ __all__ = [
     "ReleaseRecord",
     "ReleaseStatus",
     "Releases",
+    "Removed",
     "ReportFile",
+    "Rewritten",
     "Robustness",
     "RunDifference",
     "Runs",

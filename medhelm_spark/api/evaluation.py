@@ -28,6 +28,7 @@ from medhelm_spark.api.helm_export import HelmExport, export_results
 from medhelm_spark.api.helm_results import HelmResults, import_results
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.init import init_benchmark
+from medhelm_spark.api.maintenance import Rewritten, collect_garbage, optimize
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
@@ -88,6 +89,7 @@ from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.leaderboard.level_changes import level_changes_of
 from medhelm_spark.plugins import activate, use
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.gc import Removed
 from medhelm_spark.stages.import_responses import checked_table, import_responses
 from medhelm_spark.stages.ingest.ingested import Ingested
 from medhelm_spark.stages.ingest.lowering import lower_level
@@ -164,7 +166,7 @@ class Evaluation:
     def _at_work(self) -> Iterator[None]:
         """What has to hold during a call: this object's plug-ins, and the session's settings."""
         use(self._plugins)
-        with kept_settings(self._workspace.given_session):
+        with kept_settings(self._workspace.given_session), self._workspace.sole_driver.at_work():
             yield
 
     # What is evaluated -------------------------------------------------------------------------
@@ -711,6 +713,24 @@ class Evaluation:
         """Every lowering of a level on record, and who approves it by the policy in force now."""
         approvals = self._workspace.registry.policy.binding_approvals
         return LevelChanges(tuple(level_changes_of(self._workspace.reader, approvals)))
+
+    @at_work
+    def gc(self, *, dry_run: bool = False) -> Sequence[Removed]:
+        """Remove what the policy's `retention` no longer keeps; returns what, by table.
+
+        Raises:
+            LakeError: others kept writing one of the tables.
+        """
+        return collect_garbage(self._workspace, dry_run=dry_run)
+
+    @at_work
+    def optimize(self, *, dry_run: bool = False) -> Sequence[Rewritten]:
+        """Rewrite tables of many small files into few; returns which. No row changes.
+
+        Raises:
+            LakeError: others kept writing one of the tables.
+        """
+        return optimize(self._workspace, dry_run=dry_run)
 
     @at_work
     def compare(

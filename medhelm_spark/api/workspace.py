@@ -33,6 +33,7 @@ from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
 from medhelm_spark.lake.session import LOCAL_MASTER, Session, check_spark, is_started
 from medhelm_spark.lake.settings import setting
+from medhelm_spark.lake.sole_driver import SoleDriver
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
 from medhelm_spark.stages.context import Context
@@ -76,6 +77,7 @@ class Workspace:
         self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = load_settings(site)
         self.site, self.say = site, tell
+        self.sole_driver = SoleDriver(tell)
         self._spark = spark
         self.registry: Registry = self._load()
         self._levels: set[AccessLevel] = set()
@@ -128,7 +130,9 @@ class Workspace:
         """The lake, through the platform's session or one that is started when it is needed."""
         is_ours = self.settings.platform is Platform.LOCAL and not self._spark and not is_started()
         master = self.settings.spark.get("spark.master", LOCAL_MASTER) if is_ours else None
-        return Lake(Session(self._open_session, master), self.location)
+        lake = Lake(Session(self._open_session, master), self.location)
+        self.sole_driver.guard(lake)
+        return lake
 
     def _open_session(self) -> SparkSession:
         is_encrypted = not self._is_public()

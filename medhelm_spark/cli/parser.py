@@ -4,7 +4,14 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from medhelm_spark.cli import board_options, commands, import_options, options, releases
+from medhelm_spark.cli import (
+    board_options,
+    commands,
+    import_options,
+    maintenance,
+    options,
+    releases,
+)
 from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
@@ -238,6 +245,20 @@ COMMANDS: Mapping[str, Command] = {
         about="Say what text was sent where, by level, destination, locality and day.",
         options=(*_PLACES, board_options.form),
         examples=("disclosures -o lake", "disclosures --format csv --output-file sent.csv"),
+    ),
+    "gc": Command(
+        function=maintenance.gc,
+        about="Remove what the policy's retention no longer keeps: verdicts, scores and stats that "
+        "were made again since, ended leases, files of earlier versions; never an answer, and "
+        "nothing that a release pins.",
+        options=(*_PLACES, maintenance.upkeep),
+        examples=("gc --dry-run -o lake", "gc -o lake"),
+    ),
+    "optimize": Command(
+        function=maintenance.optimize,
+        about="Rewrite tables of many small files into few, so that they are read faster.",
+        options=(*_PLACES, maintenance.upkeep),
+        examples=("optimize -o lake",),
     ),
     "serve": Command(
         function=commands.serve,

@@ -7,7 +7,7 @@ advisory: it restricts what the policy above it allows.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
 from medhelm_spark.domain.policy import Comparison, ListedPlugin, Policy, Standing
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.domain.release import ReleaseRequirements
+from medhelm_spark.domain.retention import LEAST, Retention
 from medhelm_spark.errors import ConfigError
 
 
@@ -38,6 +39,7 @@ class _PolicyFile:
     plugins: tuple[ListedPlugin, ...] = ()
     approvals: tuple[Approval, ...] = ()
     release: _Release | None = None
+    retention: Retention | None = None
 
 
 Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
@@ -74,6 +76,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         plugins=_plugins(file, origin),
         approvals=file.approvals,
         release=required,
+        retention=_retention(file, origin),
     )
 
 
@@ -123,7 +126,7 @@ def _parsed(place: Path | PolicyTable) -> _PolicyFile:
 def _refuse_decided(site: Path, binding: Policy) -> None:
     """Refuse what an advisory file states in vain, beside a binding one."""
     file = load_yaml(site, _PolicyFile, _spelled_out)
-    for key in ("comparison", "plugins", "approvals", "release"):
+    for key in ("comparison", "plugins", "approvals", "release", "retention"):
         if getattr(file, key):
             raise ConfigError(f"{site}: {key} is decided by {binding.label}; leave it out here.")
 
@@ -147,6 +150,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             comparison=advisory.comparison,
             plugins=advisory.plugins,
             release=advisory.release,
+            retention=advisory.retention,
         )
     else:
         required = policy.release if policy.release.required else advisory.release
@@ -213,6 +217,19 @@ def _required(file: _PolicyFile, origin: str) -> ReleaseRequirements:
             f"allowed: {_RANGES[name]}."
         )
     return required
+
+
+def _retention(file: _PolicyFile, origin: str) -> Retention:
+    """Its part is not in the policy's version: it decides about nothing that a number rests on."""
+    retention = file.retention or Retention()
+    for each in fields(Retention):
+        days, least = getattr(retention, each.name), getattr(LEAST, each.name)
+        if days < least:
+            raise ConfigError(
+                f"{origin}: retention.{each.name} is {days}; allowed: a whole number of days from "
+                f"{least} on."
+            )
+    return retention
 
 
 def _plugins(file: _PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:

@@ -9,6 +9,7 @@ from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import Network, Reach
 from medhelm_spark.domain.release import ReleaseRequirements
+from medhelm_spark.domain.retention import Retention
 
 
 class IncompleteJury(StrEnum):
@@ -63,10 +64,10 @@ class Policy:
     A level or locality that is not listed is denied. `networks` are those in which the servers of a
     locality are: gated and private text goes to no other (`governance.reach`). `withheld` are
     levels and localities that an advisory file lists and the policy above it does not: they are not
-    `allowed`. `release` is what a release needs before it is approved. `standing` is that of the
-    file `origin`; `restricted_by` is an advisory file that allows less, where there are both.
-    `reason` says why a file that the platform names is not binding. `approvals` are a second
-    person's, of levels that somebody lowered.
+    `allowed`. `release` is what a release needs before it is approved, `retention` how long `gc`
+    keeps what is out of use. `standing` is that of the file `origin`; `restricted_by` is an
+    advisory file that allows less, where there are both. `reason` says why a file that the platform
+    names is not binding. `approvals` are a second person's, of levels that somebody lowered.
     """
 
     allowed: Allowed
@@ -81,6 +82,7 @@ class Policy:
     restricted_by: str = ""
     reason: str = ""
     release: ReleaseRequirements = field(default_factory=ReleaseRequirements)
+    retention: Retention = field(default_factory=Retention)
 
     @property
     def is_binding(self) -> bool:

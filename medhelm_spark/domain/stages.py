@@ -171,6 +171,13 @@ CHANGE_STATUS = Stage(
     reads=("releases", "release_manifests", "release_changes"),
     writes=("release_changes",),
 )
+GC = Stage(
+    name="gc",
+    version="1",
+    about="Remove what was made again since, ended leases, and files of earlier versions.",
+    reads=("annotations", "per_instance_stats", "stats", "leases", "releases", "runs"),
+    writes=("annotations", "per_instance_stats", "stats", "leases", "runs"),
+)
 EXPORT_HELM = Stage(
     name="export-helm",
     version="1",
@@ -204,6 +211,7 @@ STAGES = (
     PUBLISH,
     CHANGE_STATUS,
     EXPORT_HELM,
+    GC,
 )
 """In the order in which rows flow through them."""
 

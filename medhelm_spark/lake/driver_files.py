@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from medhelm_spark.lake.conditional_put import is_s3a, put_once
 from medhelm_spark.lake.location import Location
 
 EXISTS = "FileAlreadyExistsException"
@@ -116,8 +117,8 @@ def _create(target: Path, data: bytes) -> bool:
 class HadoopFiles:
     """Files of any store that Spark reads, by the Hadoop file system of a session's own JVM.
 
-    `create` excludes another driver where the store does: HDFS, Azure and Google do. S3 through
-    s3a looks first and writes then, so that two drivers may both be told True.
+    `create` excludes another driver where the store does: HDFS, Azure and Google do, and S3 by a
+    request of its own (`conditional_put`). What else serves `s3:` may tell two drivers True.
     """
 
     def __init__(self, spark: SparkSession, root: str) -> None:
@@ -134,6 +135,8 @@ class HadoopFiles:
 
     def create(self, path: str, data: bytes) -> bool:
         """See DriverFiles."""
+        if is_s3a(self._fs):
+            return put_once(self._jvm, self._fs, self._path(path), data)
         try:
             stream = self._fs.create(self._path(path), False)
             try:

@@ -7,7 +7,7 @@ import copy
 import dataclasses
 import string
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cached_property
 from typing import Any, TypeVar
@@ -43,6 +43,10 @@ COMMIT_ATTEMPTS = 6
 Row = TypeVar("Row")
 
 
+def _nothing() -> None:
+    return None
+
+
 def new_write_id() -> str:
     """Names the rows of one stage execution."""
     return uuid4().hex
@@ -57,11 +61,17 @@ class Lake:
         is_local = self.location.is_local(self.session.master)
         self._files = FileTables(self.location.name) if is_local else None
         self._stage: Stage | None = None
+        self.before_writing: Callable[[], None] = _nothing
 
     @property
     def spark(self) -> SparkSession:
         """The session, started now where it was not."""
         return self.session.spark
+
+    @property
+    def is_folder_of_ours(self) -> bool:
+        """Whether this process sees the lake's files as Spark does."""
+        return self._files is not None
 
     @cached_property
     def driver_files(self) -> DriverFiles | None:
@@ -78,6 +88,10 @@ class Lake:
         lake = copy.copy(self)
         lake._stage = stage
         return lake
+
+    def _may_write(self, table: str) -> None:
+        self._refuse_undeclared(table, "writes", "writes")
+        self.before_writing()
 
     def _refuse_undeclared(self, table: str, does: str, declared: str) -> None:
         if self._stage and table not in getattr(self._stage, declared):
@@ -133,7 +147,7 @@ class Lake:
         txn: tuple[str, int] | None = None,
     ) -> bool:
         """Append driver-side rows in one commit, as `append` does; none, no commit."""
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         rows = list(rows)
         if not rows:
             return True
@@ -203,7 +217,7 @@ class Lake:
         Raises:
             LakeError: they cannot be committed; they are kept.
         """
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         rows = self.staging.read(staged, self._ddl(table))
         try:
             self._commit(table, rows.selectExpr(*columns(TABLES[table])), (write_id, 1))
@@ -213,7 +227,7 @@ class Lake:
 
     def _complete(self, table: str, df: DataFrame, write_id: str) -> DataFrame:
         """The columns of a table, in its order, with the defaults of those that `df` lacks."""
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
         return _with_defaults(marked, TABLES[table].row).selectExpr(*columns(TABLES[table]))
 
@@ -250,7 +264,7 @@ class Lake:
 
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
-        self._refuse_undeclared(table, "writes", "writes")
+        self._may_write(table)
         if self._files:
             self._files.ensure(table)
             return
@@ -265,8 +279,7 @@ class Lake:
         """The table's newest Delta version, None where it does not exist."""
         if self._files:
             return self._files.version(table)
-        target = self.location.table(table)
-        name = target if self.location.is_catalog else f"delta.`{target}`"
+        name = self.sql_name(table)
         try:
             rows = self.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
         except PySparkException as error:
@@ -274,6 +287,11 @@ class Lake:
                 raise
             return None
         return int(rows[0]["version"]) if rows else None
+
+    def sql_name(self, table: str) -> str:
+        """The table as Spark's SQL names it."""
+        target = self.location.table(table)
+        return target if self.location.is_catalog else f"delta.`{target}`"
 
     def _empty(self, schema: str) -> DataFrame:
         """No rows, in a form that Spark sees to be empty: it drops whatever joins with it."""

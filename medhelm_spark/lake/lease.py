@@ -30,6 +30,12 @@ from medhelm_spark.lake.tables import Lease
 
 LOG = logging.getLogger(__name__)
 
+WHOLE_LAKE = ""
+"""In place of a suite, which has a name: the right to write any table of a lake (`sole_driver`)."""
+
+EVERY_TABLE = "every table"
+"""In place of a deployment there."""
+
 CLAIM_ATTEMPTS = 5
 POLL_SECONDS = 0.5
 
@@ -96,6 +102,10 @@ class Held:
         """Renew, and raise LeaseLostError where another driver has taken over."""
         if self.lost is None:
             self.renew()
+        self.refuse_lost()
+
+    def refuse_lost(self) -> None:
+        """Raise LeaseLostError where it is known that another driver has taken over, or may."""
         if self.lost is not None:
             raise LeaseLostError(self.lost)
 
@@ -110,7 +120,7 @@ class Held:
                 self._watch(silent, say)
             if self._write(version, newest, self._lifetime):
                 return
-        raise LakeError(f"suite {self._suite!r}: too many drivers claim it at once; start again.")
+        raise LakeError(f"{_of(self._suite)}: too many drivers claim it at once; start again.")
 
     def renew(self) -> None:
         """Move the expiry on; notes where another driver holds one of the deployments."""
@@ -132,7 +142,7 @@ class Held:
         """Note where this lease has run out unrenewed: another driver may have taken over."""
         if not self._store.needs_executor and time.monotonic() > self._deadline:
             self.lost = self.lost or (
-                f"suite {self._suite!r}: this driver's lease could not be renewed for "
+                f"{_of(self._suite)}: this driver's lease could not be renewed for "
                 f"{self._lifetime:.0f} s, so it stopped asking; answers of finished waves are "
                 "kept. The same command goes on."
             )
@@ -177,7 +187,7 @@ class Held:
         for name in self._deployments:
             if name in newest and newest[name].holder != self._holder:
                 self.lost = self.lost or (
-                    f"suite {self._suite!r}: another driver ({newest[name].holder}) has taken "
+                    f"{_of(self._suite)}: another driver ({newest[name].holder}) has taken "
                     f"{name!r} over, so this one stopped asking; answers of finished waves are "
                     "kept, and the other driver goes on from them."
                 )
@@ -220,7 +230,16 @@ def _is_released(lease: Lease) -> bool:
     return lease.expires_at <= lease.claimed_at
 
 
+def _of(suite: str) -> str:
+    return "the lake" if suite == WHOLE_LAKE else f"suite {suite!r}"
+
+
 def _refusal(lease: Lease, cure: str) -> LakeError:
+    if lease.suite == WHOLE_LAKE:
+        return LakeError(
+            f"another driver ({lease.holder}) writes this lake, and S3 keeps no two drivers apart: "
+            f"one driver at a time; wait for it, or, {cure}."
+        )
     return LakeError(
         f"another driver ({lease.holder}) is asking {lease.model_deployment!r} for suite "
         f"{lease.suite!r}; wait for it, or, {cure}."

@@ -230,10 +230,13 @@ def _read_verdicts(
 def _verdict_tasks(ctx: Context, judging: Judging, specs: Mapping[str, RunSpec]) -> DataFrame:
     calls = judge_calls(judging, specs.values())
     deployments = {spec.model_deployment for spec in specs.values()} | set(judging.deployments)
+    subjects = subjects_of(ctx, calls)
+    judge_requests = requests_of(ctx, specs, PLAN_JUDGES, Purpose.JUDGE)
+    judged = subjects.select(F.col("judged_request_id").alias("request_id"))
     return ctx.lake.query(
         VERDICTS,
-        subjects=subjects_of(ctx, calls),
+        subjects=subjects,
         calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
-        judge_requests=requests_of(ctx, specs, PLAN_JUDGES, Purpose.JUDGE),
-        results=ctx.results(deployments),
+        judge_requests=judge_requests,
+        results=ctx.results(deployments, judge_requests.select("request_id").union(judged)),
     )

@@ -87,10 +87,16 @@ class Context:
         """All prompts of these renderings."""
         return self.lake.read("prompts").where(F.col("render_id").isin(sorted(renders)))
 
-    def results(self, deployments: Iterable[str]) -> DataFrame:
-        """The standing result of every request that these deployments were sent."""
+    def results(self, deployments: Iterable[str], asked: DataFrame | None = None) -> DataFrame:
+        """The standing result of every request that these deployments were sent.
+
+        Of those in the column `request_id` of `asked` alone, where that is given: a judge answers
+        for every suite of the lake, and what is shuffled would grow with all of them.
+        """
         rows = self.lake.read("request_results")
         rows = rows.where(F.col("model_deployment").isin(sorted(deployments)))
+        if asked is not None:
+            rows = rows.join(asked.select("request_id"), "request_id", "left_semi")
         return self.lake.query(CURRENT_RESULTS, request_results=rows)
 
     def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:

@@ -76,9 +76,11 @@ def test_the_rule_sees_what_it_forbids() -> None:
 
 
 def test_no_stage_writes_over_rows() -> None:
-    """Working tables are append-only: no MERGE, UPDATE, DELETE or overwriting save anywhere."""
+    """Working tables are append-only: no MERGE, UPDATE, DELETE or overwriting save but gc's own."""
     writes = []
     for module in modules():
+        if module.name == "maintenance.py" and module.parent.name == "lake":
+            continue
         for node in ast.walk(syntax(module)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 text = " ".join(node.value.split()).upper()

@@ -7,6 +7,7 @@ from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.network import Network
+from medhelm_spark.domain.retention import Retention
 from medhelm_spark.errors import ConfigError
 
 
@@ -25,6 +26,26 @@ def test_the_version_follows_the_rules_and_not_their_order(write) -> None:
     other = load_policy(write("c.yaml", "allowed: {private: [local], public: [local]}"))
     assert first.version == same.version != other.version
     assert AccessLevel.GATED not in dict(first.allowed)
+
+
+def test_how_long_rows_are_kept(write) -> None:
+    given = "allowed: {public: [local]}\nretention: {superseded_days: 90}"
+    policy = load_policy(write("a.yaml", given))
+    assert policy.retention == Retention(superseded_days=90, lease_days=7, file_days=7)
+    assert load_policy(conf_path("policy.yaml")).retention == Retention()
+    # It decides about nothing that a number rests on.
+    assert policy.version == load_policy(write("b.yaml", "allowed: {public: [local]}")).version
+    site = write("c.yaml", "retention: {superseded_days: 60}")
+    assert policy_in_force(conf_path("policy.yaml"), None, site).retention.superseded_days == 60
+
+
+@pytest.mark.parametrize(
+    ("key", "least"), [("superseded_days", 1), ("lease_days", 1), ("file_days", 7)]
+)
+def test_what_a_running_job_may_read_is_kept(write, key: str, least: int) -> None:
+    text = f"allowed: {{public: [local]}}\nretention: {{{key}: {least - 1}}}"
+    with pytest.raises(ConfigError, match=rf"{key} is {least - 1}; allowed: .* {least} on"):
+        load_policy(write("a.yaml", text))
 
 
 def test_what_a_release_needs_is_part_of_the_version(write) -> None:

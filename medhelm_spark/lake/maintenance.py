@@ -1,0 +1,241 @@
+"""Removing rows, rewriting small files and deleting old ones: what no stage ever does to a table.
+
+Every table is append-only by a property of its own, which Delta enforces. `remove` takes it away in
+one commit, deletes in a second and puts it back in a third; all three stand in the table's history.
+Rewriting rows into fewer files changes none and needs no such thing. Another writer's commit
+between may make one of ours conflict: it is then tried again, and appends of others are as well.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from pyspark.sql import SparkSession
+
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.tables import TABLES, WRITE_ID
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+APPEND_ONLY = "delta.appendOnly"
+ATTEMPTS = 8
+CONFLICTS = ("CONCURRENT", "METADATA_CHANGED", "PROTOCOL_CHANGED", "CANNOT_MODIFY_APPEND_ONLY")
+"""What another writer's commit makes of ours; the last where another `gc` put the property back."""
+
+FEW_FILES = 8
+LARGE_FILE = 64 << 20
+"""A table of fewer files, or whose files have so many bytes on average, is left as it is."""
+
+LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
+LISTING_TASKS = "16"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The number of files of a table's newest version, and their bytes."""
+
+    count: int
+    size: int
+
+    @property
+    def are_small(self) -> bool:
+        """Whether they are many and small."""
+        return self.count >= FEW_FILES and self.size < self.count * LARGE_FILE
+
+
+class Maintenance(Protocol):
+    """What is done to tables beside reading and appending."""
+
+    def exists(self, table: str) -> bool:
+        """Whether there is such a table."""
+
+    def remove(self, table: str, condition: str) -> None:
+        """Delete the rows that meet a condition, in SQL alike in Spark and DataFusion.
+
+        Raises:
+            LakeError: Other writers kept changing the table.
+        """
+
+    def files(self, table: str) -> Files:
+        """The table's files."""
+
+    def rewrite(self, table: str) -> None:
+        """Rewrite the table's rows into few files, those that are read together beside each other.
+
+        Readers narrow by the columns in whose order the files then are (`Table.indexed`, and the
+        write), so that they still open few of them.
+
+        Raises:
+            LakeError: Other writers kept changing the table.
+        """
+
+    def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
+        """Delete files that no version of the last `days` days has; returns how many.
+
+        Spark counts a thousand at most.
+        """
+
+
+def maintenance_of(lake: Lake) -> Maintenance:
+    """By delta-rs in a folder of this machine, where Spark need not start, else by Spark."""
+    return _Folder(lake.location.name) if lake.is_folder_of_ours else _Spark(lake)
+
+
+def _order(table: str) -> list[str]:
+    return [*TABLES[table].indexed, WRITE_ID]
+
+
+def _retried(table: str, action: Callable[[], T], is_conflict: Callable[[Exception], bool]) -> T:
+    for attempt in range(ATTEMPTS):
+        try:
+            return action()
+        except Exception as error:  # Delta's conflicts reach Python as the JVM's own
+            if not is_conflict(error):
+                raise
+            time.sleep(0.1 * 2**attempt)
+    raise LakeError(
+        f"table {table!r}: others wrote it at each of {ATTEMPTS} tries; run the same command "
+        "again later."
+    )
+
+
+class _Folder:
+    """The tables of a folder of this machine, without Spark."""
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+
+    def exists(self, table: str) -> bool:
+        from deltalake import DeltaTable
+
+        return DeltaTable.is_deltatable(self._path(table))
+
+    def remove(self, table: str, condition: str) -> None:
+        def once() -> None:
+            with self._removable(table):
+                self._open(table).delete(condition)
+
+        _retried(table, once, _is_conflict)
+
+    @contextmanager
+    def _removable(self, table: str) -> Iterator[None]:
+        def set_to(value: str) -> None:
+            def once() -> None:
+                self._open(table).alter.set_table_properties({APPEND_ONLY: value})
+
+            _retried(table, once, _is_conflict)
+
+        set_to("false")
+        try:
+            yield
+        finally:
+            set_to("true")
+
+    def files(self, table: str) -> Files:
+        import pyarrow as pa
+
+        actions = pa.table(self._open(table).get_add_actions(flatten=True))
+        sizes = actions["size_bytes"].to_pylist() if actions.num_rows else []
+        return Files(count=len(sizes), size=sum(sizes))
+
+    def rewrite(self, table: str) -> None:
+        def once() -> None:
+            self._open(table).optimize.z_order(_order(table))
+
+        _retried(table, once, _is_conflict)
+
+    def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
+        # `full`: files that a crashed writer never committed too.
+        return len(self._open(table).vacuum(retention_hours=days * 24, dry_run=dry_run, full=True))
+
+    def _open(self, table: str) -> "DeltaTable":
+        from deltalake import DeltaTable
+
+        return DeltaTable(self._path(table))
+
+    def _path(self, table: str) -> str:
+        return f"{self._location}/{table}"
+
+
+def _is_conflict(error: Exception) -> bool:
+    from deltalake.exceptions import CommitFailedError
+
+    return isinstance(error, CommitFailedError)
+
+
+class _Spark:
+    """The tables of any other lake."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+
+    def exists(self, table: str) -> bool:
+        return self._lake.version(table) is not None
+
+    def remove(self, table: str, condition: str) -> None:
+        name = self._lake.sql_name(table)
+
+        def once() -> None:
+            self._lake.before_writing()
+            with self._removable(table):
+                self._lake.spark.sql(f"DELETE FROM {name} WHERE {condition}")
+
+        _retried(table, once, _is_spark_conflict)
+
+    @contextmanager
+    def _removable(self, table: str) -> Iterator[None]:
+        name = self._lake.sql_name(table)
+
+        def set_to(value: str) -> None:
+            sql = f"ALTER TABLE {name} SET TBLPROPERTIES ('{APPEND_ONLY}' = '{value}')"
+            _retried(table, lambda: self._lake.spark.sql(sql), _is_spark_conflict)
+
+        set_to("false")
+        try:
+            yield
+        finally:
+            set_to("true")
+
+    def files(self, table: str) -> Files:
+        detail = self._lake.spark.sql(f"DESCRIBE DETAIL {self._lake.sql_name(table)}")
+        (row,) = detail.select("numFiles", "sizeInBytes").collect()
+        return Files(count=int(row["numFiles"]), size=int(row["sizeInBytes"]))
+
+    def rewrite(self, table: str) -> None:
+        self._lake.before_writing()
+        columns = ", ".join(_order(table))
+        sql = f"OPTIMIZE {self._lake.sql_name(table)} ZORDER BY ({columns})"
+        _retried(table, lambda: self._lake.spark.sql(sql), _is_spark_conflict)
+
+    def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
+        name = self._lake.sql_name(table)
+        with _few_tasks(self._lake.spark):
+            found = self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS DRY RUN").count()
+            if found and not dry_run:
+                self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS")
+        return found
+
+
+@contextmanager
+def _few_tasks(spark: SparkSession) -> Iterator[None]:
+    """List a table's folder by few tasks: the ten thousand of Spark's default take minutes each."""
+    before = None
+    with suppress(Exception):  # a session without a JVM raises what its own library has for it
+        before = spark.conf.get(LISTING, None)
+        spark.conf.set(LISTING, LISTING_TASKS)
+    try:
+        yield
+    finally:
+        with suppress(Exception):
+            if before is not None:
+                spark.conf.set(LISTING, before)
+
+
+def _is_spark_conflict(error: Exception) -> bool:
+    return any(kind in str(error)[:2000] for kind in CONFLICTS)

@@ -1,0 +1,84 @@
+"""One driver at a time for a lake in S3, where two could overwrite each other's commits.
+
+Delta's log store for S3 looks whether a version of a table's log is there and writes it then
+(`S3SingleDriverLogStore`): of two drivers that commit at once, to any table, one may lose its rows.
+So the first write of a driver claims the whole lake, by a lease that S3 itself gives to one alone
+(`conditional_put`). Databricks keeps drivers apart itself, and so does a log store that the site
+configures, such as Delta's for DynamoDB; there nothing is claimed.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import RLock
+
+from pyspark.sql import SparkSession
+
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.lease import EVERY_TABLE, WHOLE_LAKE, Held, lease, this_holder
+from medhelm_spark.lake.location import SCHEME
+
+SCHEMES = ("s3", "s3a", "s3n")
+LOG_STORES = ("spark.delta.logStore.class", *(f"spark.delta.logStore.{s}.impl" for s in SCHEMES))
+"""The settings by which a site names a log store that keeps drivers apart."""
+
+
+class SoleDriver:
+    """This driver's claim to a lake: made by its first write, given up when its work is done."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say, self._holder = say, this_holder()
+        self._lake: Lake | None = None
+        self._held: Held | None = None
+        self._stack, self._lock, self._depth = ExitStack(), RLock(), 0
+
+    def guard(self, lake: Lake) -> None:
+        """Have a lake claimed before it is written."""
+        self._lake = lake
+        lake.before_writing = self._claim
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """A piece of work, within which a claim is kept; pieces may stand within each other."""
+        with self._lock:
+            self._depth += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._depth -= 1
+                if not self._depth:
+                    self._held = None
+                    self._stack.close()
+
+    def _claim(self) -> None:
+        """Claim the lake where it has to be; again, see that it still is this driver's.
+
+        Raises:
+            LakeError: another driver holds it.
+            LeaseLostError: another driver took it over.
+        """
+        with self._lock:
+            if self._held:
+                self._held.refuse_lost()
+            elif self._lake and needs_sole_driver(self._lake):
+                holding = lease(self._lake, WHOLE_LAKE, [EVERY_TABLE], self._holder, say=self._say)
+                self._held = self._stack.enter_context(holding)
+
+
+def needs_sole_driver(lake: Lake) -> bool:
+    """Whether nothing but a claim keeps two drivers of this lake apart."""
+    scheme = SCHEME.match(lake.location.name)
+    if scheme is None or lake.location.is_catalog or scheme["name"].lower() not in SCHEMES:
+        return False
+    return "databricks" not in lake.spark.version and not _has_log_store(lake.spark)
+
+
+def _has_log_store(spark: SparkSession) -> bool:
+    return any(_setting(spark, key) for key in LOG_STORES)
+
+
+def _setting(spark: SparkSession, key: str) -> str | None:
+    try:
+        return spark.conf.get(key, None)
+    except Exception:  # a session without a JVM raises what its own library has for it
+        return None

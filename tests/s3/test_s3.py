@@ -1,0 +1,58 @@
+"""A lake in a bucket: the same numbers as in a folder, and one driver at a time."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medhelm_spark.lake.reader import FileReader
+from medhelm_spark.lake.tables import TABLES
+from tests.s3.conftest import Bucket, Store
+from tests.spark.conftest import calls, questions
+
+KEY = TABLES["stats"].key
+
+pytestmark = pytest.mark.timeout(1800)
+"""A commit to the server, which is Python on this machine, takes a second."""
+
+
+def stats(location: str) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The rows of `stats` by their key, without what names the write."""
+    rows = FileReader(location).query("SELECT * FROM {stats}").to_pylist()
+    values = [{name: row[name] for name in row if name != "write_id"} for row in rows]
+    assert len({tuple(row[name] for name in KEY) for row in values}) == len(values) > 0
+    return {tuple(row[name] for name in KEY): row for row in values}
+
+
+def test_the_demo_in_a_bucket_gives_the_same_stats(
+    bucket: Bucket, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = bucket.run("demo", "-o", bucket.lake, "--no-tracking")
+    assert "60 model calls" in told
+    bucket.run("demo", "-o", "lake", "--no-tracking")
+    for name, value in store.environment.items():
+        monkeypatch.setenv(name, value)
+    assert stats(bucket.lake) == stats(str(bucket.site.folder / "lake"))
+    # The board of a bucket needs neither Spark nor Java.
+    board = bucket.run("leaderboard", "--suite", "demo", "-o", bucket.lake, JAVA_HOME="/nowhere")
+    assert "TRIAGE-CHOICE" in board and "0.417" in board
+    assert "0 model calls" in bucket.run("demo", "-o", bucket.lake, "--no-tracking")
+
+
+def test_a_second_driver_is_refused_while_the_first_runs(bucket: Bucket, tmp_path: Path) -> None:
+    """Whatever its suite: two could overwrite each other's commits to any table."""
+    log = tmp_path / "calls.log"
+    model = bucket.site.deploy("acme/slow", text="yes", log_file=str(log), delay=1.0)
+    entry = f"{bucket.site.benchmark('bench', questions(20))},model={model}"
+    run = ("run", "-r", entry, "-o", bucket.lake, "--no-tracking")
+    first = bucket.start(*run, "--suite", "first", MEDHELM_SPARK_WAVE_MINUTES="0.1")
+    while not log.exists():
+        assert first.poll() is None, first.communicate()[0][-4000:]
+        time.sleep(0.2)
+    refused = bucket.run(*run, "--suite", "second", ends=1)
+    assert "one driver at a time" in refused
+    told, _ = first.communicate(timeout=500)
+    assert first.returncode == 0, told[-4000:]
+    assert len(calls(log)) == 20
+    assert "0 model calls" in bucket.run(*run, "--suite", "second")

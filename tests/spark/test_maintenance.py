@@ -1,0 +1,115 @@
+"""gc and optimize through Spark, and a lake that an earlier version wrote."""
+
+import tarfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from medhelm_spark.api import Deployment, Entries, Evaluation, Only
+from medhelm_spark.cli.demo import BASELINE, BASELINE_ANSWERS, CONFIGURABLE, MODEL
+from medhelm_spark.config.resources import conf_path
+from medhelm_spark.domain.deployment import Locality
+from medhelm_spark.domain.retention import Retention
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.maintenance import maintenance_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.gc import gc
+from tests.ledger import scored
+
+KEPT = Path(__file__).parent.parent / "lakes" / "schema_1.tar.xz"
+"""`medhelm-spark demo` and `publish --suites demo --release 2026-q1`, by 0.1.0 at schema 1."""
+
+MEANS = {
+    (BASELINE, "DISCHARGE-NOTE"): 0.0,
+    (BASELINE, "TRIAGE-CHOICE"): 5 / 12,
+    (BASELINE, "pubmed_qa"): 0.3,
+    (MODEL, "DISCHARGE-NOTE"): 0.0,
+    (MODEL, "TRIAGE-CHOICE"): 2 / 12,
+    (MODEL, "pubmed_qa"): 0.3,
+}
+"""As that version's board said."""
+
+
+@pytest.fixture
+def site(tmp_path: Path, spark: SparkSession) -> Evaluation:
+    """The kept lake as a user of this version opens it, with the demo's canned model."""
+    with tarfile.open(KEPT) as archive:
+        archive.extractall(tmp_path, filter="data")
+    baseline = Deployment(
+        name=BASELINE,
+        model=BASELINE,
+        engine="canned",
+        locality=Locality.LOCAL,
+        args={"mode": "script", "replies": BASELINE_ANSWERS, "text": "A"},
+        origin="demo",
+    )
+    return Evaluation(
+        tmp_path / "lake", site=None, spark=spark, tracking=False, deployments=[baseline]
+    )
+
+
+def means(site: Evaluation, **which: str) -> dict[tuple[str, str], float | None]:
+    board = site.board(**which).leaderboard
+    return {
+        (row.model_deployment, cell.scenario_name): cell.mean
+        for row in board.rows
+        for cell in row.cells
+    }
+
+
+def test_a_lake_of_schema_1_opens_and_goes_on(site: Evaluation) -> None:
+    assert means(site, suite="demo") == pytest.approx(MEANS)
+    assert means(site, release="2026-q1") == pytest.approx(MEANS)
+    manifest = site.verify("2026-q1")
+    wrong = site.answers(suite="demo", only=Only.WRONG)
+    assert wrong.to_rows() if hasattr(wrong, "to_rows") else wrong
+
+    entry = f"{CONFIGURABLE}=triage_choice/benchmark.yaml,max_eval_instances={{}},model={BASELINE}"
+    entries = Entries(run_entries=[entry.format(12)], base_dir=conf_path("demos"))
+    assert site.run(entries, suite="demo").model_calls == 0, "its answers are this version's cache"
+    more = Entries(run_entries=[entry.format(20)], base_dir=conf_path("demos"))
+    assert site.run(more, suite="more").model_calls == 8
+
+    site.gc()
+    site.optimize()
+    assert means(site, suite="demo") == pytest.approx(MEANS)
+    assert site.verify("2026-q1") == manifest
+
+
+@pytest.fixture
+def lake(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    """A lake whose files this process is not sure to see: Spark does all that is done."""
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+    return Lake(spark, str(tmp_path / "lake"))
+
+
+@pytest.mark.long
+def test_gc_and_optimize_by_spark(lake: Lake, spark: SparkSession) -> None:
+    today = datetime.now(UTC)
+    for number in range(4):
+        scored(lake, f"u{number}", f"old{number}", today - timedelta(days=90))
+    for number in range(4):
+        scored(lake, f"u{number}", f"new{number}", today - timedelta(days=60))
+    ctx = Context(lake=lake, suite="")
+    would = gc(ctx, Retention(), dry_run=True)
+    assert {each.table: each.rows for each in would} == {"per_instance_stats": 4, "runs": 4}
+    assert gc(ctx, Retention()) == would
+    writes = spark.sql(f"SELECT write_id FROM {lake.sql_name('per_instance_stats')}").toArrow()
+    assert sorted(writes["write_id"].to_pylist()) == [f"new{number}" for number in range(4)]
+    table = DeltaTable(lake.location.table("per_instance_stats"))
+    assert table.metadata().configuration["delta.appendOnly"] == "true"
+    assert gc(ctx, Retention()) == []
+
+    # Into several files again, so that what is read of one write is told by their statistics.
+    some = maintenance_of(lake).files("per_instance_stats").size // 4
+    spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(some))
+    try:
+        maintenance_of(lake).rewrite("per_instance_stats")
+    finally:
+        spark.conf.unset("spark.databricks.delta.optimize.maxFileSize")
+    read = lake.read("per_instance_stats").where("write_id = 'new2' AND run_spec_id = 'u2'")
+    assert read.count() == 1
+    assert len(read.inputFiles()) < maintenance_of(lake).files("per_instance_stats").count
