@@ -27,6 +27,13 @@ SETTINGS = (
 )
 
 
+def java_home() -> Path:
+    """Where this machine's Java is."""
+    if home := os.environ.get("JAVA_HOME"):
+        return Path(home)
+    return Path(str(shutil.which("java"))).resolve().parents[1]
+
+
 @dataclass(frozen=True)
 class Yarn:
     """A running cluster: the folder of its configuration, and that of its containers."""
@@ -49,16 +56,16 @@ def yarn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
     """Started once; its containers run as processes of this machine."""
     work, conf = tmp_path_factory.mktemp("yarn"), tmp_path_factory.mktemp("yarn-conf")
     jars = [*hadoop_jars("hadoop-client-minicluster"), SPARK_HOME / "jars" / "*"]
-    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
     written = conf / "yarn-site.xml"
     command = [
-        java, "-Xmx512m", "-cp", os.pathsep.join(map(str, jars)), MANAGER,
+        java_home() / "bin" / "java", "-Xmx512m", "-cp", os.pathsep.join(map(str, jars)), MANAGER,
         "-nodfs", "-writeConfig", written, *(part for key in SETTINGS for part in ("-D", key)),
     ]  # fmt: skip
     log = (work / "manager.log").open("w")
     manager = subprocess.Popen(
         [str(part) for part in command],
         cwd=work,
+        env={**os.environ, "JAVA_HOME": str(java_home())},  # containers have it from here
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=log,

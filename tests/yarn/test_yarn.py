@@ -16,11 +16,11 @@ from medhelm_spark.lake.reader import FileReader
 from tests.hadoop import SPARK_HOME
 from tests.installed import ROOT
 from tests.spark.conftest import Site
-from tests.yarn.conftest import Yarn
+from tests.yarn.conftest import Yarn, java_home
 
 pytestmark = pytest.mark.timeout(1200)
 
-DEMOS = ("triage_choice", "discharge_note")
+DEMOS = ("triage_choice", "urgent_letter")
 
 
 def stats(lake: Path) -> list[dict[str, Any]]:
@@ -64,7 +64,12 @@ def test_the_packed_environment_in_cluster_mode(yarn: Yarn, packed: Path, tmp_pa
     own = {key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")}
     done = subprocess.run(
         [str(part) for part in command],
-        env={**own, "SPARK_HOME": str(SPARK_HOME), "HADOOP_CONF_DIR": str(yarn.conf)},
+        env={
+            **own,
+            "SPARK_HOME": str(SPARK_HOME),
+            "HADOOP_CONF_DIR": str(yarn.conf),
+            "JAVA_HOME": str(java_home()),
+        },
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -73,9 +78,6 @@ def test_the_packed_environment_in_cluster_mode(yarn: Yarn, packed: Path, tmp_pa
         timeout=900,
     )
     assert done.returncode == 0, done.stdout[-3000:] + yarn.logs()[-3000:]
-    names = FileReader(str(tmp_path / "lake")).query("SELECT executor FROM {request_results}")
-    assert names.num_rows == 16
-
     here = [sys.executable, "-m", "medhelm_spark.cli", "run", *run, "-o", str(tmp_path / "here")]
     subprocess.run(here, cwd=tmp_path, check=True, capture_output=True, timeout=300)
     assert stats(tmp_path / "lake") == stats(tmp_path / "here")
