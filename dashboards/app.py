@@ -11,10 +11,12 @@ from pathlib import Path
 
 import streamlit as st
 from filter_panel import panel
+from mlflow_links import mlflow_links
 from page_markup import about, heading, note, styles
 from pages import PAGES
 from shown import Shown
 
+from medhelm_spark.domain.mlflow_run import MlflowRun
 from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.reader import Reader, open_reader
@@ -28,6 +30,7 @@ from medhelm_spark.leaderboard import (
     list_suites,
     load_runs,
     preferred,
+    tracked_of,
     viewer_of,
 )
 from medhelm_spark.leaderboard import reader_of as frozen
@@ -85,6 +88,12 @@ def sources_of(location: str) -> list[BoardSource]:
 def runs_of(location: str, source: BoardSource) -> tuple[BoardRun, ...]:
     """The runs of one suite or release."""
     return load_runs(reader_of(location), source)
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def tracked_by(location: str, source: BoardSource) -> list[MlflowRun]:
+    """The MLflow runs of one suite or release."""
+    return tracked_of(reader_of(location), source)
 
 
 def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
@@ -165,17 +174,19 @@ def main() -> None:
     st.html(about(page.about))
     if filters:
         st.html(note(f"Filters in use: {filters_text(filters)}."))
-    page.show(
-        Shown(
-            reader=frozen(reader, source),
-            source=source,
-            runs=passing(runs, filters),
-            all_runs=runs,
-            filters=filters,
-            coverage_floor=args.coverage_floor,
-            viewer=viewer(),
-        )
+    shown = Shown(
+        reader=frozen(reader, source),
+        source=source,
+        runs=passing(runs, filters),
+        all_runs=runs,
+        filters=filters,
+        coverage_floor=args.coverage_floor,
+        viewer=viewer(),
     )
+    page.show(shown)
+    tracked = tracked_by(reader.location, source)
+    if links := mlflow_links(tracked, shown, st.query_params.get("run")):
+        st.html(links)
 
 
 HERE = Path(__file__).parent

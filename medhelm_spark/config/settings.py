@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.config.addresses import check_spark_secrets
+from medhelm_spark.config.addresses import check_spark_secrets, check_url
 from medhelm_spark.config.loader import load_yaml, refuse_misnamed
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.standing import is_root, why_ours
@@ -35,6 +35,7 @@ VARIABLES = {
     "tracking_uri": PREFIX + "TRACKING_URI",
     "jars": PREFIX + "JARS",
     "lake_permissions": PREFIX + "LAKE_PERMISSIONS",
+    "dashboard_address": PREFIX + "DASHBOARD_ADDRESS",
 }
 """The variable of the environment that gives a setting, where there is one."""
 UNSET = "default"
@@ -58,7 +59,8 @@ class Settings:
     of one commit. `slots` is the number of engines at once (None: found from the cluster),
     `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
     `plugins` are modules that every command loads. `lake_permissions` is who reads the files of a
-    local lake: `private` (the owner) or `group`. `places` says by setting, Spark's by its own name,
+    local lake: `private` (the owner) or `group`. `dashboard_address` is where a site serves the
+    dashboard (None: whoever wants it starts it). `places` says by setting, Spark's by its own name,
     which file or variable gave it.
     """
 
@@ -71,6 +73,7 @@ class Settings:
     origins: tuple[str, ...]
     plugins: tuple[str, ...] = ()
     lake_permissions: str = "private"
+    dashboard_address: str | None = None
     places: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -95,6 +98,7 @@ class _SettingsFile:
     plugins: tuple[str, ...] | None = None
     policy: str | None = None
     lake_permissions: str | None = None
+    dashboard_address: str | None = None
 
 
 SETTINGS = tuple(item.name for item in fields(_SettingsFile))
@@ -229,6 +233,7 @@ def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
         tracking_uri=environ.get(VARIABLES["tracking_uri"]) or None,
         jars=environ.get(VARIABLES["jars"]) or None,
         lake_permissions=environ.get(VARIABLES["lake_permissions"]) or None,
+        dashboard_address=environ.get(VARIABLES["dashboard_address"]) or None,
     )
 
 
@@ -241,6 +246,19 @@ def _number(environ: Mapping[str, str], name: str, kind: type) -> Any:
     except ValueError:
         allowed = "a whole number" if kind is int else "a number"
         raise ConfigError(f"{VARIABLES[name]} is {text!r}; allowed: {allowed}.") from None
+
+
+def _base_address(address: str | None) -> str | None:
+    """Where the dashboard is, as MLflow's records will say it: no login, nothing behind `?`."""
+    if not address:
+        return None
+    check_url(address, "setting dashboard_address")
+    if "?" in address or "#" in address:
+        raise ConfigError(
+            "setting dashboard_address has a `?` or `#`; allowed: http(s)://HOST[:PORT]/PATH, to "
+            "which a board's names are added."
+        )
+    return address
 
 
 def _settings(
@@ -274,5 +292,6 @@ def _settings(
         origins=origins,
         plugins=file.plugins or (),
         lake_permissions=permissions,
+        dashboard_address=_base_address(file.dashboard_address),
         places=places,
     )

@@ -188,6 +188,13 @@ EXPORT_HELM = Stage(
     ),
     writes=(),
 )
+TRACK = Stage(
+    name="track",
+    version="1",
+    about="Log numbers to MLflow, and note which of its runs have them.",
+    reads=("mlflow_runs",),
+    writes=("mlflow_runs",),
+)
 
 STAGES = (
     IMPORT_SCENARIO,
@@ -204,6 +211,7 @@ STAGES = (
     PUBLISH,
     CHANGE_STATUS,
     EXPORT_HELM,
+    TRACK,
 )
 """In the order in which rows flow through them."""
 
