@@ -18,6 +18,7 @@ from shown import Shown
 
 from medhelm_spark.domain.mlflow_run import MlflowRun
 from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (
@@ -49,6 +50,7 @@ def arguments() -> argparse.Namespace:
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     names = {"output-path": "benchmark_output", "suite": None, "release": None}
+    names |= {"sql-warehouse": None, "sql-warehouse-token": None}
     for name, default in names.items():
         variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
         parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
@@ -73,7 +75,10 @@ def check_listed(location: str, site: Path) -> None:
 @st.cache_resource(show_spinner=False)
 def reader_of(location: str) -> Reader:
     """One reader per lake for all sessions."""
-    return open_reader(location)
+    args = arguments()
+    token = args.sql_warehouse_token or DEFAULT_TOKEN
+    address = args.sql_warehouse
+    return open_reader(location, Warehouse(address=address, token=token) if address else None)
 
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)

@@ -180,11 +180,10 @@ class Lake:
         raise AssertionError("unreachable")
 
     def _save(self, table: str, writer: DataFrameWriter) -> None:
-        target = self.location.table(table)
         if self.location.is_catalog:
-            writer.saveAsTable(target)
+            writer.saveAsTable(self.location.quoted(table))
         else:
-            writer.save(target)
+            writer.save(self.location.table(table))
 
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
@@ -203,8 +202,7 @@ class Lake:
         """The table's newest Delta version, None where it does not exist."""
         if self._files:
             return self._files.version(table)
-        target = self.location.table(table)
-        name = target if self.location.is_catalog else f"delta.`{target}`"
+        name = self.location.quoted(table)
         try:
             rows = self.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
         except PySparkException as error:
@@ -218,10 +216,9 @@ class Lake:
         return self.spark.createDataFrame([], parsed(schema)).where(F.lit(False))
 
     def _open(self, table: str) -> DataFrame:
-        target = self.location.table(table)
         if self.location.is_catalog:
-            return self.spark.read.table(target)
-        return self.spark.read.format("delta").load(target)
+            return self.spark.read.table(self.location.quoted(table))
+        return self.spark.read.format("delta").load(self.location.table(table))
 
     def _ddl(self, table: str) -> str:
         row = ddl(TABLES[table].row)

@@ -142,14 +142,15 @@ def test_a_setting_that_says_where_a_key_is_passes(write, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "message"),
+    "address",
     [
-        ("https://me:secret@boards.example.org", "its URL holds a user or password"),
-        ("https://boards.example.org/?suite=s", "dashboard_address has a `?` or `#`"),
-        ("boards.example.org", r"its URL is 'boards.example.org'; allowed: http\(s\)"),
+        "https://me:secret@boards.example.org",
+        "https://boards.example.org/?suite=s",
+        "https://boards.example.org/#top",
+        "boards.example.org",
     ],
 )
-def test_the_dashboards_address_holds_no_login_and_no_query(address: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message) as caught:
+def test_the_dashboards_address_holds_no_login_and_no_query(address: str) -> None:
+    with pytest.raises(ConfigError, match=r"dashboard_address .* is no base address") as caught:
         load_settings(environ={**LOCAL, "MEDHELM_SPARK_DASHBOARD_ADDRESS": address})
     assert "secret" not in str(caught.value)
