@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as files
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark import Evaluation
@@ -36,6 +37,7 @@ from tests.unit.leaderboard.planted import (
     planned,
     plant,
     run_spec,
+    unit,
 )
 from tests.unit.leaderboard.planted_releases import plant_release
 
@@ -157,6 +159,20 @@ def of_table(lake: str) -> Iterator[Stat]:
     yield from open_reader(lake).rows("SELECT * FROM {stats}", Stat)
 
 
+def shown_by_dashboard(lake: str, **address: str) -> str:
+    """The HTML of a page."""
+    streamlit.cache_data.clear()
+    streamlit.cache_resource.clear()
+    page = AppTest.from_file(str(resource("dashboards", "app.py")), default_timeout=60)
+    for name, value in address.items():
+        page.query_params[name] = value
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEDHELM_SPARK_OUTPUT_PATH", lake)
+        page.run()
+    assert not page.exception
+    return " ".join(str(each.proto.body) for each in page.get("html"))
+
+
 def test_all_exports_hold_the_numbers_of_the_table(lake: str) -> None:
     stored = {stat.run_spec_id: tuple(getattr(stat, n) for n in NUMBERS) for stat in of_table(lake)}
     board = evaluation(lake).board("s1")
@@ -185,13 +201,7 @@ def test_what_rounds_says_so_and_all_round_alike(lake: str) -> None:
     assert markdown.rstrip().endswith(ROUNDED)
     assert "rounded for reading" in html
     pages = {"text": board.render("table"), "Markdown": markdown, "report": html}
-    page = AppTest.from_file(str(resource("dashboards", "app.py")), default_timeout=60)
-    page.query_params["suite"] = "s1"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEDHELM_SPARK_OUTPUT_PATH", lake)
-        page.run()
-    assert not page.exception
-    dashboard = " ".join(str(each.proto.body) for each in page.get("html"))
+    dashboard = shown_by_dashboard(lake, suite="s1")
     assert "unscored" in dashboard
     for mean in filter(None, MEANS.values()):
         assert f'title="{mean}. Open the answers' in dashboard
@@ -241,6 +251,10 @@ def test_mlflow_has_the_same_numbers_and_links_both_ways(
     assert page.endswith(f"?suite=s1&view=Instances&run={child.run_spec_id}")
     assert child.address.endswith(f"/runs/{child.mlflow_run_id}")
     assert child.served_by.endswith(f"{tmp_path / 'mlflow.db'} --workers 1")
+    board_page = shown_by_dashboard(lake, suite="s1")
+    (alpha,) = (row for row in rows if row.model_deployment == ALPHA and not row.run_spec_id)
+    assert f'<a href="{alpha.address}">{ALPHA}</a>' in board_page
+    assert "mlflow server --host 127.0.0.1" in board_page
     site.track(suite="s1")
     assert tracked_of(open_reader(lake), choose(open_reader(lake), "s1")) == rows
 
@@ -261,3 +275,12 @@ def test_a_release_has_its_own_numbers_in_all_places(tmp_path: Path) -> None:
     command = f"medhelm-spark serve --output-path {lake} --release R2"
     assert logged.tags["medhelm_spark.page"] == command
     assert logged.tags["mlflow.note.content"].endswith(f"`{command}`")
+
+
+def test_the_answers_of_a_run_lead_to_its_own_record(tmp_path: Path) -> None:
+    lake = str(plant(tmp_path / "lake"))
+    evaluation(lake, f"sqlite:///{tmp_path / 'mlflow.db'}").track(suite="s1")
+    rows = tracked_of(open_reader(lake), choose(open_reader(lake), "s1"))
+    child = next(row for row in rows if row.run_spec_id == unit(ALPHA, "triage_choice"))
+    answers = shown_by_dashboard(lake, suite="s1", view="Instances", run=child.run_spec_id)
+    assert [row.address for row in rows if row.address in answers] == [child.address]
