@@ -12,11 +12,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 from filter_panel import panel
+from mlflow_links import mlflow_links
 from page_markup import about, heading, links, note, styles
 from pages import PAGES
 from shown import Shown
 
+from medhelm_spark.domain.mlflow_run import MlflowRun
 from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import (
@@ -29,6 +32,7 @@ from medhelm_spark.leaderboard import (
     list_suites,
     load_runs,
     preferred,
+    tracked_of,
     viewer_of,
 )
 from medhelm_spark.leaderboard import reader_of as frozen
@@ -47,6 +51,7 @@ def arguments() -> argparse.Namespace:
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     names = {"output-path": "benchmark_output", "suite": None, "release": None}
+    names |= {"sql-warehouse": None, "sql-warehouse-token": None}
     for name, default in names.items():
         variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
         parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
@@ -71,7 +76,10 @@ def check_listed(location: str, site: Path) -> None:
 @st.cache_resource(show_spinner=False)
 def reader_of(location: str) -> Reader:
     """One reader per lake for all sessions."""
-    return open_reader(location)
+    args = arguments()
+    token = args.sql_warehouse_token or DEFAULT_TOKEN
+    address = args.sql_warehouse
+    return open_reader(location, Warehouse(address=address, token=token) if address else None)
 
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
@@ -86,6 +94,12 @@ def sources_of(location: str) -> list[BoardSource]:
 def runs_of(location: str, source: BoardSource) -> tuple[BoardRun, ...]:
     """The runs of one suite or release."""
     return load_runs(reader_of(location), source)
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def tracked_by(location: str, source: BoardSource) -> list[MlflowRun]:
+    """The MLflow runs of one suite or release."""
+    return tracked_of(reader_of(location), source)
 
 
 def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
@@ -166,18 +180,20 @@ def main() -> None:
     st.html(about(page.about))
     if filters:
         st.html(note(f"Filters in use: {filters_text(filters)}."))
-    page.show(
-        Shown(
-            reader=frozen(reader, source),
-            source=source,
-            runs=passing(runs, filters),
-            all_runs=runs,
-            filters=filters,
-            coverage_floor=args.coverage_floor,
-            viewer=viewer(),
-            site=args.local_path,
-        )
+    shown = Shown(
+        reader=frozen(reader, source),
+        source=source,
+        runs=passing(runs, filters),
+        all_runs=runs,
+        filters=filters,
+        coverage_floor=args.coverage_floor,
+        viewer=viewer(),
+        site=args.local_path,
     )
+    page.show(shown)
+    tracked = tracked_by(reader.location, source)
+    if tracked_runs := mlflow_links(tracked, shown, st.query_params.get("run")):
+        st.html(tracked_runs)
 
 
 def show_error(error: MedhelmSparkError) -> None:

@@ -24,7 +24,7 @@ from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.leaderboard import BoardRun, board_of, left_out_of
 from medhelm_spark.render.board import BELOW_FLOOR, counts, remarks
 from medhelm_spark.render.charts import share_of_scale
-from medhelm_spark.render.table import interval_text
+from medhelm_spark.render.table import interval_text, mean_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 
@@ -239,17 +239,19 @@ def _cell(
     share = share_of_scale(cell)
     style = "" if share is None else f' class="ms-heat" style="background:{heat.background(share)}"'
     query = urlencode({**address, "view": "Instances", "run": run.run_spec.run_spec_id}, doseq=True)
-    return (
-        f'<td{style}><a href="?{text(query)}" title="Open the answers behind this number">'
-        f"{numbers}</a></td>"
-    )
+    return f'<td{style}><a href="?{text(query)}" title="{_exact(cell)}">{numbers}</a></td>'
+
+
+def _exact(cell: BoardCell) -> str:
+    """What a pointer over a number shows: the number with all its digits, and what a press does."""
+    number = "" if cell.mean is None else f"{cell.mean}. "
+    return f"{number}Open the answers behind this number"
 
 
 def _mean(cell: BoardCell) -> str:
     """The mean, marked where a demo judge scored it."""
     mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
-    mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}"
-    return f"<b>{mean}{mark}</b>"
+    return f"<b>{mean_text(cell.mean)}{mark}</b>"
 
 
 def _numbers(cell: BoardCell) -> str:

@@ -1,19 +1,33 @@
 """What the stages left in the lake, told to MLflow."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.domain.mlflow_run import MlflowRun
 from medhelm_spark.domain.run import RunSpec, SuiteRun
-from medhelm_spark.domain.stages import SCORE, SUMMARIZE
+from medhelm_spark.domain.stages import SCORE, SUMMARIZE, TRACK
 from medhelm_spark.domain.stats import Stat
+from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.release import held_releases, read_release
-from medhelm_spark.lake.views import output_of
+from medhelm_spark.lake.views import CURRENT_MLFLOW_RUNS, output_of
+from medhelm_spark.leaderboard import Kind
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
 from medhelm_spark.stages.plan.run_specs import current_runs
 from medhelm_spark.statistics.board import Leaderboard
-from medhelm_spark.tracking import TrackedRun, TrackedSuite, default_uri, track_release, track_suite
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.tracking import (
+    Dashboard,
+    Logged,
+    TrackedRun,
+    TrackedSuite,
+    default_uri,
+    shown_name,
+    track_release,
+    track_suite,
+)
 
 DATA = ("instances", "request_results", "per_instance_stats", "stats")
 
@@ -30,8 +44,11 @@ def track(workspace: Workspace, ctx: Context, board: Leaderboard, tracking_uri: 
     """
     uri = uri_of(workspace, tracking_uri)
     specs = [row.run_spec for row in current_runs(ctx)]
-    for tracked in _tracked(ctx, ctx.suite, specs, board):
-        track_suite(tracked, uri)
+    logged: list[Logged] = []
+    where = _Where(workspace, Kind.SUITE, ctx.suite)
+    for tracked in _tracked(ctx, ctx.suite, specs, board, where):
+        logged += track_suite(tracked, uri)
+    _remember(ctx, where, logged)
     workspace.say(f"mlflow: suite {ctx.suite!r} is tracked")
 
 
@@ -43,11 +60,53 @@ def track_released(
     rows = read_release(ctx.lake, held.members)
     specs = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
     suites = ", ".join(sorted({row.suite for row in held.members}))
-    tracked = _tracked(ctx, suites, list(specs.values()), board, rows.stats)
+    where = _Where(workspace, Kind.RELEASE, release)
+    tracked = _tracked(ctx, suites, list(specs.values()), board, where, rows.stats)
     uri = uri_of(workspace, tracking_uri)
     status = held.state.status.value
-    track_release(release, status, held.manifest_hash, tracked, tracking_uri=uri)
+    logged = track_release(release, status, held.manifest_hash, tracked, tracking_uri=uri)
+    _remember(ctx, where, logged)
     workspace.say(f"mlflow: release {release!r} is tracked")
+
+
+class _Where:
+    """What is tracked, a suite or release, and where the dashboard shows it."""
+
+    def __init__(self, workspace: Workspace, kind: Kind, name: str) -> None:
+        address = workspace.settings.dashboard_address
+        self._dashboard = Dashboard(address=address, location=workspace.location)
+        self.kind, self.name = kind, name
+
+    def page(self, run_spec_id: str = "") -> str:
+        return self._dashboard.page(self.kind, self.name, run_spec_id)
+
+
+def _remember(ctx: Context, where: _Where, logged: Iterable[Logged]) -> None:
+    """Note in the lake which MLflow runs have the numbers; what is noted already is not again."""
+    lake = ctx.lake.within(TRACK)
+    now = datetime.now(UTC)
+    known = {_identity(row) for row in lake.rows(CURRENT_MLFLOW_RUNS, MlflowRun)}
+    rows = [
+        MlflowRun(
+            kind=where.kind.value,
+            name=where.name,
+            model_deployment=each.model_deployment,
+            run_spec_id=each.run_spec_id,
+            mlflow_run_id=each.run_id,
+            address=each.page.address,
+            served_by=each.page.served_by,
+            tracked_at=now,
+        )
+        for each in logged
+    ]
+    new = [row for row in rows if _identity(row) not in known]
+    lake.append_rows("mlflow_runs", new, new_write_id())
+
+
+def _identity(row: MlflowRun) -> tuple[str, ...]:
+    """All that a row says but when it was written."""
+    key = (row.kind, row.name, row.model_deployment, row.run_spec_id)
+    return (*key, row.mlflow_run_id, row.address, row.served_by)
 
 
 def _all_runs(ctx: Context) -> list[SuiteRun]:
@@ -59,6 +118,7 @@ def _tracked(
     suite: str,
     specs: Sequence[RunSpec],
     board: Leaderboard,
+    where: _Where,
     frozen: Mapping[str, Sequence[Stat]] | None = None,
 ) -> list[TrackedSuite]:
     """What MLflow is told by deployment; `frozen` are a release's stats by run."""
@@ -69,7 +129,7 @@ def _tracked(
     superseded = _superseded(ctx, suite, set(units))
     versions = _versions(ctx)
     rows = {row.model_deployment: row for row in board.rows if not row.variant}
-    variants = _variants(board)
+    variants, shown = _variants(board), _shown(board)
     by_deployment: dict[str, list[TrackedRun]] = defaultdict(list)
     for spec in specs:
         unit = spec.run_spec_id
@@ -81,6 +141,7 @@ def _tracked(
                     fingerprints={SCORE.name: scored[unit].fingerprint},
                     counts=scored[unit].counts,
                     variant=variants.get(unit, ""),
+                    page=where.page(unit),
                 )
             )
     asked = throughput(ctx.ledger.values(), suite)
@@ -94,6 +155,8 @@ def _tracked(
             medhelm_mean_win_rate=rows[name].medhelm_mean_win_rate if name in rows else None,
             superseded=tuple(superseded[name]),
             delta_versions=versions,
+            cells=shown.get(name, {}),
+            page=where.page(),
         )
         for name, runs in by_deployment.items()
     ]
@@ -103,6 +166,23 @@ def _variants(board: Leaderboard) -> dict[str, str]:
     """What the board calls each run that is not its model's first on a scenario."""
     cells = (cell for row in board.rows for cell in row.cells if cell and cell.variant)
     return {unit: cell.variant for cell in cells for unit in cell.run_spec_ids}
+
+
+def _shown(board: Leaderboard) -> dict[str, dict[str, BoardCell]]:
+    """By deployment what the board shows of it, by the name that it has in MLflow.
+
+    A scenario with two columns (another metric or split) has both in its names.
+    """
+    columns = Counter(column.scenario_name for column in board.columns)
+    shown: dict[str, dict[str, BoardCell]] = defaultdict(dict)
+    for row in board.rows:
+        for column, cell in zip(board.columns, row.cells, strict=True):
+            if cell:
+                is_alone = columns[column.scenario_name] == 1
+                more = "" if is_alone else f".{column.main_metric}.{column.split}"
+                name = shown_name(column.scenario_name + more, cell.variant)
+                shown[row.model_deployment][name] = cell
+    return shown
 
 
 def _work(asked: Throughput | None, executors: Sequence[Throughput]) -> dict[str, float]:

@@ -140,9 +140,16 @@ class Workspace:
 
     @cached_property
     def reader(self) -> Reader:
-        """Delta files are read without a JVM; a catalog's tables through its Spark session."""
-        location = Location.of(self.location)
-        return SparkReader(self.lake) if location.is_catalog else open_reader(str(location))
+        """Delta files are read without a JVM.
+
+        A catalog's tables are read through the Spark session; by the site's SQL warehouse where it
+        names one and there is no session.
+        """
+        location, warehouse = Location.of(self.location), self.settings.warehouse
+        has_session = self._spark is not None or is_started()
+        if location.is_catalog and (has_session or warehouse is None):
+            return SparkReader(self.lake)
+        return open_reader(str(location), warehouse)
 
     def as_of(self, release: str | None) -> "Workspace":
         """The same with the rows that a release froze in place of the lake's current ones."""

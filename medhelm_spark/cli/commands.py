@@ -309,8 +309,10 @@ def serve(args: Namespace) -> int:
     from medhelm_spark.cli.serve import serve as open_dashboard
 
     place = (args.output_path, args.suite, args.release, args.port, args.host)
-    policy = policy_of(args.local_path, policy_tables(load_settings(args.local_path)))
-    check_plugins(policy, text_levels(open_reader(args.output_path)) if args.plugins else ())
+    settings = load_settings(args.local_path)
+    policy, warehouse = policy_of(args.local_path, policy_tables(settings)), settings.warehouse
+    reader = open_reader(args.output_path, warehouse)
+    check_plugins(policy, text_levels(reader) if args.plugins else ())
     floor = policy.comparison.coverage_floor
     return open_dashboard(
         *place,
@@ -318,6 +320,7 @@ def serve(args: Namespace) -> int:
         site=args.local_path,
         plugins=args.plugins,
         allowed=args.allowed_hosts or (),
+        warehouse=warehouse,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from medhelm_spark.config.resources import resource
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.warehouse import Warehouse
 from medhelm_spark.errors import PolicyError, SetupError
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.leaderboard import choose, is_loopback, text_levels
@@ -25,12 +26,14 @@ def serve(
     site: Path | None = None,
     plugins: Sequence[str] = (),
     allowed: Sequence[str] = (),
+    warehouse: Warehouse | None = None,
 ) -> int:
     """Become the dashboard's server; what is wrong with the lake or the names is said before.
 
     The page ranks by the policy's `coverage_floor`. It loads `plugins` to know the directions of
     their metrics; tables do not hold them: those that the policy of `site` lists, where there is
-    gated or private text. `allowed` are names of the server beside its own.
+    gated or private text. `allowed` are names of the server beside its own. A lake in a catalog is
+    read through `warehouse`; of its token the page is told the variable's name.
 
     Raises:
         SetupError: Streamlit is missing, or the lake cannot be read from here.
@@ -39,11 +42,13 @@ def serve(
     """
     if find_spec("streamlit") is None:
         raise SetupError("serve needs streamlit: pip install 'medhelm-spark[local]'.")
-    reader = open_reader(output_path)
+    reader = open_reader(output_path, warehouse)
     check_host(reader, host)
     source = choose(reader, suite, release)
     words = [*command(output_path, port, host, allowed), "--coverage-floor", str(coverage_floor)]
     words += ["--local-path", str(site)] if site else []
+    if warehouse:
+        words += ["--sql-warehouse", warehouse.address, "--sql-warehouse-token", warehouse.token]
     words += ["--plugins", *plugins] if plugins else []
     words += [f"--{source.kind.value}", source.name] if suite or release else []
     sys.stderr.write(f"dashboard of {output_path}: http://{host}:{port}\n")

@@ -12,11 +12,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.config.addresses import check_spark_secrets
+from medhelm_spark.config.addresses import check_spark_secrets, check_url
 from medhelm_spark.config.loader import load_yaml, refuse_misnamed
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.standing import is_root, why_ours
 from medhelm_spark.domain.policy_table import TABLE_NAME
+from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse, check_token
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 PREFIX = "MEDHELM_SPARK_"
@@ -35,6 +36,9 @@ VARIABLES = {
     "tracking_uri": PREFIX + "TRACKING_URI",
     "jars": PREFIX + "JARS",
     "lake_permissions": PREFIX + "LAKE_PERMISSIONS",
+    "dashboard_address": PREFIX + "DASHBOARD_ADDRESS",
+    "sql_warehouse": PREFIX + "SQL_WAREHOUSE",
+    "sql_warehouse_token": PREFIX + "SQL_WAREHOUSE_TOKEN",
 }
 """The variable of the environment that gives a setting, where there is one."""
 UNSET = "default"
@@ -58,7 +62,10 @@ class Settings:
     of one commit. `slots` is the number of engines at once (None: found from the cluster),
     `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
     `plugins` are modules that every command loads. `lake_permissions` is who reads the files of a
-    local lake: `private` (the owner) or `group`. `places` says by setting, Spark's by its own name,
+    local lake: `private` (the owner) or `group`. `dashboard_address` is where a site serves the
+    dashboard (None: whoever wants it starts it). `sql_warehouse` reads a lake in a catalog where
+    no Spark session is (None: Spark does), with the token that `sql_warehouse_token` refers to.
+    `places` says by setting, Spark's by its own name,
     which file or variable gave it.
     """
 
@@ -71,7 +78,15 @@ class Settings:
     origins: tuple[str, ...]
     plugins: tuple[str, ...] = ()
     lake_permissions: str = "private"
+    dashboard_address: str | None = None
+    sql_warehouse: str | None = None
+    sql_warehouse_token: str | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def warehouse(self) -> Warehouse | None:
+        """The SQL warehouse that is named, if any."""
+        return _warehouse(self.sql_warehouse, self.sql_warehouse_token)
 
     @property
     def rows(self) -> tuple[tuple[str, str, str], ...]:
@@ -95,6 +110,9 @@ class _SettingsFile:
     plugins: tuple[str, ...] | None = None
     policy: str | None = None
     lake_permissions: str | None = None
+    dashboard_address: str | None = None
+    sql_warehouse: str | None = None
+    sql_warehouse_token: str | None = None
 
 
 SETTINGS = tuple(item.name for item in fields(_SettingsFile))
@@ -229,6 +247,9 @@ def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
         tracking_uri=environ.get(VARIABLES["tracking_uri"]) or None,
         jars=environ.get(VARIABLES["jars"]) or None,
         lake_permissions=environ.get(VARIABLES["lake_permissions"]) or None,
+        dashboard_address=environ.get(VARIABLES["dashboard_address"]) or None,
+        sql_warehouse=environ.get(VARIABLES["sql_warehouse"]) or None,
+        sql_warehouse_token=environ.get(VARIABLES["sql_warehouse_token"]) or None,
     )
 
 
@@ -241,6 +262,28 @@ def _number(environ: Mapping[str, str], name: str, kind: type) -> Any:
     except ValueError:
         allowed = "a whole number" if kind is int else "a number"
         raise ConfigError(f"{VARIABLES[name]} is {text!r}; allowed: {allowed}.") from None
+
+
+def _warehouse(address: str | None, token: str | None) -> Warehouse | None:
+    return Warehouse(address=address, token=token or DEFAULT_TOKEN) if address else None
+
+
+def _base_address(address: str | None) -> str | None:
+    """Where the dashboard is, as MLflow's records will say it: no login, nothing behind `?`."""
+    if not address:
+        return None
+    try:
+        check_url(address, "")
+        is_plain = "?" not in address and "#" not in address
+    except ConfigError:  # which speaks of a deployment's keys
+        is_plain = False
+    if not is_plain:
+        raise ConfigError(
+            f"setting dashboard_address ({PREFIX}DASHBOARD_ADDRESS) is no base address; allowed: "
+            "http(s)://HOST[:PORT]/PATH without a login, `?` and `#`, to which a board's name is "
+            "added."
+        )
+    return address
 
 
 def _settings(
@@ -264,6 +307,8 @@ def _settings(
         raise ConfigError(
             f"setting lake_permissions is {permissions!r}; allowed: {', '.join(PERMISSIONS)}."
         )
+    check_token(file.sql_warehouse_token or DEFAULT_TOKEN)
+    _warehouse(file.sql_warehouse, file.sql_warehouse_token)  # refuses a wrong address
     return Settings(
         platform=platform,
         spark=file.spark,
@@ -274,5 +319,8 @@ def _settings(
         origins=origins,
         plugins=file.plugins or (),
         lake_permissions=permissions,
+        dashboard_address=_base_address(file.dashboard_address),
+        sql_warehouse=file.sql_warehouse,
+        sql_warehouse_token=file.sql_warehouse_token,
         places=places,
     )

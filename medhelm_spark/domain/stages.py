@@ -195,6 +195,13 @@ EXPORT_HELM = Stage(
     ),
     writes=(),
 )
+TRACK = Stage(
+    name="track",
+    version="1",
+    about="Log numbers to MLflow, and note which of its runs have them.",
+    reads=("mlflow_runs",),
+    writes=("mlflow_runs",),
+)
 
 STAGES = (
     IMPORT_SCENARIO,
@@ -211,6 +218,7 @@ STAGES = (
     PUBLISH,
     CHANGE_STATUS,
     EXPORT_HELM,
+    TRACK,
     GC,
 )
 """In the order in which rows flow through them."""

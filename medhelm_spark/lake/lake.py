@@ -256,11 +256,10 @@ class Lake:
         raise AssertionError("unreachable")
 
     def _save(self, table: str, writer: DataFrameWriter) -> None:
-        target = self.location.table(table)
         if self.location.is_catalog:
-            writer.saveAsTable(target)
+            writer.saveAsTable(self.location.quoted(table))
         else:
-            writer.save(target)
+            writer.save(self.location.table(table))
 
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
@@ -279,7 +278,7 @@ class Lake:
         """The table's newest Delta version, None where it does not exist."""
         if self._files:
             return self._files.version(table)
-        name = self.sql_name(table)
+        name = self.location.quoted(table)
         try:
             rows = self.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
         except PySparkException as error:
@@ -288,20 +287,14 @@ class Lake:
             return None
         return int(rows[0]["version"]) if rows else None
 
-    def sql_name(self, table: str) -> str:
-        """The table as Spark's SQL names it."""
-        target = self.location.table(table)
-        return target if self.location.is_catalog else f"delta.`{target}`"
-
     def _empty(self, schema: str) -> DataFrame:
         """No rows, in a form that Spark sees to be empty: it drops whatever joins with it."""
         return self.spark.createDataFrame([], parsed(schema)).where(F.lit(False))
 
     def _open(self, table: str) -> DataFrame:
-        target = self.location.table(table)
         if self.location.is_catalog:
-            return self.spark.read.table(target)
-        return self.spark.read.format("delta").load(target)
+            return self.spark.read.table(self.location.quoted(table))
+        return self.spark.read.format("delta").load(self.location.table(table))
 
     def _ddl(self, table: str) -> str:
         row = ddl(TABLES[table].row)

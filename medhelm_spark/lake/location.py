@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.literals import quoted
 
 CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
 SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.-]*):/")
@@ -88,6 +89,15 @@ class Location:
         """Whether this process sees the lake's files as Spark does: local master, local folder."""
         is_cluster = any(name in environ for name in NOT_LOCAL_DISK)
         return spark_master.startswith("local") and self.is_folder and not is_cluster
+
+    def quoted(self, name: str) -> str:
+        """A table in SQL: of a catalog with each part quoted, of a folder as `delta.PATH`.
+
+        >>> Location.of("prod-eu.medhelm").quoted("runs")
+        '`prod-eu`.`medhelm`.`runs`'
+        """
+        target = self.table(name)
+        return quoted(target) if self.is_catalog else f"delta.`{target}`"
 
     def table(self, name: str) -> str:
         """`catalog.schema.table`, or the path of the table's folder."""

@@ -179,7 +179,7 @@ class _Spark:
         return self._lake.version(table) is not None
 
     def remove(self, table: str, condition: str) -> None:
-        name = self._lake.sql_name(table)
+        name = self._lake.location.quoted(table)
 
         def once() -> None:
             self._lake.before_writing()
@@ -190,7 +190,7 @@ class _Spark:
 
     @contextmanager
     def _removable(self, table: str) -> Iterator[None]:
-        name = self._lake.sql_name(table)
+        name = self._lake.location.quoted(table)
 
         def set_to(value: str) -> None:
             sql = f"ALTER TABLE {name} SET TBLPROPERTIES ('{APPEND_ONLY}' = '{value}')"
@@ -203,18 +203,18 @@ class _Spark:
             set_to("true")
 
     def files(self, table: str) -> Files:
-        detail = self._lake.spark.sql(f"DESCRIBE DETAIL {self._lake.sql_name(table)}")
+        detail = self._lake.spark.sql(f"DESCRIBE DETAIL {self._lake.location.quoted(table)}")
         (row,) = detail.select("numFiles", "sizeInBytes").collect()
         return Files(count=int(row["numFiles"]), size=int(row["sizeInBytes"]))
 
     def rewrite(self, table: str) -> None:
         self._lake.before_writing()
         columns = ", ".join(_order(table))
-        sql = f"OPTIMIZE {self._lake.sql_name(table)} ZORDER BY ({columns})"
+        sql = f"OPTIMIZE {self._lake.location.quoted(table)} ZORDER BY ({columns})"
         _retried(table, lambda: self._lake.spark.sql(sql), _is_spark_conflict)
 
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
-        name = self._lake.sql_name(table)
+        name = self._lake.location.quoted(table)
         with _few_tasks(self._lake.spark):
             found = self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS DRY RUN").count()
             if found and not dry_run:

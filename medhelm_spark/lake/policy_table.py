@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.domain.policy_table import OWNER, PolicyTable, Right
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.literals import literal
+from medhelm_spark.lake.literals import literal, quoted
 
 OWN_CATALOGS = ("spark_catalog", "hive_metastore")
 """Catalogs of a session that are no Unity Catalog's, whatever the settings say."""
@@ -129,9 +129,8 @@ def _ours(spark: SparkSession, holders: list[str]) -> dict[str, bool]:
 
 
 def _text(spark: SparkSession, name: str) -> str:
-    quoted = ".".join(f"`{part}`" for part in name.split("."))
     try:
-        rows = spark.sql(f"SELECT * FROM {quoted} LIMIT 2").collect()
+        rows = spark.sql(f"SELECT * FROM {quoted(name)} LIMIT 2").collect()
     except Exception as error:  # each kind of session and catalog has its own
         raise ConfigError(
             f"policy {name}: the table cannot be read ({type(error).__name__}); allowed: a table "

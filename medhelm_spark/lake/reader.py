@@ -22,6 +22,8 @@ from medhelm_spark.lake.tables import TABLES, WRITE_ID, refuse_newer
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+    from medhelm_spark.domain.warehouse import Warehouse
+
 Row = TypeVar("Row")
 
 DBFS = "dbfs:/"
@@ -95,7 +97,7 @@ class FileReader:
                 f"{self.location}: {names} cannot be read ({type(error).__name__}); a file of the "
                 "table is missing or damaged. Restore it, or make the lake anew."
             ) from None
-        return _without_views(rows)
+        return without_views(rows)
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """Answer SQL as rows of a dataclass."""
@@ -138,7 +140,7 @@ def _empty(name: str) -> "DeltaTable":
 _KEPT: list[Any] = []  # the folders of empty tables go when the process ends
 
 
-def _without_views(table: pa.Table) -> pa.Table:
+def without_views(table: pa.Table) -> pa.Table:
     """Plain strings in place of string views, which few Arrow kernels take."""
     schema = pa.schema([(field.name, _plain(field.type)) for field in table.schema])
     return table.cast(schema)
@@ -156,29 +158,43 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def open_reader(location: str) -> Reader:
-    """A reader of the lake at a folder or object-store URI.
+def open_reader(location: str, warehouse: "Warehouse | None" = None) -> Reader:
+    """A reader of the lake at a folder, object-store URI or, by a SQL warehouse, `catalog.schema`.
 
     Raises:
-        SetupError: The package `deltalake` is missing, or the location is `catalog.schema`.
+        SetupError: A package is missing, or no warehouse is named for a `catalog.schema`.
         LakeError: There is no lake, or a newer package wrote it.
     """
+    reader = _opened(location, warehouse)
+    refuse_newer(reader.query(_NEWEST_SCHEMA).to_pylist()[0]["newest"])
+    return reader
+
+
+def _opened(location: str, warehouse: "Warehouse | None") -> Reader:
+    if is_catalog(location):
+        return _in_catalog(location, warehouse)
     _check_deltalake()
     if location.startswith(DBFS):  # Spark alone knows the scheme
         location = f"/dbfs/{location.removeprefix(DBFS)}"
     if "://" not in location and not Path(location).is_dir():
-        if is_catalog(location):
-            raise SetupError(
-                f"{location!r} names a catalog and schema, which are read through Spark; give the "
-                "lake's folder or object-store URI."
-            )
         raise LakeError(
             f"there is no lake at {location!r}; `medhelm-spark run --output-path {location}` "
             "makes one."
         )
-    reader = FileReader(location)
-    refuse_newer(reader.query(_NEWEST_SCHEMA).to_pylist()[0]["newest"])
-    return reader
+    return FileReader(location)
+
+
+def _in_catalog(location: str, warehouse: "Warehouse | None") -> Reader:
+    # Not at the top: it is made of this module's parts.
+    from medhelm_spark.lake.warehouse import WarehouseReader, connect
+
+    if warehouse is None:
+        raise SetupError(
+            f"{location!r} names a catalog and schema, which are read through Spark or a SQL "
+            "warehouse: name one by sql_warehouse in settings.yaml or by "
+            "MEDHELM_SPARK_SQL_WAREHOUSE, or give the lake's folder or object-store URI."
+        )
+    return WarehouseReader(location, lambda: connect(warehouse))
 
 
 def _check_deltalake() -> None:

@@ -12,6 +12,7 @@ from datetime import datetime
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.level_change import LevelChange
+from medhelm_spark.domain.mlflow_run import MlflowRun
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest
 from medhelm_spark.domain.request import (
@@ -276,6 +277,14 @@ _ALL = (
         key=("release", *EVALUATION_KEY),
         indexed=("release", "run_spec_id"),
         description="A release's own copy of the scores of each evaluation key, without text.",
+    ),
+    Table(
+        name="mlflow_runs",
+        row=MlflowRun,
+        key=("kind", "name", "model_deployment", "run_spec_id", "tracked_at"),
+        indexed=("kind", "name"),
+        description="Which MLflow run has the numbers of a model, and of each of its runs; the "
+        "newest is current.",
     ),
 )
 

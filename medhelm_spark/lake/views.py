@@ -36,6 +36,15 @@ FROM (SELECT *, row_number() OVER (
 WHERE age = 1
 """
 
+CURRENT_MLFLOW_RUNS = """
+SELECT kind, name, model_deployment, run_spec_id, mlflow_run_id, address, served_by, tracked_at
+FROM (SELECT *, row_number() OVER (
+        PARTITION BY kind, name, model_deployment, run_spec_id
+        ORDER BY tracked_at DESC, write_id DESC) AS age
+      FROM {mlflow_runs})
+WHERE age = 1
+"""
+
 # An answer beats a failure; the earliest answer stands, and of failures the latest: a request that
 # failed in an outage may since have been found too long.
 CURRENT_RESULTS = """

@@ -33,6 +33,7 @@ from medhelm_spark.leaderboard.sources import (
     release_of,
     text_levels,
 )
+from medhelm_spark.leaderboard.tracked import tracked_of
 from medhelm_spark.leaderboard.viewers import Viewer, is_loopback, viewer_of
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "robustness_of",
     "run_metric_of",
     "text_levels",
+    "tracked_of",
     "viewer_of",
     "with_all",
 ]

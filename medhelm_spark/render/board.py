@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from medhelm_spark.render import comparison
-from medhelm_spark.render.report import Report, formatted
-from medhelm_spark.render.table import Table, interval_text, number_text
+from medhelm_spark.render.report import ROUNDED, Report, formatted
+from medhelm_spark.render.table import Table, interval_text, mean_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.pairs import BoardPair
@@ -79,6 +79,7 @@ def board_report(board: Leaderboard, banner: str = "", filters: str = "") -> Rep
             *({"record": "cell", **record} for record in cells),
             *({"record": "pair", **record} for record in pairs),
         ],
+        rounding=ROUNDED if board.rows else "",
         if_empty="" if board.rows else _if_empty(board.notes),
         banner=banner,
         filters=filters,
@@ -131,11 +132,18 @@ def _cell_text(cell: BoardCell | None) -> str:
     """`0.412* [0.38, 0.45] n=990/1000 cov 0.83 unread 0.05` and remarks; `-` where nothing ran."""
     if cell is None:
         return "-"
-    demo_mark = "*" if cell.demo_judge else ""
-    mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}{demo_mark}"
     return " ".join(
-        [mean + interval_text(cell.ci_low, cell.ci_high), *counts(cell), *remarks(cell)]
+        [
+            marked_mean(cell) + interval_text(cell.ci_low, cell.ci_high),
+            *counts(cell),
+            *remarks(cell),
+        ]
     )
+
+
+def marked_mean(cell: BoardCell) -> str:
+    """The mean, with `*` where a demo judge scored it."""
+    return mean_text(cell.mean) + "*" * (cell.demo_judge and cell.mean is not None)
 
 
 def counts(cell: BoardCell) -> Iterator[str]:

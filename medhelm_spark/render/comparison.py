@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 
-from medhelm_spark.render.report import Report, formatted
+from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import Table, interval_text, number_text
 from medhelm_spark.statistics.paired import PairedDifference, PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, BoardPair
@@ -45,6 +45,7 @@ def comparison_report(pairs: Sequence[BoardPair], banner: str = "", filters: str
         content={"pairs": records},
         fields=FIELDS,
         records=records,
+        rounding=ROUNDED if pairs else "",
         if_empty="" if pairs else EMPTY,
         banner=banner,
         filters=filters,

@@ -146,7 +146,9 @@ _HEAD = """\
 Written by `make docs` from `medhelm_spark/render/fields.py`; do not edit.
 
 *Download* on the dashboard's leaderboard and `medhelm-spark leaderboard --format csv`, `json` or
-`md` give what the board shows as data; numbers have full precision. In CSV and Parquet a record is
+`md` give what the board shows. In CSV, JSON and Parquet numbers have full precision: they are the
+numbers of the table `stats`, and those that MLflow has. Markdown rounds for reading and says so;
+the HTML report ends with all its numbers unrounded. In CSV and Parquet a record is
 a line, `record` says whether it is a cell or a pair, lists and maps are JSON text, and a field
 that a record does not have is empty. JSON has the same under `models`, `cells`, `pairs` and
 `notes`.

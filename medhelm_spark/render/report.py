@@ -15,6 +15,9 @@ Record = Mapping[str, object]
 """Field name to value: what JSON can hold."""
 
 
+ROUNDED = "Numbers are rounded for reading; as CSV or JSON they are exact."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Tables for people, and the same as data with every number at full precision.
@@ -22,7 +25,8 @@ class Report:
     `content` is the JSON document; `records`, with their `fields` in order, are the lines of CSV.
     `if_empty` is shown instead of the tables, in text and HTML, where there is nothing to show.
     `banner` is what nobody may miss: it stands first in every format, in CSV as a first field.
-    `filters`, where some are in use, say what was left out, and stand after it.
+    `filters`, where some are in use, say what was left out, and stand after it. `rounding` says,
+    in a file of text, where the exact numbers are.
     """
 
     tables: Sequence[Table]
@@ -32,6 +36,7 @@ class Report:
     if_empty: str = ""
     banner: str = ""
     filters: str = ""
+    rounding: str = ""
 
     @property
     def said(self) -> dict[str, str]:
@@ -52,7 +57,8 @@ def _as_text(report: Report) -> str:
 
 
 def _as_markdown(report: Report) -> str:
-    parts = (*map(markdown_text, report.said_lines), *map(markdown_table, report.tables))
+    tables = map(markdown_table, report.tables)
+    parts = (*map(markdown_text, report.said_lines), *tables, markdown_text(report.rounding))
     return "\n\n".join(part for part in parts if part)
 
 

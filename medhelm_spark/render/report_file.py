@@ -12,12 +12,13 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.leaderboard import BoardRun, BoardSource
 from medhelm_spark.render import comparison
-from medhelm_spark.render.board import counts, remarks, standing_text
+from medhelm_spark.render.board import counts, marked_mean, remarks, standing_text
 from medhelm_spark.render.charts import category_of, dot_plots, heat_map, svg
 from medhelm_spark.render.table import html_table, interval_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.comparison import OTHER
+from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.version import VERSION
 
 STYLE = """
@@ -132,6 +133,7 @@ def report_file(
         *(_benchmark(column, board, (cards or {})) for column in board.columns),
         "<h2>How to read it</h2>",
         _facts(list(TERMS.items())),
+        _exact(board),
     ]
     return _PAGE.format(title=_text(facts.title), style=STYLE, body="\n".join(filter(None, parts)))
 
@@ -189,9 +191,8 @@ def _cell(row: BoardRow, place: int) -> str:
     cell = row.cells[place]
     if cell is None:
         return "not run"
-    mean = "unscored" if cell.mean is None else f"{cell.mean:.3f}{'*' * cell.demo_judge}"
     interval = interval_text(cell.ci_low, cell.ci_high).replace(", ", f",{_UNBROKEN}")
-    return " ".join([mean + interval, *counts(cell), *remarks(cell)])
+    return " ".join([marked_mean(cell) + interval, *counts(cell), *remarks(cell)])
 
 
 def _heat(board: Leaderboard) -> Iterator[str]:
@@ -201,9 +202,14 @@ def _heat(board: Leaderboard) -> Iterator[str]:
         yield _figure(svg(spec), "Models against benchmarks; a deeper blue is nearer to the best")
 
 
+def shown_pairs(board: Leaderboard) -> Sequence[BoardPair]:
+    """The comparisons that were declared beforehand; without any all of them."""
+    return [pair for pair in board.pairs if pair.is_primary] or board.pairs
+
+
 def _pairs(board: Leaderboard) -> Iterator[str]:
-    declared = [pair for pair in board.pairs if pair.is_primary]
-    shown = declared or board.pairs
+    shown = shown_pairs(board)
+    declared = any(pair.is_primary for pair in shown)
     if shown:
         yield "<h2>Comparisons on the same instances</h2>"
         asked = (
@@ -234,6 +240,51 @@ def _benchmark(column: BoardColumn, board: Leaderboard, cards: Mapping[str, Scen
     }
     known = [(name, str(value)) for name, value in lines.items() if value]
     return f"<h3>{_text(column.display_name)}</h3>{_facts(known)}"
+
+
+def _exact(board: Leaderboard) -> str:
+    """Every number that is rounded above, with all its digits."""
+    parts = [
+        "<h2>Exact numbers</h2>",
+        "<p>Numbers above are rounded for reading. These are the numbers themselves, as MLflow and "
+        "the exports as CSV and JSON have them.</p>",
+        "<details><summary>Models, means and differences with all digits</summary>",
+        _numbers_of(("Model", "Win rate", "Best with"), _exact_models(board)),
+        _numbers_of(("Model", "Benchmark", *_OF_CELL), _exact_cells(board)),
+    ]
+    if pairs := list(_exact_pairs(board)):
+        parts.append(_numbers_of(("First", "Second", "Benchmark", *_OF_PAIR), pairs))
+    return "\n".join([*parts, "</details>"])
+
+
+_OF_CELL = ("mean", "ci_low", "ci_high", "count", "num_unscored")
+_OF_PAIR = ("mean_difference", "ci_low", "ci_high", "p_value", "adjusted_p", "effect_size")
+
+
+def _numbers_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    texts = (["" if value is None else str(value) for value in row] for row in rows)
+    return f'<div class="wide">{html_table(header, texts)}</div>'
+
+
+def _exact_models(board: Leaderboard) -> Iterator[Sequence[object]]:
+    for row in board.rows:
+        best = row.standing.probability_best if row.standing else None
+        yield row.name, row.mean_win_rate, best
+
+
+def _exact_cells(board: Leaderboard) -> Iterator[Sequence[object]]:
+    for row in board.rows:
+        for column, cell in zip(board.columns, row.cells, strict=True):
+            if cell:
+                benchmark = f"{column.scenario_name} ({column.main_metric}, {column.split})"
+                yield row.name, benchmark, *(getattr(cell, name) for name in _OF_CELL)
+
+
+def _exact_pairs(board: Leaderboard) -> Iterator[Sequence[object]]:
+    for pair in shown_pairs(board):
+        record = comparison.record(pair)
+        benchmark = f"{record['scenario_name']} ({record['main_metric']})"
+        yield record["first"], record["second"], benchmark, *(record[name] for name in _OF_PAIR)
 
 
 def _data_version(cell: BoardCell) -> str:

@@ -37,6 +37,15 @@ def interval_text(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
 
 
+def mean_text(value: float | None) -> str:
+    """A mean as every board shows it: three decimals, or that no answer has a score.
+
+    >>> mean_text(1 / 3), mean_text(None)
+    ('0.333', 'unscored')
+    """
+    return "unscored" if value is None else f"{value:.3f}"
+
+
 def number_text(value: float | None) -> str:
     """Three decimals; `-` where there is no value."""
     return "-" if value is None else f"{value:.3f}"

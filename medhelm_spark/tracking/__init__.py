@@ -7,36 +7,45 @@ side. Tracking again changes nothing where nothing changed.
 import os
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.location import is_catalog
+from medhelm_spark.tracking.links import Dashboard
 from medhelm_spark.tracking.records import (
     TrackedRun,
     TrackedSuite,
     metrics_of,
     params_of,
+    shown_name,
+    suite_metrics,
     work_metrics,
 )
 from medhelm_spark.tracking.store import (
     PARENT,
     TAG,
+    RunPage,
+    Store,
     Target,
     client_class,
     opened,
+    run_page,
     runs_address,
     without_login,
 )
 
 __all__ = [
+    "Dashboard",
+    "Logged",
     "TrackedRun",
     "TrackedSuite",
     "default_uri",
     "experiment_page",
     "preload",
+    "shown_name",
     "track_release",
     "track_suite",
     "without_login",
@@ -44,6 +53,16 @@ __all__ = [
 
 EXPERIMENT = "medhelm-spark"
 SUITE, RUN_SPEC, RELEASE = "suite", "run_spec", "release"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """The MLflow run of one deployment; `run_spec_id` is empty for all of its runs together."""
+
+    model_deployment: str
+    run_id: str
+    page: RunPage
+    run_spec_id: str = ""
 
 
 def preload() -> None:
@@ -73,8 +92,8 @@ def default_uri(place: str) -> str | None:
 
 def track_suite(
     tracked: TrackedSuite, tracking_uri: str | None, experiment: str = EXPERIMENT
-) -> str:
-    """Bring MLflow up to date with one model deployment's suite; returns the parent run's id.
+) -> list[Logged]:
+    """Bring MLflow up to date with one model deployment's suite; returns the parent run first.
 
     Params of a child are exactly its RunSpec's fields, see `records.flatten`. The Delta versions
     are added as inputs when a number changed, so they are those that the numbers were read from.
@@ -92,13 +111,25 @@ def track_suite(
             for run in reversed(runs)
             if run.data.tags.get(PARENT) == parent_id
         }
+        logged = [_logged(store, tracked.model_deployment, parent_id)]
         for run in tracked.runs:
             child = _child(tracked, run, key, parent_id)
-            store.put(children.get(run.run_spec.run_spec_id), child)
+            unit = run.run_spec.run_spec_id
+            run_id = store.put(children.get(unit), child)
+            logged.append(_logged(store, tracked.model_deployment, run_id, unit))
         current = {run.run_spec.run_spec_id for run in tracked.runs}
         for run_spec_id in children.keys() & set(tracked.superseded) - current:
             store.tag(children[run_spec_id], "superseded", "true")
-        return parent_id
+        return logged
+
+
+def _logged(store: Store, deployment: str, run_id: str, run_spec_id: str = "") -> Logged:
+    return Logged(
+        model_deployment=deployment,
+        run_id=run_id,
+        page=run_page(store.client.tracking_uri, store.experiment_id, run_id),
+        run_spec_id=run_spec_id,
+    )
 
 
 def run_name(deployment: str, source: str) -> str:
@@ -121,10 +152,6 @@ def experiment_page(tracking_uri: str | None, experiment: str = EXPERIMENT) -> s
         return runs_address(tracking_uri, store.experiment_id)
 
 
-def _numbers(runs: Iterable[TrackedRun], suite: TrackedSuite) -> dict[str, float]:
-    return metrics_of(runs, suite.mean_win_rate, suite.medhelm_mean_win_rate)
-
-
 def _parent(tracked: TrackedSuite, key: str) -> Target:
     return Target(
         name=run_name(tracked.model_deployment, tracked.suite),
@@ -134,8 +161,9 @@ def _parent(tracked: TrackedSuite, key: str) -> Target:
             "suite": tracked.suite,
             "model_deployment": tracked.model_deployment,
         },
-        metrics=_numbers(tracked.runs, tracked) | work_metrics(tracked.work),
+        metrics=suite_metrics(tracked) | work_metrics(tracked.work),
         delta_versions=tracked.delta_versions,
+        page=tracked.page,
     )
 
 
@@ -152,9 +180,10 @@ def _child(tracked: TrackedSuite, run: TrackedRun, key: str, parent_id: str) -> 
             **{f"fingerprint.{stage}": value for stage, value in run.fingerprints.items()},
             **{f"count.{name}": str(value) for name, value in run.counts.items()},
         },
-        metrics=metrics_of([replace(run, variant="")]),
+        metrics=metrics_of(replace(run, variant="")),
         params=params_of(run.run_spec),
         parent=parent_id,
+        page=run.page,
     )
 
 
@@ -162,16 +191,15 @@ def track_release(
     release: str,
     status: str,
     manifest_hash: str,
-    tracked: Sequence[TrackedSuite],
+    tracked: Iterable[TrackedSuite],
     *,
     tracking_uri: str | None,
     experiment: str = EXPERIMENT,
-) -> list[str]:
-    """Bring MLflow up to date with a release; returns one run id per model deployment, by name.
+) -> list[Logged]:
+    """Bring MLflow up to date with a release; returns one run per model deployment, by name.
 
-    Where two suites of a deployment have a run of the same name, the last one's is logged; the win
-    rates are the last one's too. A deployment that left the release keeps its run, with the tag
-    `superseded`.
+    `tracked` has each deployment once, with the runs of all suites of the release. A deployment
+    that left the release keeps its run, with the tag `superseded`.
 
     Raises:
         SetupError: mlflow is not installed or refuses.
@@ -179,28 +207,22 @@ def track_release(
     key = content_id(RELEASE, release)
     common = {"key": key, "kind": RELEASE, "release": release, "status": status}
     common |= {"manifest_hash": manifest_hash, "superseded": "false"}
-    suites: dict[str, list[TrackedSuite]] = {}
-    for suite in tracked:
-        suites.setdefault(suite.model_deployment, []).append(suite)
+    rows = {row.model_deployment: row for row in tracked}
     with opened(tracking_uri, experiment) as store:
-        by_deployment = {
-            run.data.tags[f"{TAG}model_deployment"]: run for run in reversed(store.find(key))
-        }
-        for deployment in by_deployment.keys() - suites.keys():
-            store.tag(by_deployment[deployment], "superseded", "true")
+        held = {run.data.tags[f"{TAG}model_deployment"]: run for run in reversed(store.find(key))}
+        for name in held.keys() - rows.keys():
+            store.tag(held[name], "superseded", "true")
         return [
-            store.put(by_deployment.get(name), _released(release, common, members))
-            for name, members in sorted(suites.items())
+            _logged(store, name, store.put(held.get(name), _released(release, common, row)))
+            for name, row in sorted(rows.items())
         ]
 
 
-def _released(release: str, tags: dict[str, str], members: Sequence[TrackedSuite]) -> Target:
-    runs = {run.run_spec.name: run for member in members for run in member.runs}
-    deployment = members[-1].model_deployment
-    names = {"model_deployment": deployment, "suites": ", ".join(m.suite for m in members)}
+def _released(release: str, tags: Mapping[str, str], row: TrackedSuite) -> Target:
     return Target(
-        name=run_name(deployment, f"release {release}"),
-        tags=tags | names,
-        metrics=_numbers(runs.values(), members[-1]),
-        delta_versions={k: v for member in members for k, v in member.delta_versions.items()},
+        name=run_name(row.model_deployment, f"release {release}"),
+        tags={**tags, "model_deployment": row.model_deployment, "suites": row.suite},
+        metrics=suite_metrics(row),
+        delta_versions=row.delta_versions,
+        page=row.page,
     )

@@ -16,6 +16,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import canonical_json, digest
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import Stat
+from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 
 MAX_NAME = 250
@@ -71,7 +72,8 @@ class TrackedRun:
     """One current RunSpec with its stats.
 
     `fingerprints` are by stage name, `counts` are row counts by name. `variant` is the board's name
-    for a further run of a model on the same scenario, empty for the first.
+    for a further run of a model on the same scenario, empty for the first. `page` says where the
+    dashboard shows the run.
     """
 
     run_spec: RunSpec
@@ -79,6 +81,7 @@ class TrackedRun:
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     variant: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,8 @@ class TrackedSuite:
     `superseded` are run_spec_ids that the suite planned before and no longer reads.
     `delta_versions` gives per table its path, URI or catalog name and the version that the numbers
     were read from. `work` is the cost of inference by name: requests, tokens, seconds, tokens per
-    second, failures.
+    second, failures. `cells` are what the board shows of the model, by the name that each has here;
+    `page` says where the dashboard shows it.
     """
 
     suite: str
@@ -99,6 +103,8 @@ class TrackedSuite:
     superseded: tuple[str, ...] = ()
     work: Mapping[str, float] = field(default_factory=dict)
     delta_versions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    cells: Mapping[str, BoardCell] = field(default_factory=dict)
+    page: str = ""
 
 
 def allowed_name(name: str) -> str:
@@ -183,13 +189,24 @@ def _hashed(name: str, text: str) -> str:
     return f"hash:{digest(text)}" if is_hashed else text
 
 
-def _values(scenario: str, stat: Stat, *, is_main: bool) -> dict[str, float | None]:
-    counts: dict[str, float | None] = {"n": stat.count, "n_unscored": stat.num_unscored}
+def _values(name: str, number: Stat | BoardCell, metric: str) -> dict[str, float | None]:
+    """A mean and its interval under `<name>/<metric>`."""
     return {
-        metric_key(scenario, stat.name): stat.mean,
-        metric_key(scenario, stat.name, "_ci_low"): stat.ci_low,
-        metric_key(scenario, stat.name, "_ci_high"): stat.ci_high,
-    } | ({metric_key(scenario, k): v for k, v in counts.items()} if is_main else {})
+        metric_key(name, metric): number.mean,
+        metric_key(name, metric, "_ci_low"): number.ci_low,
+        metric_key(name, metric, "_ci_high"): number.ci_high,
+    }
+
+
+def _counts(name: str, number: Stat | BoardCell) -> dict[str, float | None]:
+    return {
+        metric_key(name, "n"): number.count,
+        metric_key(name, "n_unscored"): number.num_unscored,
+    }
+
+
+def _known(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {key: float(value) for key, value in values.items() if value is not None}
 
 
 def work_metrics(work: Mapping[str, float]) -> dict[str, float]:
@@ -201,28 +218,52 @@ def work_metrics(work: Mapping[str, float]) -> dict[str, float]:
     return {fitting(f"infer/{allowed_name(name)}"): value for name, value in work.items()}
 
 
-def metrics_of(
-    runs: Iterable[TrackedRun],
-    mean_win_rate: float | None = None,
-    medhelm_mean_win_rate: float | None = None,
-) -> dict[str, float]:
-    """Metric values of one deployment's runs by key; without those that have no value.
+def metrics_of(run: TrackedRun) -> dict[str, float]:
+    """Metric values of one run by key; without those that have no value.
 
-    All stats of the main split without perturbation; `n` and `n_unscored` are the main metric's.
-    The keys of a further run of a scenario begin with `<scenario>@<variant>`. The win rates are the
-    board's. What the board shows stands in the group SCORES too.
+    All stats of the main split without perturbation; `n` and `n_unscored` are the main metric's,
+    which stands in the group SCORES too. The keys of a further run of a scenario begin with
+    `<scenario>@<variant>`.
     """
-    values: dict[str, float | None] = {
-        metric_key(SCORES, MEAN_WIN_RATE): mean_win_rate,
-        MEAN_WIN_RATE: mean_win_rate,
-        allowed_name(MEDHELM_MEAN_WIN_RATE): medhelm_mean_win_rate,
+    spec = run.run_spec
+    values: dict[str, float | None] = {}
+    name = shown_name(spec.scenario_name, run.variant)
+    for stat in run.stats:
+        if stat.split == spec.main_split and not stat.perturbation:
+            values |= _values(name, stat, stat.name)
+            if stat.name == spec.main_metric:
+                values |= _counts(name, stat) | {metric_key(SCORES, name): stat.mean}
+    return _known(values)
+
+
+def suite_metrics(suite: TrackedSuite) -> dict[str, float]:
+    """Metric values of one model's runs and of its row of the board, by key.
+
+    The group SCORES has what the board shows, number for number, and nothing else: of a scenario in
+    parts the mean over them, which no run has.
+    """
+    runs = (metrics_of(run).items() for run in suite.runs)
+    values = {key: value for run in runs for key, value in run if not is_shown(key)}
+    rates: dict[str, float | None] = {
+        metric_key(SCORES, MEAN_WIN_RATE): suite.mean_win_rate,
+        MEAN_WIN_RATE: suite.mean_win_rate,
+        allowed_name(MEDHELM_MEAN_WIN_RATE): suite.medhelm_mean_win_rate,
     }
-    for run in runs:
-        spec = run.run_spec
-        scenario = f"{spec.scenario_name}@{run.variant}" if run.variant else spec.scenario_name
-        for stat in run.stats:
-            if stat.split == spec.main_split and not stat.perturbation:
-                is_main = stat.name == spec.main_metric
-                values |= _values(scenario, stat, is_main=is_main)
-                values |= {metric_key(SCORES, scenario): stat.mean} if is_main else {}
-    return {key: float(value) for key, value in values.items() if value is not None}
+    for name, cell in suite.cells.items():
+        shown = _values(name, cell, cell.main_metric) | _counts(name, cell)
+        values |= _known(shown | {metric_key(SCORES, name): cell.mean})
+    return values | _known(rates)
+
+
+def shown_name(scenario_name: str, variant: str) -> str:
+    """What metrics of a scenario begin with; a further run of a model has a name of its own.
+
+    >>> shown_name("qa", ""), shown_name("qa", "n=3")
+    ('qa', 'qa@n=3')
+    """
+    return f"{scenario_name}@{variant}" if variant else scenario_name
+
+
+def is_shown(key: str) -> bool:
+    """Whether a metric is of the group SCORES."""
+    return key.startswith(f"{SCORES}/")

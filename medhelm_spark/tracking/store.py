@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from mlflow.entities import Dataset, Run
 
 TAG = "medhelm_spark."
+PAGE = f"{TAG}page"
 PARENT = "mlflow.parentRunId"
+NOTE = "mlflow.note.content"
+"""The description of a run on its page, as Markdown."""
 MAX_RUN_NAME = 250
 EXPERIMENT_KIND = ("mlflow.experimentKind", "custom_model_development")
 """What MLflow calls an experiment whose runs are looked at and compared; one that does not say so
@@ -29,6 +32,8 @@ opens on traces of an application, of which we log none."""
 RUNS = "/#/experiments/{}/runs?workflowType=machine_learning&compareRunsMode=CHART"
 """The page of an experiment's runs with their charts. MLflow 3.17 takes the kind from the address
 alone, and without it from what a browser looked at last."""
+RUN = "/#/experiments/{}/runs/{}"
+"""The page of one run."""
 LOCAL_SERVER = "http://127.0.0.1:5000"
 """Where `server_command` serves."""
 # MLflow's telemetry is off, and it does not print the URL of every run.
@@ -49,7 +54,8 @@ RATES = (MEAN_WIN_RATE, allowed_name(MEDHELM_MEAN_WIN_RATE))
 class Target:
     """The content that one MLflow run should have; `tags` are without our prefix.
 
-    `delta_versions` gives per table its place and version.
+    `delta_versions` gives per table its place and version. `page` says where the dashboard shows
+    the same: a tag, and the run's description, which gives way to what a person wrote there.
     """
 
     name: str
@@ -58,11 +64,13 @@ class Target:
     params: Mapping[str, str] = field(default_factory=dict)
     delta_versions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     parent: str | None = None
+    page: str = ""
 
     def all_tags(self) -> dict[str, str]:
         """The tags under their names in MLflow."""
         tags = {f"{TAG}{allowed_name(name)}": value for name, value in self.tags.items()}
-        return tags | ({PARENT: self.parent} if self.parent else {})
+        tags |= {PARENT: self.parent} if self.parent else {}
+        return tags | ({PAGE: self.page} if self.page else {})
 
 
 def changed_metrics(wanted: Mapping[str, float], logged: Mapping[str, float]) -> dict[str, float]:
@@ -87,6 +95,26 @@ def changed_metrics(wanted: Mapping[str, float], logged: Mapping[str, float]) ->
 
 def _changed(wanted: Mapping[str, str], logged: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in wanted.items() if logged.get(key) != value}
+
+
+def note_of(page: str) -> str:
+    """What the run's description says in MLflow, as Markdown; empty without a page.
+
+    >>> note_of("https://boards.example.org/?suite=s1")
+    'The same numbers, and the answers behind them: [dashboard](<https://boards.example.org/?suite=s1>)'
+    """
+    if not page:
+        return ""
+    is_address = page.startswith(("http://", "https://"))
+    shown = f"[dashboard](<{page}>)" if is_address else f"`{page}`"
+    return f"The same numbers, and the answers behind them: {shown}"
+
+
+def _note(page: str, logged: Mapping[str, str]) -> dict[str, str]:
+    """The description where it is to be written: not over what a person wrote."""
+    note, held = note_of(page), logged.get(NOTE, "")
+    is_ours = held in ("", note_of(logged.get(PAGE, "")))
+    return {NOTE: note} if note and note != held and is_ours else {}
 
 
 def _datasets(versions: Mapping[str, tuple[str, int]]) -> "Iterator[Dataset]":
@@ -135,7 +163,7 @@ class Store:
             self.experiment_id, tags=target.all_tags(), run_name=target.name[:MAX_RUN_NAME]
         )
         run_id: str = run.info.run_id
-        tags = _changed(target.all_tags(), run.data.tags)
+        tags = _changed(target.all_tags(), run.data.tags) | _note(target.page, run.data.tags)
         metrics = changed_metrics(target.metrics, run.data.metrics)
         # From 0: MLflow draws a single point at step 0 as a bar, by which models are compared.
         step = int(run.data.tags.get(f"{TAG}revision", -1)) + 1
@@ -204,6 +232,44 @@ def server_command(tracking_uri: str) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPage:
+    """A run's page: its address, and the command that serves it, empty for a server of its own.
+
+    Both are empty where only the platform knows the page.
+    """
+
+    address: str = ""
+    served_by: str = ""
+
+
+def run_page(tracking_uri: str, experiment_id: str, run_id: str) -> RunPage:
+    """Where a run is shown, without a login.
+
+    >>> run_page("https://me:secret@mlflow.example.org/", "7", "ab").address
+    'https://mlflow.example.org/#/experiments/7/runs/ab'
+    """
+    page = RUN.format(experiment_id, run_id)
+    if tracking_uri.startswith(("http://", "https://")):
+        return RunPage(address=_linked(_server(tracking_uri)) + page)
+    if tracking_uri.startswith("databricks"):
+        host = os.environ.get("DATABRICKS_HOST", "").strip("/")
+        base = host if "://" in host else f"https://{host}"
+        return RunPage(address=f"{_linked(base)}/ml{page[2:]}") if host else RunPage()
+    if "://" in tracking_uri:
+        return RunPage(address=LOCAL_SERVER + page, served_by=server_command(tracking_uri))
+    return RunPage()
+
+
+def _linked(address: str) -> str:
+    """An address for a link: nothing stands where a login stood."""
+    return without_login(address).replace("//***@", "//")
+
+
+def _server(tracking_uri: str) -> str:
+    return without_login(tracking_uri.partition("?")[0].rstrip("/"))
+
+
 def runs_address(tracking_uri: str | None, experiment_id: str) -> str | None:
     """The address of the page with an experiment's runs; None where only the platform knows it.
 
@@ -213,9 +279,7 @@ def runs_address(tracking_uri: str | None, experiment_id: str) -> str | None:
     'https://***@mlflow.example.org/#/experiments/7/runs?workflowType=machine_learning&compareRunsMode=CHART'
     """
     if tracking_uri and tracking_uri.startswith(("http://", "https://")):
-        return without_login(tracking_uri.partition("?")[0].rstrip("/")) + RUNS.format(
-            experiment_id
-        )
+        return _server(tracking_uri) + RUNS.format(experiment_id)
     if tracking_uri and "://" in tracking_uri:
         return LOCAL_SERVER + RUNS.format(experiment_id)
     return None

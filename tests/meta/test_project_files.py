@@ -26,6 +26,7 @@ HOUSE_WORDS = frozenset(
     )
 )
 DISTRIBUTIONS = {
+    "databricks": "databricks-sql-connector",
     "delta": "delta-spark",
     "pydantic_core": "pydantic",
     "vl_convert": "vl-convert-python",
@@ -42,7 +43,7 @@ def plain(name: str) -> str:
 def test_the_core_brings_neither_spark_nor_delta_nor_mlflow() -> None:
     core = {plain(requirement) for requirement in PROJECT["dependencies"]}
     assert not core & {"pyspark", "delta-spark", "mlflow", "pandas", "torch", "vllm", "streamlit"}
-    extras = {"local", "hub", "excel", "connect", "summarization", "vllm", "dev"}
+    extras = {"local", "connect", "databricks", "hub", "excel", "summarization", "vllm", "dev"}
     assert set(PROJECT["optional-dependencies"]) == extras
 
 

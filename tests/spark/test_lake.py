@@ -22,9 +22,19 @@ from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, Lease
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
-from medhelm_spark.leaderboard import load_board
+from medhelm_spark.lake.warehouse import WarehouseReader
+from medhelm_spark.leaderboard import (
+    Viewer,
+    choose,
+    instance_details,
+    instances_of,
+    load_board,
+    load_runs,
+)
+from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import Site, questions
 from tests.spark.many_writes import UNITS, current_of_many
+from tests.warehouse import FakeConnection, of_spark
 
 pytestmark = pytest.mark.core
 
@@ -258,6 +268,21 @@ def test_a_catalog_serves_as_a_lake_and_both_readers_show_the_same_board(site: S
     flags = ["-o", str(catalog.location), "--local-path", str(site.folder / "prod_env")]
     assert main(["run", "-r", entry, "--suite", "s", "--no-tracking", *flags]) == 0
     assert load_board(SparkReader(catalog), suite="s", coverage_floor=0.95) == files
+    assert catalog.version("stats") is not None
+    told_to: list[str] = []
+    house = WarehouseReader(
+        catalog.location.name, lambda: FakeConnection(of_spark(site.spark), told_to)
+    )
+    assert load_board(house, suite="s", coverage_floor=0.95) == files
+    (run,) = load_runs(house, choose(house, "s"))
+    page = instances_of(house, run.run_spec, limit=2)
+    assert page == instances_of(SparkReader(catalog), run.run_spec, limit=2)
+    keys, here = [score.key for score in page.scores], Viewer.THIS_MACHINE
+    texts = instance_details(house, run.run_spec, keys, viewer=here)
+    assert texts == instance_details(SparkReader(catalog), run.run_spec, keys, viewer=here)
+    assert texts
+    assert disclosures_of(house) == disclosures_of(SparkReader(catalog))
+    assert any("WHERE false" in one for one in told_to), "a table that is not there yet"
     tables = TABLES.keys() - {"leases", "runs"}  # which count how often something was tried
     here = {table: told(site.rows(table)) for table in tables}
     in_catalog = {table: catalog.read(table).toArrow().to_pylist() for table in tables}

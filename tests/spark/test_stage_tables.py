@@ -85,7 +85,7 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     assert main([*lower, *flags]) == 0
     release = ["publish", "--suites", "s", "--release", "r", "--no-tracking", *flags]
     assert main(release) == 0
-    assert main(["release", "submit", "r", "--no-tracking", *flags]) == 0
+    assert main(["release", "submit", "r", *flags]) == 0
     declared = {(stage.name, kind): set(getattr(stage, kind)) for stage in STAGES for kind in KINDS}
     # The ledger of all stages is read from `runs` once, before any of them.
     for name, kind in declared:

@@ -139,3 +139,18 @@ def test_a_setting_that_says_where_a_key_is_passes(write, line: str) -> None:
     name, _, value = line.partition(": ")
     site = write("site/settings.yaml", f"spark:\n  {line}").parent
     assert load_settings(site, LOCAL).spark[name] == value.strip("'")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://me:secret@boards.example.org",
+        "https://boards.example.org/?suite=s",
+        "https://boards.example.org/#top",
+        "boards.example.org",
+    ],
+)
+def test_the_dashboards_address_holds_no_login_and_no_query(address: str) -> None:
+    with pytest.raises(ConfigError, match=r"dashboard_address .* is no base address") as caught:
+        load_settings(environ={**LOCAL, "MEDHELM_SPARK_DASHBOARD_ADDRESS": address})
+    assert "secret" not in str(caught.value)

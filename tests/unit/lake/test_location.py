@@ -73,3 +73,9 @@ def test_what_names_no_place_is_refused(given: str, said: str) -> None:
 
 def test_a_folder_of_three_names_is_one_where_it_is_written_as_a_path() -> None:
     assert Location.of("./a.b.c").is_folder
+
+
+def test_a_name_with_a_hyphen_is_quoted_in_sql() -> None:
+    assert Location.of("prod-eu.medhelm").quoted("runs") == "`prod-eu`.`medhelm`.`runs`"
+    assert Location.of("prod-eu.medhelm").table("runs") == "prod-eu.medhelm.runs"
+    assert Location.of("s3://bucket/lake").quoted("runs") == "delta.`s3://bucket/lake/runs`"

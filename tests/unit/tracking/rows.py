@@ -3,10 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec, RunSpec
 from medhelm_spark.domain.stats import IntervalMethod, Stat
-from medhelm_spark.tracking import TrackedRun, TrackedSuite
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.tracking import TrackedRun, TrackedSuite, shown_name
 
 MODEL = "acme/small"
 
@@ -55,6 +57,36 @@ def run(scenario: str = "qa", *stats: Stat, **changes: Any) -> TrackedRun:
     return TrackedRun(run_spec=spec(scenario, **changes), stats=stats or (stat(),))
 
 
+def cell(scenario: str, number: Stat) -> BoardCell:
+    """What the board shows of a run with this number."""
+    return BoardCell(
+        model=MODEL,
+        model_deployment=MODEL,
+        locality="local",
+        scenario_name=scenario,
+        display_name=scenario,
+        category="",
+        subcategory="",
+        access_level=AccessLevel.PUBLIC,
+        main_metric=number.name,
+        lower_is_better=False,
+        split=number.split,
+        count=number.count,
+        num_unscored=number.num_unscored,
+        mean=number.mean,
+        ci_low=number.ci_low,
+        ci_high=number.ci_high,
+    )
+
+
 def suite(*runs: TrackedRun, **changes: Any) -> TrackedSuite:
-    tracked = TrackedSuite(suite="s1", model_deployment=MODEL, runs=runs or (run(),))
+    """A model's runs, whose first stats the board shows."""
+    held = runs or (run(),)
+    cells = {
+        shown_name(one.run_spec.scenario_name, one.variant): cell(
+            one.run_spec.scenario_name, one.stats[0]
+        )
+        for one in held
+    }
+    tracked = TrackedSuite(suite="s1", model_deployment=MODEL, runs=held, cells=cells)
     return replace(tracked, **changes)

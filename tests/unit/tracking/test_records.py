@@ -25,8 +25,9 @@ from medhelm_spark.tracking.records import (
     metrics_of,
     original_name,
     params_of,
+    suite_metrics,
 )
-from tests.unit.tracking.rows import run, spec, stat
+from tests.unit.tracking.rows import cell, run, spec, stat, suite
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,9 @@ def test_a_value_over_6000_bytes_is_hashed() -> None:
 
 
 def test_metrics_of_a_run() -> None:
-    values = metrics_of([run("qa", stat(mean=0.5), stat("f1@medhelm-0.8", 0.25))], 0.75)
+    values = suite_metrics(
+        suite(run("qa", stat(mean=0.5), stat("f1@medhelm-0.8", 0.25)), mean_win_rate=0.75)
+    )
     assert values == {
         "0_scores/mean_win_rate": 0.75,
         "0_scores/qa": 0.5,
@@ -152,19 +155,19 @@ def test_metrics_of_a_run() -> None:
 
 
 def test_absent_is_not_zero() -> None:
-    assert metrics_of([run("qa", stat(mean=None))]) == {"qa/n": 0.0, "qa/n_unscored": 10.0}
-    assert metrics_of([]) == {}
+    assert metrics_of(run("qa", stat(mean=None))) == {"qa/n": 0.0, "qa/n_unscored": 10.0}
 
 
 def test_other_splits_and_perturbations_are_left_out() -> None:
     others = (stat(mean=0.9, split="train"), stat(mean=0.1, perturbation="typos"))
-    assert metrics_of([run("qa", stat(), *others)]) == metrics_of([run("qa", stat())])
+    assert metrics_of(run("qa", stat(), *others)) == metrics_of(run("qa", stat()))
 
 
 def test_a_further_run_of_a_scenario_stands_under_what_differs() -> None:
     first = run("qa", stat(mean=0.4), name="qa:a")
     second = replace(run("qa", stat(mean=0.6), name="qa:b"), variant="n=3")
-    values = metrics_of([first, second], 0.5, 0.25)
+    rates = {"mean_win_rate": 0.5, "medhelm_mean_win_rate": 0.25}
+    values = suite_metrics(suite(first, second, **rates))
     assert (values["qa/exact_match"], values["qa at n 3d 3/exact_match"]) == (0.4, 0.6)
     assert (values["mean_win_rate"], values["mean_win_rate at medhelm-0.8"]) == (0.5, 0.25)
 
@@ -174,7 +177,19 @@ def test_every_model_has_the_same_keys() -> None:
     other = [
         replace(one, stats=tuple(replace(s, mean=0.9) for s in one.stats)) for one in reversed(runs)
     ]
-    assert metrics_of(runs, 0.0).keys() == metrics_of(other, 1.0).keys()
+    ones = suite_metrics(suite(*runs, mean_win_rate=0.0))
+    assert ones.keys() == suite_metrics(suite(*other, mean_win_rate=1.0)).keys()
+
+
+def test_what_the_board_shows_is_logged_as_it_shows_it() -> None:
+    parts = [run(f"qa:part={name}", stat(mean=mean)) for name, mean in (("a", 0.25), ("b", 0.75))]
+    whole = replace(cell("qa", stat(mean=0.5)), count=20, ci_low=0.31, ci_high=0.69)
+    values = suite_metrics(suite(*parts, cells={"qa": whole}))
+    assert values["0_scores/qa"] == values["qa/exact_match"] == 0.5
+    assert (values["qa/exact_match_ci_low"], values["qa/n"]) == (0.31, 20.0)
+    shown = {name for name in values if name.startswith("0_scores/")}
+    assert shown == {"0_scores/qa"}, "parts are no columns of the board"
+    assert values["qa 3a part 3d a/exact_match"] == 0.25, "and stand under their own names"
 
 
 @pytest.mark.attack("rest", "a private card's instructions and prefixes, in MLflow's params")

@@ -19,8 +19,8 @@ from medhelm_spark.tracking import (
     track_release,
     track_suite,
 )
-from medhelm_spark.tracking.records import metrics_of, original_name, params_of
-from medhelm_spark.tracking.store import runs_address
+from medhelm_spark.tracking.records import metrics_of, original_name, params_of, suite_metrics
+from medhelm_spark.tracking.store import RunPage, run_page, runs_address
 from tests.unit.tracking.rows import MODEL, run, spec, stat, suite
 
 LAKE = {"stats": ("/lake/stats", 0), "instances": ("main.med.instances", 3)}
@@ -36,11 +36,12 @@ class Tracked:
         self.client = MlflowClient(uri)
 
     def suite(self, tracked: TrackedSuite) -> str:
-        return track_suite(tracked, self.uri, self.experiment)
+        return track_suite(tracked, self.uri, self.experiment)[0].run_id
 
     def release(self, manifest: str, *tracked: TrackedSuite) -> list[str]:
         where = {"tracking_uri": self.uri, "experiment": self.experiment}
-        return track_release("2026.1", "draft", manifest, tracked, **where)
+        logged = track_release("2026.1", "draft", manifest, tracked, **where)
+        return [each.run_id for each in logged]
 
     def experiment_id(self) -> str:
         logged = self.client.get_experiment_by_name(self.experiment)
@@ -73,7 +74,7 @@ def own_tags(logged: Any) -> dict[str, str]:
 def test_a_parent_holds_the_numbers_and_the_delta_versions(mlflow: Tracked) -> None:
     tracked = suite(run("qa"), run("notes"), mean_win_rate=0.5, delta_versions=LAKE)
     logged = mlflow.client.get_run(mlflow.suite(tracked))
-    assert logged.data.metrics == metrics_of(tracked.runs, 0.5)
+    assert logged.data.metrics == suite_metrics(tracked)
     assert logged.info.run_name == "small (s1, acme)"
     assert logged.info.status == "FINISHED"
     tags = own_tags(logged)
@@ -127,7 +128,7 @@ def test_a_child_holds_its_run_spec_and_what_may_change_as_tags(mlflow: Tracked)
     parent_id = mlflow.suite(suite(one))
     (child,) = mlflow.runs("run_spec")
     assert child.data.params == params_of(one.run_spec)
-    assert child.data.metrics == metrics_of([one])
+    assert child.data.metrics == metrics_of(one)
     assert child.data.tags["mlflow.parentRunId"] == parent_id
     assert child.info.run_name == "qa:model=acme_small"
     tags = own_tags(child)
@@ -228,7 +229,7 @@ def test_an_interrupted_run_is_completed(mlflow: Tracked) -> None:
     assert mlflow.suite(tracked) == begun.info.run_id
     logged = mlflow.client.get_run(begun.info.run_id)
     assert logged.info.status == "FINISHED"
-    assert logged.data.metrics == metrics_of(tracked.runs)
+    assert logged.data.metrics == suite_metrics(tracked)
     assert len(logged.inputs.dataset_inputs) == 2
     assert len(mlflow.runs("run_spec")) == 1, "a deleted parent's child is not taken over"
 
@@ -249,16 +250,15 @@ def test_more_than_a_batch_holds_and_names_that_mlflow_refuses(mlflow: Tracked) 
 
 
 def test_a_release_has_one_run_per_deployment(mlflow: Tracked) -> None:
-    first = suite(run("qa", stat(mean=0.25)), run("notes"), mean_win_rate=0.0)
-    second = suite(run("qa", stat(mean=0.75)), suite="s2", mean_win_rate=1.0)
+    first = suite(run("qa", stat(mean=0.75)), run("notes"), suite="s1, s2", mean_win_rate=1.0)
     other = suite(run("qa"), model_deployment="acme/large", delta_versions=LAKE)
-    run_ids = mlflow.release("hash1", first, other, second)
-    assert mlflow.release("hash1", first, other, second) == run_ids
+    run_ids = mlflow.release("hash1", first, other)
+    assert mlflow.release("hash1", first, other) == run_ids
     large, small = (mlflow.client.get_run(run_id) for run_id in run_ids)
     assert own_tags(large)["model_deployment"] == "acme/large"
     assert large.info.run_name == "large (release 2026.1, acme)"
     assert len(large.inputs.dataset_inputs) == 2
-    assert small.data.metrics["qa/exact_match"] == 0.75, "the suite named last stands"
+    assert small.data.metrics["qa/exact_match"] == 0.75
     assert small.data.metrics["notes/exact_match"] == 0.5
     assert small.data.metrics["mean_win_rate"] == 1.0
     tags = own_tags(small)
@@ -339,3 +339,33 @@ def test_names_of_runs_fit(mlflow: Tracked) -> None:
     mlflow.suite(suite(replace(run(), run_spec=spec(name="qa:" + "x" * 400))))
     (child,) = mlflow.runs("run_spec")
     assert len(child.info.run_name) == 250
+
+
+NOTE = "mlflow.note.content"
+
+
+def test_the_description_leads_to_the_page_and_gives_way_to_a_persons(mlflow: Tracked) -> None:
+    first = mlflow.suite(suite(page="https://a.example.org/?suite=s1"))
+    mlflow.suite(suite(page="https://b.example.org/?suite=s1"))
+    tags = mlflow.client.get_run(first).data.tags
+    assert tags["medhelm_spark.page"] == "https://b.example.org/?suite=s1"
+    assert tags[NOTE].endswith("[dashboard](<https://b.example.org/?suite=s1>)")
+    mlflow.client.set_tag(first, NOTE, "looked at by the board on Monday")
+    mlflow.suite(suite(page="https://c.example.org/?suite=s1"))
+    tags = mlflow.client.get_run(first).data.tags
+    assert tags[NOTE] == "looked at by the board on Monday"
+    assert tags["medhelm_spark.page"] == "https://c.example.org/?suite=s1"
+
+
+def test_no_address_holds_a_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = run_page("http://me:secret@mlflow.example.org/?token=t", "7", "ab")
+    assert server == RunPage(address="http://mlflow.example.org/#/experiments/7/runs/ab")
+    database = run_page("postgresql://me:secret@db.example.org/mlflow", "7", "ab")
+    assert database.address == "http://127.0.0.1:5000/#/experiments/7/runs/ab"
+    assert "secret" not in database.served_by
+    monkeypatch.delenv("DATABRICKS_HOST", raising=False)
+    assert run_page("databricks", "7", "ab") == RunPage()
+    monkeypatch.setenv("DATABRICKS_HOST", "https://adb-1.example.net/")
+    assert run_page("databricks", "7", "ab").address == (
+        "https://adb-1.example.net/ml/experiments/7/runs/ab"
+    )

@@ -1,0 +1,32 @@
+"""From an MLflow run to the dashboard's page of the same numbers, and back.
+
+Addresses hold names of suites and releases and ids of runs: no text, and no login.
+"""
+
+import shlex
+from dataclasses import dataclass
+
+from medhelm_spark.leaderboard.page_address import page_query
+from medhelm_spark.leaderboard.sources import Kind
+from medhelm_spark.tracking.store import without_login
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dashboard:
+    """Where the dashboard of a lake is: its base `address`, None where a site names none."""
+
+    address: str | None
+    location: str
+
+    def page(self, kind: Kind, name: str, run_spec_id: str = "") -> str:
+        """The address of a board, or of one run's answers; else the command that opens the board.
+
+        >>> Dashboard(address="https://med.example.org/", location="lake").page(Kind.SUITE, "s 1")
+        'https://med.example.org/?suite=s+1'
+        >>> Dashboard(address=None, location="lake").page(Kind.RELEASE, "2026.1")
+        'medhelm-spark serve --output-path lake --release 2026.1'
+        """
+        if self.address:
+            return f"{self.address.rstrip('/')}/?{page_query(kind, name, run_spec_id)}"
+        lake = shlex.quote(without_login(self.location))
+        return f"medhelm-spark serve --output-path {lake} --{kind.value} {shlex.quote(name)}"
