@@ -33,6 +33,7 @@ from medhelm_spark.lake.session import node_addresses
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.begun import record_begun
 from medhelm_spark.stages.infer.denied import record_denied
+from medhelm_spark.stages.infer.kept import Kept, told_if_stopped
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
@@ -152,11 +153,13 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> 
     down: set[str] = set()
     if total:
         ctx.lake.ensure("request_results")
+        kept = Kept()
         with (
+            told_if_stopped(recipients.label, total, kept),
             lease(ctx.lake, ctx.suite, [part.model_deployment for part in work], ctx.holder),
             ctx.metered(recipients.label, total) as watch,
         ):
-            down = _Waves(ctx, run_spec_ids, recipients, watch).ask(work)
+            down = _Waves(ctx, run_spec_ids, recipients, watch, kept).ask(work)
         standing = tallies_of(ctx, run_spec_ids, recipients)
     _tell(ctx, recipients, total, down, standing)
     return total
@@ -187,9 +190,15 @@ class _Waves:
     """The waves of one invocation; their write ids tell its own tries from earlier ones."""
 
     def __init__(
-        self, ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients, watch: Watch
+        self,
+        ctx: Context,
+        run_spec_ids: Sequence[str],
+        recipients: Recipients,
+        watch: Watch,
+        kept: Kept,
     ) -> None:
         self._ctx, self._units, self._recipients, self._watch = ctx, run_spec_ids, recipients, watch
+        self._kept = kept
         self._writes: list[str] = []
         self._in_a_row: dict[str, int] = {}
 
@@ -225,7 +234,16 @@ class _Waves:
     def _wave(self, wave: DataFrame, work: Sequence[Work]) -> set[str]:
         """Ask a wave and commit it; returns the deployments that it stopped asking."""
         write_id = new_write_id()
-        outcomes = _ask(self._ctx, wave, self._units, self._recipients, work, write_id, self._watch)
+        outcomes = _ask(
+            self._ctx,
+            wave,
+            self._units,
+            self._recipients,
+            work,
+            write_id,
+            self._watch,
+            self._kept,
+        )
         self._writes.append(write_id)
         self._in_a_row = failures_in_a_row(self._in_a_row, outcomes)
         known = self._recipients.deployments
@@ -260,6 +278,7 @@ def _ask(
     work: Sequence[Work],
     write_id: str,
     watch: Watch,
+    kept: Kept,
 ) -> list[Outcome]:
     deployments = {
         part.model_deployment: recipients.deployments[part.model_deployment] for part in work
@@ -276,8 +295,10 @@ def _ask(
     count = sum(part.requests for part in work)
     ctx.say(f"{recipients.label}: requests {count:,}, asked of {', '.join(deployments)}")
     started_at = now()
+    kept.begin(count)
     with _deaths_told(recipients.label, deployments.values()):
         ctx.lake.append("request_results", results, write_id, txn=(name, 1), at_most=count)
+    kept.commit()
     outcomes = record_wave(ctx, write_id, started_at, name, slots)
     record_denied(ctx, write_id, outcomes, deployments, recipients.policy)
     return outcomes
