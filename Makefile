@@ -85,6 +85,12 @@ check: $(STAMP) ## Lint, format, types and import layers
 
 wheel: $(STAMP) ## Build dist/*.whl
 	$(BIN)/uv build --quiet --wheel
+bundle: $(STAMP) ## Build the wheel into the Databricks bundle, deploy/databricks, and check the bundle
+	rm -f deploy/databricks/app/*.whl
+	$(BIN)/uv build --quiet --wheel --out-dir deploy/databricks/app
+	$(PYTEST) tests/unit/deploy/test_databricks.py
+pack: $(STAMP) ## Pack dist/environment.tar.gz for the executors of spark-submit
+	UV=$(BIN)/uv PYTHON=$(BIN)/python deploy/pack.sh dist/environment.tar.gz pandas mlflow
 bench: setup ## Time and memory of everything but the model (minutes)
 	$(BIN)/python -m benchmarks.bench
 	$(BIN)/python -m benchmarks.driver_memory

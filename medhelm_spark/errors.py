@@ -92,3 +92,21 @@ class OutageError(EngineError):
 
 class StageError(MedhelmSparkError):
     """A pure function failed on a row inside Spark: names function, error, place and row key."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C or a cluster's stop, with a sentence that says what is kept and what was lost.
+
+    No MedhelmSparkError: like every KeyboardInterrupt it passes by what catches exceptions.
+    """
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether it is an interrupt, or was raised while one was on its way out.
+
+    PySpark waits for the job that an interrupt cancelled, and raises the job's error instead.
+    """
+    seen: BaseException | None = error
+    while seen and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__context__
+    return seen is not None

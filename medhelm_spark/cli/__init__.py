@@ -2,13 +2,22 @@
 
 import logging
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 
 from medhelm_spark import plugins
-from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED, INTERRUPTED, OUTAGE, again
+from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED, OUTAGE, again
 from medhelm_spark.cli.parser import parse
+from medhelm_spark.cli.stopping import stoppable
 from medhelm_spark.config.settings import load_settings
-from medhelm_spark.errors import GateError, IntegrityError, MedhelmSparkError, OutageError
+from medhelm_spark.errors import (
+    GateError,
+    IntegrityError,
+    Interrupted,
+    MedhelmSparkError,
+    OutageError,
+    is_interrupt,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -17,26 +26,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     typed = sys.argv[1:] if argv is None else argv
     args = parse(typed)
     args.typed = tuple(typed)
+    with stoppable() as stop:
+        try:
+            return _run(args)
+        except BaseException as error:
+            if not is_interrupt(error):
+                raise
+            kept = str(error) if isinstance(error, Interrupted) else "what was committed is kept"
+            sys.stderr.write(f"medhelm-spark: {stop.cause}; {kept}. To go on: {again(typed)}\n")
+            return stop.exit_code
+
+
+def _run(args: Namespace) -> int:
+    typed = args.typed
     try:
         if hasattr(args, "plugins"):  # those of the settings first, for every command alike
             args.plugins = [*load_settings(args.local_path).plugins, *args.plugins]
         for plugin in plugins.activate(getattr(args, "plugins", ())):
             sys.stderr.write(f"plug-in {plugin}\n")
         return int(args.command(args) or 0)
-    except OutageError as error:
-        sys.stderr.write(f"medhelm-spark: {error} When it answers again: {again(typed)}\n")
-        return OUTAGE
-    except IntegrityError as error:
-        sys.stderr.write(f"medhelm-spark: {error}\n")
-        return CHANGED
-    except GateError as error:
-        sys.stderr.write(f"medhelm-spark: {error}\n")
-        return GATED
     except MedhelmSparkError as error:
-        sys.stderr.write(f"medhelm-spark: {error}\n")
-        return FAILED
-    except KeyboardInterrupt:
-        sys.stderr.write(
-            "medhelm-spark: stopped; what was committed stands, start again to go on.\n"
-        )
-        return INTERRUPTED
+        if is_interrupt(error):
+            raise
+        return _told(error, typed)
+
+
+def _told(error: MedhelmSparkError, typed: Sequence[str]) -> int:
+    """Print an error as one line; returns its exit code."""
+    goes_on = f" When it answers again: {again(typed)}" if isinstance(error, OutageError) else ""
+    sys.stderr.write(f"medhelm-spark: {error}{goes_on}\n")
+    codes = ((OutageError, OUTAGE), (IntegrityError, CHANGED), (GateError, GATED))
+    return next((code for family, code in codes if isinstance(error, family)), FAILED)

@@ -31,6 +31,10 @@ GATED = 7
 """A release lacks what the policy requires of one that is approved, or nobody can tell."""
 
 INTERRUPTED = 130
+"""By Ctrl-C; 128 and the signal's number, as a shell says it."""
+
+TERMINATED = 143
+"""By SIGTERM, as a cluster or a scheduler stops a job."""
 
 MEANINGS = f"""\
 exit codes:
@@ -42,7 +46,8 @@ exit codes:
   {CHANGED}    stopped: a release is not what was published, or stats are not what the scores give
   {LEFT_OUT}    done, but without scenarios whose data could not be had
   {GATED}    stopped: a release lacks what the policy requires of it
-  {INTERRUPTED}  interrupted; the same command goes on"""
+  {INTERRUPTED}  interrupted; the same command goes on
+  {TERMINATED}  stopped by SIGTERM; the same command goes on"""
 
 _ENTRIES = ("-r", "--run-entries")
 _MODELS = "--models-to-run"

@@ -14,6 +14,7 @@ from medhelm_spark.cli import (
 )
 from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
+from medhelm_spark.cli.doctor import doctor, examining
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
 from medhelm_spark.cli.scenarios import scenarios
 from medhelm_spark.domain.stages import SUMMARIZE, UPTO
@@ -265,6 +266,17 @@ COMMANDS: Mapping[str, Command] = {
         about="Open the dashboard.",
         options=(*_PLACES, board_options.which, board_options.serving),
         examples=("serve --suite first -p 8501",),
+    ),
+    "doctor": Command(
+        function=doctor,
+        about="Say what is wrong, and what to do, with Java, Spark, Delta, GPUs, engines, the "
+        "lake's place, clocks, disks and the tracking server; with --executors there too.",
+        options=(*_PLACES, examining, options.tracking),
+        examples=(
+            "doctor",
+            "doctor --executors --engine vllm --paths /Volumes/main/models -o main.medhelm",
+            "doctor --format json",
+        ),
     ),
     "explain-config": Command(
         function=commands.explain_config,

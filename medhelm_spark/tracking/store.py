@@ -301,6 +301,22 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     Raises:
         SetupError: mlflow is not installed, the experiment is deleted, or MLflow refuses.
     """
+    with _connected(tracking_uri) as client:
+        yield Store(client=client, experiment_id=_experiment_id(client, experiment))
+
+
+def ask(tracking_uri: str) -> None:
+    """One question that changes nothing.
+
+    Raises:
+        SetupError: mlflow is not installed, or MLflow refuses.
+    """
+    with _connected(tracking_uri) as client:
+        client.search_experiments(max_results=1)
+
+
+@contextmanager
+def _connected(tracking_uri: str | None) -> "Iterator[MlflowClient]":
     try:
         client_type = client_class()
     except ImportError as error:
@@ -310,8 +326,7 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     # It logs every table that it creates in a new SQLite file.
     logging.getLogger("mlflow.store.db.utils").setLevel(logging.WARNING)
     try:
-        client = client_type(tracking_uri)
-        yield Store(client=client, experiment_id=_experiment_id(client, experiment))
+        yield client_type(tracking_uri)
     except Exception as error:
         # A broken address, or one whose driver is not installed, is none of our code's either.
         of_uri = isinstance(error, ValueError | ImportError) and tracking_uri

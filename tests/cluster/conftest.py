@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -15,7 +16,7 @@ import pytest
 from medhelm_spark.lake.jvm import delta_conf
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import load_board
-from tests.installed import ROOT, install_wheel
+from tests.installed import ROOT
 from tests.spark.conftest import Site
 
 MASTER = "local-cluster[2,1,1024]"
@@ -31,9 +32,14 @@ def own_lines(told: str) -> str:
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An environment with the wheel and without Spark, and its archive for executors."""
     place = tmp_path_factory.mktemp("packed")
-    environment = install_wheel(place, "", "pandas")
-    archive = ("tar", "-czf", str(place / "environment.tar.gz"), "-C", str(environment), ".")
-    subprocess.run(archive, check=True)
+    archive = place / "environment.tar.gz"
+    ours = {**os.environ, "UV": f"{sys.executable} -m uv", "PYTHON": sys.executable}
+    pack = [ROOT / "deploy" / "pack.sh", archive, "pandas"]
+    # What the checkout's own set-up has fetched is taken from uv's cache first.
+    if subprocess.run(pack, env={**ours, "UV_OFFLINE": "1"}, check=False).returncode:
+        subprocess.run(pack, env=ours, check=True)
+    (place / "env").mkdir()
+    subprocess.run(["tar", "-xzf", archive, "-C", place / "env"], check=True)
     yield place
     shutil.rmtree(place)
 
@@ -63,7 +69,11 @@ class Cluster:
         return home
 
     def submit(self, entry: str, *flags: str) -> "subprocess.Popen[str]":
-        """`spark-submit jobs/evaluate.py` with the packed environment, as a process group."""
+        """`spark-submit jobs/evaluate.py`, of a run entry."""
+        return self.submit_job("evaluate", "-r", entry, "--suite", "s", *flags)
+
+    def submit_job(self, job: str, *words: str) -> "subprocess.Popen[str]":
+        """`spark-submit jobs/JOB.py` with the packed environment, as a process group."""
         conf = {
             **delta_conf(pyspark.__version__),
             "spark.pyspark.driver.python": str(self.packed / "env" / "bin" / "python"),
@@ -80,9 +90,8 @@ class Cluster:
             "--properties-file", ROOT / "spark-defaults.conf",
             "--archives", f"{self.packed / 'environment.tar.gz'}#environment",
             *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
-            ROOT / "jobs" / "evaluate.py",
-            "-r", entry, "--suite", "s", "-o", self.lake, "--no-tracking",
-            "--local-path", self.site.folder / "prod_env", *flags,
+            ROOT / "jobs" / f"{job}.py", "-o", self.lake, "--no-tracking",
+            "--local-path", self.site.folder / "prod_env", *words,
         ]  # fmt: skip
         own = {key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")}
         settings = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -68,6 +68,21 @@ def test_the_whole_job_on_two_executors(cluster: Cluster, tmp_path: Path) -> Non
     assert len(calls(log)) == COUNT
 
 
+def test_the_doctor_looks_at_both_executors(cluster: Cluster, tmp_path: Path) -> None:
+    weights = tmp_path / "weights"
+    process = cluster.submit_job("doctor", "--engine", "vllm", "--paths", str(weights))
+    told, _ = process.communicate(timeout=500)
+    assert process.returncode == 1, own_lines(told)
+    lines = [line.split(maxsplit=2) for line in told.splitlines()]
+    found = [line for line in lines if line and line[0] in ("ok", "wrong", "warning")]
+    assert ["ok", "lake", f"{cluster.lake}: create, read, delete"] in found
+    (executors,) = (what for _, check, what in found if check == "executors")
+    assert executors.startswith("executors: 2 took a task")
+    wrong = Counter(check for state, check, _ in found if state == "wrong")
+    assert wrong == {"gpu": 2, "vllm": 2, "paths": 3}, "weights are missing on the driver too"
+    assert not cluster.site.lake_path.exists(), "nothing is left"
+
+
 def test_a_killed_executor_costs_its_own_tasks_only(cluster: Cluster, tmp_path: Path) -> None:
     log = tmp_path / "calls.log"
     process = cluster.submit(slow_entry(cluster, log))

@@ -12,6 +12,8 @@ WITH_JVM = tuple(
 )
 GC = "medhelm_spark/lake/maintenance.py"
 STAGING = "medhelm_spark/lake/staging.py"
+PROBE = "medhelm_spark/lake/probe.py"
+"""Tries a store on files of its own, which it has to remove."""
 FORBIDDEN_ATTRIBUTES = frozenset(
     {
         "_jdf",
@@ -89,7 +91,8 @@ def test_no_stage_writes_over_rows() -> None:
         for node in ast.walk(syntax(module)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 text = " ".join(node.value.split()).upper()
-                if text.startswith(("MERGE INTO", "DELETE FROM", "UPDATE ")) or text == "OVERWRITE":
+                is_overwrite = text == "OVERWRITE" and shown(module) != PROBE
+                if text.startswith(("MERGE INTO", "DELETE FROM", "UPDATE ")) or is_overwrite:
                     writes.append(f"{shown(module)}:{node.lineno}")
     assert not writes
 

@@ -35,6 +35,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.begun import record_begun
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.interrupted import commit_interrupted
+from medhelm_spark.stages.infer.kept import Kept, told_if_stopped
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
@@ -157,6 +158,7 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> 
     if total:
         ctx.lake.ensure("request_results")
         with (
+            told_if_stopped(recipients.label, total, waves.kept),
             lease(
                 ctx.lake,
                 ctx.suite,
@@ -202,6 +204,7 @@ class _Waves:
     def __init__(self, ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> None:
         self._ctx, self._units, self._recipients = ctx, run_spec_ids, recipients
         self._speeds = speeds_of(recipients.askable, ctx.ledger.values())
+        self.kept = Kept()
         self._writes: list[str] = []
         self._in_a_row: dict[str, int] = {}
 
@@ -260,7 +263,15 @@ class _Waves:
             self._ctx, [self._recipients.deployments[part.model_deployment] for part in work]
         )
         outcomes = _ask(
-            self._ctx, wave, self._units, self._recipients, work, write_id, slots, watch
+            self._ctx,
+            wave,
+            self._units,
+            self._recipients,
+            work,
+            write_id,
+            slots,
+            watch,
+            self.kept,
         )
         self._writes.append(write_id)
         tokens = {part.model_deployment: part.tokens / part.requests for part in work}
@@ -300,6 +311,7 @@ def _ask(
     write_id: str,
     slots: int,
     watch: Watch,
+    kept: Kept,
 ) -> list[Outcome]:
     deployments = {
         part.model_deployment: recipients.deployments[part.model_deployment] for part in work
@@ -316,8 +328,10 @@ def _ask(
     ctx.say(f"{recipients.label}: requests {count:,}, asked of {', '.join(deployments)}")
     started_at = now()
     staged = staged_name(ctx.suite, ctx.holder, write_id)
+    kept.begin(count)
     with _deaths_told(recipients.label, deployments.values()):
         ctx.lake.append_once("request_results", results, write_id, staged=staged, at_most=count)
+    kept.commit()
     tokens = {part.model_deployment: part.tokens / part.requests for part in work}
     outcomes = record_wave(ctx, write_id, started_at, name, slots, tokens)
     record_denied(ctx, write_id, outcomes, deployments, recipients.policy)

@@ -1,0 +1,81 @@
+"""`doctor`: what is wrong with machines, Spark and the lake's place, and what to do."""
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from dataclasses import asdict
+
+from medhelm_spark.api.doctor import Finding, State, findings, gather
+from medhelm_spark.api.workspace import say
+from medhelm_spark.cli.exit_codes import FAILED
+from medhelm_spark.cli.printing import write_out
+from medhelm_spark.domain.counting import counted
+from medhelm_spark.engines import ENGINES
+
+
+def doctor(args: Namespace) -> int:
+    """`doctor`: a line for each finding; FAILED where something is wrong."""
+    found = findings(
+        gather(
+            args.output_path,
+            site=args.local_path,
+            paths=tuple(args.paths),
+            wanted=frozenset(args.engine),
+            on_executors=args.executors,
+            tracking_uri=args.tracking_uri,
+            is_tracked=not args.no_tracking,
+        )
+    )
+    write_out(as_json(found) if args.format == "json" else as_text(found))
+    states = Counter(each.state for each in found)
+    wrong, warnings = states[State.WRONG], states[State.WARNING]
+    said = f"{counted(wrong, 'thing')} wrong" if wrong else "nothing is wrong"
+    say(f"doctor: {said}" + (f", {counted(warnings, 'warning')}" if warnings else ""))
+    return FAILED if wrong else 0
+
+
+def as_text(found: tuple[Finding, ...]) -> str:
+    """A line each, what is wrong marked at its beginning."""
+    return "\n".join(map(_line, found))
+
+
+def _line(each: Finding) -> str:
+    remedy = f"; {each.remedy}" if each.remedy else ""
+    return f"{each.state:<8} {each.check:<11} {each.where}: {each.found}{remedy}"
+
+
+def as_json(found: tuple[Finding, ...]) -> str:
+    """The same for a program."""
+    is_well = all(each.state is not State.WRONG for each in found)
+    return json.dumps({"ok": is_well, "findings": [asdict(each) for each in found]}, indent=2)
+
+
+def examining(parser: ArgumentParser) -> None:
+    """What to look at beside the driver and the lake."""
+    add = parser.add_argument
+    add(
+        "--executors",
+        action="store_true",
+        help="also look at Spark's executors, by a job of one row for each task",
+    )
+    add(
+        "--engine",
+        nargs="+",
+        choices=tuple(ENGINES),
+        default=[],
+        metavar="NAME",
+        help="engines that have to work where models run: vllm also needs GPUs or its CPU build",
+    )
+    add(
+        "--paths",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="folders and files that have to be there on every machine, such as weights",
+    )
+    add(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="the form of what is found (default: %(default)s)",
+    )

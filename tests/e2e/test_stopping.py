@@ -1,0 +1,86 @@
+"""Ctrl-C and a cluster's stop, on a real process whose engine is slow."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.cli.exit_codes import INTERRUPTED, TERMINATED
+from tests.spark.conftest import Site, calls, questions
+
+COUNT = 40
+SLOW = {"delay": 0.3, "max_concurrency": 2, "tokens_per_second": 5}
+KEPT = re.compile(
+    r"medhelm-spark: (?P<cause>[\w ]+); infer: (?P<kept>\d+) of (?P<total>\d+) requests are kept, "
+    r"in (?P<waves>\d+) committed waves?; (?P<lost>\d+) of the open wave are asked again\. "
+    r"To go on: medhelm-spark run -r .* --suite s .*"
+)
+
+
+def start(site: Site, entry: str) -> "subprocess.Popen[str]":
+    """A process group of its own, as a terminal makes one."""
+    words = ["run", "-r", entry, "--suite", "s", "-o", str(site.lake_path), "--no-tracking"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "medhelm_spark.cli", *words],
+        cwd=site.folder,
+        env={**os.environ, "MEDHELM_SPARK_WAVE_MINUTES": "0.2"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def committed(site: Site) -> list[str]:
+    if not (site.lake_path / "request_results" / "_delta_log").is_dir():
+        return []
+    return [row["request_id"] for row in site.rows("request_results")]
+
+
+def stopped_in_a_wave(
+    site: Site, log: Path, process: "subprocess.Popen[str]", number: int, *, whole_group: bool
+) -> str:
+    """Send the signal once a further wave is committed and another is open; what was told then."""
+    before, asked = len(committed(site)), len(calls(log))
+    deadline = time.monotonic() + 240
+    while (kept := len(committed(site)) - before) == 0 or len(calls(log)) - asked < kept + 2:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    (os.killpg if whole_group else os.kill)(process.pid, number)
+    told, _ = process.communicate(timeout=120)
+    return told
+
+
+@pytest.mark.long
+def test_a_stopped_run_says_what_is_kept_and_goes_on_from_there(tmp_path: Path) -> None:
+    site, log = Site(tmp_path, None), tmp_path / "calls.log"
+    model = site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
+    entry = f"{site.benchmark('bench', questions(COUNT), max_tokens=40)},model={model}"
+    ways = ((signal.SIGTERM, TERMINATED, False), (signal.SIGINT, INTERRUPTED, True))
+    for number, code, whole_group in ways:
+        before, process = committed(site), start(site, entry)
+        told = stopped_in_a_wave(site, log, process, number, whole_group=whole_group)
+        assert process.returncode == code, told
+        last = told.strip().splitlines()[-1]
+        said = KEPT.fullmatch(last)
+        assert said, told
+        assert said["cause"] == ("stopped by SIGTERM" if code == TERMINATED else "interrupted")
+        assert int(said["total"]) == COUNT - len(before)
+        assert int(said["kept"]) == len(committed(site)) - len(before) > 0
+        assert "Traceback" not in told and "\tat " not in told and "Exception" not in told, told
+        newest = max(site.rows("leases"), key=lambda lease: lease["version"])
+        assert newest["expires_at"] <= datetime.now(UTC), "the lease is given back"
+    kept = committed(site)
+    process = start(site, entry)
+    told, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, told
+    assert len(committed(site)) == len(set(committed(site))) == COUNT
+    asked = Counter(calls(log))
+    assert all(asked[request] == 1 for request in kept), "what was kept is not paid for again"

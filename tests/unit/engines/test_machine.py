@@ -1,0 +1,34 @@
+"""What a process finds out of its machine, with a made-up driver of GPUs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.domain.machine import LookAt
+from medhelm_spark.engines.machine import look, look_at_each
+from medhelm_spark.version import VERSION
+
+
+def driver(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "nvidia-smi"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_gpus_paths_and_versions_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver(tmp_path, "echo 'NVIDIA L40S, 580.95.05'; echo 'NVIDIA L40S, 580.95.05'", monkeypatch)
+    paths = (str(tmp_path), str(tmp_path / "weights"))
+    (found,) = look_at_each([LookAt(number=0, paths=paths)])
+    assert found.gpus == ("NVIDIA L40S", "NVIDIA L40S")
+    assert found.gpu_driver == "580.95.05"
+    assert found.missing == (str(tmp_path / "weights"),)
+    assert found.packages["medhelm-spark"] == VERSION
+    assert found.free_bytes > 0
+
+
+def test_a_driver_that_fails_is_no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver(tmp_path, "echo 'NVIDIA-SMI has failed, sorry'; exit 9", monkeypatch)
+    found = look(LookAt(number=0))
+    assert (found.gpus, found.gpu_driver) == ((), None)
