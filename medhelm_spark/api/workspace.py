@@ -22,7 +22,7 @@ from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import RunEntry
-from medhelm_spark.engines import described
+from medhelm_spark.engines import described, factory_of
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
@@ -77,6 +77,7 @@ class Workspace:
         self._spark = spark
         self.registry: Registry = self._load()
         self._levels: set[AccessLevel] = set()
+        self._clients: set[str] = set()
         tell_unread(site, tell)
         if self.settings.platform is Platform.LOCAL:
             restrict(self.permissions)
@@ -97,9 +98,12 @@ class Workspace:
         """Who reads the files of a local lake."""
         return Permissions(self.settings.lake_permissions)
 
-    def expect(self, levels: Iterable[AccessLevel]) -> None:
-        """Tell, before a session is started, the levels of the data that it will hold."""
+    def expect(
+        self, levels: Iterable[AccessLevel], asked: Iterable[Deployment] = ()
+    ) -> None:
+        """Tell, before a session is started, its data's levels and the models that it will ask."""
         self._levels |= set(levels)
+        self._clients |= {name for each in asked for name in factory_of(each).imports}
 
     def _is_public(self) -> bool:
         """Whether all data that is known of, the lake's and what is expected, is public."""
@@ -130,7 +134,9 @@ class Workspace:
 
     def _open_session(self) -> SparkSession:
         is_encrypted = not self._is_public()
-        return session_of(self.settings, self._spark, is_encrypted=is_encrypted)
+        return session_of(
+            self.settings, self._spark, is_encrypted=is_encrypted, clients=sorted(self._clients)
+        )
 
     @cached_property
     def reader(self) -> Reader:

@@ -109,6 +109,8 @@ class EngineFactory:
     asked on a driver that cannot run the engine.
     `locality` is that of a deployment which states none: external, unless the engine knows better.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
+    `imports` names the modules that building it takes long to import: workers on the driver's
+    machine are made with them.
     """
 
     build: Callable[[Deployment, int], Engine]
@@ -120,6 +122,7 @@ class EngineFactory:
     check_arguments: Callable[[Deployment], None] = _any_arguments
     locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
+    imports: tuple[str, ...] = ()
 
     @property
     def tells_destinations(self) -> bool:
