@@ -33,6 +33,7 @@ from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
 from medhelm_spark.lake.session import LOCAL_MASTER, Session, is_started
 from medhelm_spark.lake.views import CURRENT_IMPORTS
+from medhelm_spark.lake.warm_up import warm_up
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
 from medhelm_spark.stages.context import Context
 
@@ -98,9 +99,7 @@ class Workspace:
         """Who reads the files of a local lake."""
         return Permissions(self.settings.lake_permissions)
 
-    def expect(
-        self, levels: Iterable[AccessLevel], asked: Iterable[Deployment] = ()
-    ) -> None:
+    def expect(self, levels: Iterable[AccessLevel], asked: Iterable[Deployment] = ()) -> None:
         """Tell, before a session is started, its data's levels and the models that it will ask."""
         self._levels |= set(levels)
         self._clients |= {name for each in asked for name in factory_of(each).imports}
@@ -133,10 +132,14 @@ class Workspace:
         return Lake(Session(self._open_session, master), self.location)
 
     def _open_session(self) -> SparkSession:
+        is_ours = not self._spark and not is_started()
         is_encrypted = not self._is_public()
-        return session_of(
+        spark = session_of(
             self.settings, self._spark, is_encrypted=is_encrypted, clients=sorted(self._clients)
         )
+        if is_ours:
+            warm_up(spark)
+        return spark
 
     @cached_property
     def reader(self) -> Reader:
