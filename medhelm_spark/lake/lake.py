@@ -36,6 +36,7 @@ ABSENT = (
 )
 RACES = ("PROTOCOL_CHANGED", "METADATA_CHANGED", "CONCURRENT_WRITE", "ALREADY_EXISTS")
 CREATE_ATTEMPTS = 5
+ROWS_OF_ONE_TASK = 100
 
 Row = TypeVar("Row")
 
@@ -78,7 +79,8 @@ class Lake:
             if not few.num_rows:
                 return self._empty(self._ddl(table))
             rows = self.spark.createDataFrame(few.select(list(names)), parsed(self._ddl(table)))
-            return rows.coalesce(1)  # one partition needs no shuffle, whatever is asked of it
+            # One partition needs no shuffle, whatever is asked of it.
+            return rows.coalesce(1) if few.num_rows <= ROWS_OF_ONE_TASK else rows
         try:
             df = self._open(table)
             present = set(df.columns)

@@ -12,11 +12,12 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from medhelm_spark.lake.jvm import ONE_JVM
+from medhelm_spark.lake.settings import setting
 
 
 def warm_up(spark: SparkSession) -> None:
     """Have a local session make its first Python worker, in a thread; others are left alone."""
-    if ONE_JVM.fullmatch(spark.conf.get("spark.master", None) or ""):
+    if ONE_JVM.fullmatch(setting(spark, "spark.master") or ""):
         threading.Thread(
             target=_ask, args=(spark,), daemon=True, name="medhelm-spark-warm-up"
         ).start()
