@@ -21,7 +21,7 @@ from pyspark.daemon import manager
 from medhelm_spark.lake.jvm import ONE_JVM
 
 DAEMON = "spark.python.daemon.module"
-PRELOAD = "MEDHELM_SPARK_PRELOAD"
+PRELOAD = "PYTHON_WORKER_MODULES"
 """The variable that names the modules to import, separated by commas."""
 
 WORKER = "pyspark.worker"
