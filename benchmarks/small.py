@@ -3,9 +3,10 @@
 Every way is a process of its own, from nothing to scores; the server answers at once, so that what
 is measured is each program's own time. Ours is measured three times: on a fresh lake, again where
 nothing is left to do, and as a second run of other questions in one session. Under it lies what
-any program on Spark pays: the floor, part by part.
+any program on Spark pays: the floor, part by part; and where the time of ten questions on a fresh
+lake went, by what the command tells as it goes.
 
-    python -m benchmarks.small --inspect VENV --medhelm VENV [--sizes 10 2000 10000]
+    python -m benchmarks.small [--inspect VENV] [--medhelm VENV] [--sizes 10 2000 10000]
 """
 
 import argparse
@@ -74,6 +75,15 @@ FLOOR_PARTS = (
     "first Delta commit by Spark",
     "first read of it",
 )
+TOLD = {
+    "ingest: ": "start, JVM, first query and ingest",
+    "plan: ": "plan",
+    "infer: requests": "infer, until it asks",
+    "score: ": "answers and score",
+    "summarize: ": "summarize",
+}
+"""How the lines begin that a run tells, and what is done when each comes."""
+
 SECOND_RUN = """
 import sys, time
 from medhelm_spark import Evaluation
@@ -208,6 +218,23 @@ def seconds_of(command: Sequence[str], folder: Path) -> float:
     return time.perf_counter() - started
 
 
+def parts_of(command: Sequence[str], folder: Path) -> dict[str, float]:
+    """Seconds of a run by its parts, as its lines on standard error come."""
+    started, last = time.perf_counter(), 0.0
+    parts: dict[str, float] = {}
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        for line in process.stderr or ():
+            now = time.perf_counter() - started
+            for part in (part for begins, part in TOLD.items() if line.startswith(begins)):
+                parts[part], last = now - last, now
+    if process.returncode or len(parts) < len(TOLD):
+        raise SystemExit(f"{' '.join(command)} failed or told other lines: {list(parts)}")
+    return {**parts, "board and end": time.perf_counter() - started - last}
+
+
 def second_run(folder: Path) -> float:
     """The second of two runs of other questions in one session."""
     entries = [ENTRY.format("first/"), ENTRY.format("second/")]
@@ -224,6 +251,13 @@ def floor() -> dict[str, float]:
     return dict(zip(FLOOR_PARTS, map(float, done.stdout.split()), strict=True))
 
 
+def fresh_by_part(data: Path) -> dict[str, float]:
+    """Where the seconds of ten questions on a fresh lake go."""
+    with tempfile.TemporaryDirectory() as name, server():
+        write_all(Path(name), data, SIZES[0])
+        return parts_of(ours("lake"), Path(name))
+
+
 def measure(count: int, data: Path, venvs: Mapping[str, Path]) -> dict[str, float]:
     """Seconds of every way at one size, ours before and after the others."""
     taken: dict[str, float] = {}
@@ -233,14 +267,20 @@ def measure(count: int, data: Path, venvs: Mapping[str, Path]) -> dict[str, floa
         taken[f"{OURS}, fresh lake"] = seconds_of(ours("lake"), folder)
         taken[f"{OURS}, nothing left to do"] = seconds_of(ours("lake"), folder)
         taken[f"{OURS}, second run of a session"] = second_run(folder)
-        taken[f"inspect_ai {INSPECT}"] = seconds_of(inspect(venvs["inspect"]), folder)
-        taken[f"MedHELM {THEIRS}"] = seconds_of(medhelm(venvs["medhelm"]), folder / "first")
+        if "inspect" in venvs:
+            taken[f"inspect_ai {INSPECT}"] = seconds_of(inspect(venvs["inspect"]), folder)
+        if "medhelm" in venvs:
+            taken[f"MedHELM {THEIRS}"] = seconds_of(medhelm(venvs["medhelm"]), folder / "first")
         taken[f"{OURS}, fresh lake, again"] = seconds_of(ours("again"), folder)
     return taken
 
 
-def report(taken: Mapping[int, Mapping[str, float]], parts: Mapping[str, float]) -> str:
-    """The seconds of every way at every size, and of the floor's parts, as markdown."""
+def report(
+    taken: Mapping[int, Mapping[str, float]],
+    parts: Mapping[str, float],
+    fresh: Mapping[str, float],
+) -> str:
+    """The seconds of every way at every size, of the floor's parts, and of a run's, as markdown."""
     sizes = list(taken)
     lines = [
         "# Small runs beside inspect_ai and MedHELM",
@@ -265,6 +305,13 @@ def report(taken: Mapping[int, Mapping[str, float]], parts: Mapping[str, float])
         "|---|---|",
         *(f"| {part} | {seconds:.1f} |" for part, seconds in parts.items()),
         f"| together | {sum(parts.values()):.1f} |",
+        "",
+        "Ten questions on a fresh lake, in the same seconds, by what the command tells as it goes.",
+        "",
+        "| part | seconds |",
+        "|---|---|",
+        *(f"| {part} | {seconds:.1f} |" for part, seconds in fresh.items()),
+        f"| together | {sum(fresh.values()):.1f} |",
     ]
     return "\n".join(lines) + "\n"
 
@@ -273,17 +320,18 @@ def main() -> None:
     """Measure every way at every size and keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--inspect", "--medhelm"):
-        parser.add_argument(name, type=Path, required=True)
+        parser.add_argument(name, type=Path, help="an environment of it; without, ours alone")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--data", type=Path, default=ORIGINAL)
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results/small.md")
     args = parser.parse_args()
-    venvs = {"inspect": args.inspect.absolute(), "medhelm": args.medhelm.absolute()}
+    given = {"inspect": args.inspect, "medhelm": args.medhelm}
+    venvs = {name: venv.absolute() for name, venv in given.items() if venv}
     taken = {}
     for size in args.sizes:
         taken[size] = measure(size, args.data, venvs)
         sys.stderr.write(f"{size}: {taken[size]}\n")
-    page = report(taken, floor())
+    page = report(taken, floor(), fresh_by_part(args.data))
     args.output.write_text(page, encoding="utf-8")
     sys.stdout.write(page)
 

@@ -259,7 +259,8 @@ def prepare(
     if is_asked:
         check_engines(runs, workspace)
     reasons = _absent(resolved, strict=strict)
-    workspace.expect(map(_highest, given.cards.values()))
+    asked = askable(runs).values() if is_asked else ()
+    workspace.expect(map(_highest, given.cards.values()), asked)
     ctx = workspace.context(suite)
     if skip_completed_runs:
         done = completed(ctx)

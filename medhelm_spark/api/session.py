@@ -1,7 +1,7 @@
 """The session of an invocation, and a policy in a catalog's table, which is read through it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pyspark.sql import SparkSession
 
@@ -10,18 +10,33 @@ from medhelm_spark.config.settings import Settings
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.lake.policy_table import read_policy_table
 from medhelm_spark.lake.rest import Permissions
-from medhelm_spark.lake.session import open_session
+from medhelm_spark.lake.session import LOCAL_MASTER, open_session
 from medhelm_spark.lake.settings import kept_settings
+from medhelm_spark.lake.worker_daemon import preloading
+
+STAGES = tuple(
+    f"medhelm_spark.stages.{name}"
+    for name in ("ingest.stage", "plan.stage", "infer.stage", "annotate", "score", "summarize")
+)
+"""The modules whose functions Python workers run."""
 
 
 def session_of(
-    settings: Settings, spark: SparkSession | None = None, *, is_encrypted: bool = True
+    settings: Settings,
+    spark: SparkSession | None = None,
+    *,
+    is_encrypted: bool = True,
+    clients: Iterable[str] = (),
 ) -> SparkSession:
-    """The given session, else the platform's, else one that is started by these settings."""
+    """The given session, else the platform's, else one that is started by these settings.
+
+    The workers of one that is started have imported `clients`, modules of engines.
+    """
     if settings.jars:
         os.environ.setdefault("MEDHELM_SPARK_JARS", settings.jars)
+    master = settings.spark.get("spark.master", LOCAL_MASTER)
     return open_session(
-        settings.spark,
+        preloading(settings.spark, master, [*STAGES, *clients]),
         spark=spark,
         permissions=Permissions(settings.lake_permissions),
         is_encrypted=is_encrypted,

@@ -22,7 +22,7 @@ from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import RunEntry
-from medhelm_spark.engines import described
+from medhelm_spark.engines import described, factory_of
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
@@ -35,6 +35,7 @@ from medhelm_spark.lake.session import LOCAL_MASTER, Session, check_spark, is_st
 from medhelm_spark.lake.settings import setting
 from medhelm_spark.lake.sole_driver import SoleDriver
 from medhelm_spark.lake.views import CURRENT_IMPORTS
+from medhelm_spark.lake.warm_up import warm_up
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
 from medhelm_spark.stages.context import Context
 
@@ -81,6 +82,7 @@ class Workspace:
         self._spark = spark
         self.registry: Registry = self._load()
         self._levels: set[AccessLevel] = set()
+        self._clients: set[str] = set()
         tell_unread(site, tell)
         if self.settings.platform is Platform.LOCAL:
             restrict(self.permissions)
@@ -101,9 +103,10 @@ class Workspace:
         """Who reads the files of a local lake."""
         return Permissions(self.settings.lake_permissions)
 
-    def expect(self, levels: Iterable[AccessLevel]) -> None:
-        """Tell, before a session is started, the levels of the data that it will hold."""
+    def expect(self, levels: Iterable[AccessLevel], asked: Iterable[Deployment] = ()) -> None:
+        """Tell, before a session is started, its data's levels and the models that it will ask."""
         self._levels |= set(levels)
+        self._clients |= {name for each in asked for name in factory_of(each).imports}
 
     def _is_public(self) -> bool:
         """Whether all data that is known of, the lake's and what is expected, is public."""
@@ -135,8 +138,14 @@ class Workspace:
         return lake
 
     def _open_session(self) -> SparkSession:
+        is_ours = not self._spark and not is_started()
         is_encrypted = not self._is_public()
-        return session_of(self.settings, self._spark, is_encrypted=is_encrypted)
+        spark = session_of(
+            self.settings, self._spark, is_encrypted=is_encrypted, clients=sorted(self._clients)
+        )
+        if is_ours:
+            warm_up(spark)
+        return spark
 
     @cached_property
     def reader(self) -> Reader:

@@ -116,6 +116,8 @@ class EngineFactory:
     `tokens_per_second` is what a slot gets through where a deployment does not say: a guess for the
     first wave alone. `rendering` says to a person how prompts become what the model reads; nothing
     where that is not this side's business.
+    `imports` names the modules that building it takes long to import: workers on the driver's
+    machine are made with them.
     """
 
     build: Callable[[Deployment, int], Engine]
@@ -129,6 +131,7 @@ class EngineFactory:
     serving: frozenset[str] = frozenset()
     tokens_per_second: float = 1_000.0
     rendering: Callable[[Deployment], str] = _rendered_elsewhere
+    imports: tuple[str, ...] = ()
 
     @property
     def tells_destinations(self) -> bool:

@@ -229,4 +229,5 @@ ENGINE = EngineFactory(
         {"api_key", "azure", "base_url", "ca_bundle", "headers", "organization", "proxy"}
         | {"proxy_login", "timeout"}
     ),
+    imports=("openai",),
 )

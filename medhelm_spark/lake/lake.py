@@ -39,6 +39,7 @@ ABSENT = (
 )
 RACES = ("PROTOCOL_CHANGED", "METADATA_CHANGED", "CONCURRENT_WRITE", "ALREADY_EXISTS")
 COMMIT_ATTEMPTS = 6
+ROWS_OF_ONE_TASK = 100
 
 Row = TypeVar("Row")
 
@@ -104,7 +105,9 @@ class Lake:
         if self._files and (few := self._files.few(table)) is not None:
             if not few.num_rows:
                 return self._empty(self._ddl(table))
-            return self.spark.createDataFrame(few.select(list(names)), parsed(self._ddl(table)))
+            rows = self.spark.createDataFrame(few.select(list(names)), parsed(self._ddl(table)))
+            # One partition needs no shuffle, whatever is asked of it.
+            return rows.coalesce(1) if few.num_rows <= ROWS_OF_ONE_TASK else rows
         try:
             df = self._open(table)
             present = set(df.columns)

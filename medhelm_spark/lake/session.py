@@ -26,6 +26,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake.jvm import (
+    LAUNCHER_OPTIONS,
     PACKAGES,
     check_java,
     class_archive_options,
@@ -234,6 +235,7 @@ def _start(
 def _launch(settings: Mapping[str, str]) -> None:
     """Start the JVM as PySpark would, with a hand on what it tells; one that runs is kept."""
     if SparkContext._gateway is None:
+        os.environ.setdefault("SPARK_LAUNCHER_OPTS", LAUNCHER_OPTIONS)
         conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
         with passed_on() as stderr:
             # A JVM that takes its time to end would keep open what our output is piped into.

@@ -25,6 +25,7 @@ from medhelm_spark.stages.states import (
 )
 
 BATCH = 512
+ROWS_WORTH_A_TASK = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str, total: int
     needs = frozenset[str]().union(*(metric.needs for metric, _ in metrics))
     needs = needs.union(*(reading_needs(spec) for spec in specs.values()))
     rows = states(ctx, list(specs.values()), needs)
-    partitioned = rows.repartition(ctx.cores * 2, "run_spec_id", "instance_id")
+    tasks = min(ctx.cores * 2, 1 + total // ROWS_WORTH_A_TASK)
+    partitioned = rows.repartition(tasks, "run_spec_id", "instance_id")
     ordered = partitioned.sortWithinPartitions("run_spec_id")
     with ctx.metered(SCORE.name, total) as watch:
         stats = map_rows(ordered, watch(Scorer(specs)), RequestState, PerInstanceStats)
