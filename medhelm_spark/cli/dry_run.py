@@ -14,7 +14,7 @@ from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.sampling import SamplingOrder
-from medhelm_spark.engines import IMPORTED
+from medhelm_spark.engines import IMPORTED, factory_of
 from medhelm_spark.stages.decide import JUDGE, MODEL, decisions_of, refuse
 
 ROLES = (MODEL, IMPORTED, JUDGE)
@@ -35,11 +35,20 @@ def print_dry_run(runs: Runs, *, strict: bool) -> int:
         decisions = list(decisions_of(runs.suite, [run], policy))
         sys.stdout.write("\t".join(_cells(run, decisions)) + "\n")
     sys.stdout.flush()
+    for line in _renderings(runs.runs):
+        say(line)
     for needed in runs.needed:
         say(str(needed))
     refuse(runs.decisions, "above")
     say(f"{counted(len(runs.runs), 'run')}; nothing was written or sent")
     return _code(runs, strict=strict)
+
+
+def _renderings(runs: Sequence[ResolvedRun]) -> list[str]:
+    """With which chat template the models are asked that this job loads itself."""
+    models = {run.deployment.name: run.deployment for run in runs}
+    told = {name: factory_of(each).rendering(each) for name, each in models.items()}
+    return [f"{name}: {text}" for name, text in told.items() if text]
 
 
 def _code(runs: Runs, *, strict: bool) -> int:

@@ -88,6 +88,10 @@ def _any_arguments(deployment: Deployment) -> None:
     return None
 
 
+def _rendered_elsewhere(deployment: Deployment) -> str:
+    return ""
+
+
 def _no_gpu(deployment: Deployment) -> int | None:
     return 0
 
@@ -110,7 +114,8 @@ class EngineFactory:
     `locality` is that of a deployment which states none: external, unless the engine knows better.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
     `tokens_per_second` is what a slot gets through where a deployment does not say: a guess for the
-    first wave alone.
+    first wave alone. `rendering` says to a person how prompts become what the model reads; nothing
+    where that is not this side's business.
     """
 
     build: Callable[[Deployment, int], Engine]
@@ -123,6 +128,7 @@ class EngineFactory:
     locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
     tokens_per_second: float = 1_000.0
+    rendering: Callable[[Deployment], str] = _rendered_elsewhere
 
     @property
     def tells_destinations(self) -> bool:

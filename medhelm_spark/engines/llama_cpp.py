@@ -22,6 +22,7 @@ from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import slots, wire
 from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere, read_settings
+from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.model_files import file_sha256, model_file
 from medhelm_spark.engines.outcome import answered, failed
 from medhelm_spark.engines.stream import stream
@@ -103,6 +104,8 @@ class LlamaCppEngine:
             replies = [self._reply(single) for single in _single_completions(body)]
         except _RefusedError as error:
             return failed(request, error.kind, self.fingerprint)
+        except FAULTS as error:
+            raise fault("llama.cpp's Python library", error) from None
         except Exception as error:
             # The library raises bare exceptions whose text quotes the request.
             self._note(type(error).__name__)

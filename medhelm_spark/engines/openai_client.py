@@ -19,6 +19,7 @@ from medhelm_spark.domain.network import NOWHERE, Reach, address_of
 from medhelm_spark.domain.request import FailureKind, Request
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.engine import Args, host_and_port
+from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.peers import PeerError, Wire, transport
 from medhelm_spark.engines.retry import NO_REPLY, Action, Trouble, classify
 from medhelm_spark.engines.secrets import is_reference, resolve
@@ -197,8 +198,7 @@ class Connection:
         except ValueError:
             return Trouble(action=Action.RETRY, label="malformed reply")
         except Exception as error:
-            # Whatever else one request provokes must not end the others; its text may quote it.
-            return Trouble(action=Action.GIVE_UP, label=type(error).__name__)
+            return _other_trouble(error)
 
     async def close(self) -> None:
         for client in self._clients.values():
@@ -291,6 +291,17 @@ def check_keys(deployment: Deployment, settings: OpenAISettings) -> None:
             f"deployment {deployment.name!r}: args.ca_bundle names {settings.ca_bundle}, and there "
             "is no such file; give the certificates that sign the server's, in PEM form."
         )
+
+
+def _other_trouble(error: Exception) -> Trouble:
+    """Whatever else one request provokes must not end the others; its text may quote it.
+
+    Raises:
+        EngineError: it is a fault of the library, which every request would meet.
+    """
+    if isinstance(error, FAULTS):
+        raise fault("the library openai", error) from None
+    return Trouble(action=Action.GIVE_UP, label=type(error).__name__)
 
 
 def _status_trouble(error: "openai.APIStatusError") -> Trouble:

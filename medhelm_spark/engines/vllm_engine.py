@@ -9,9 +9,10 @@ import gc
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
@@ -25,7 +26,9 @@ from medhelm_spark.domain.request import (
     TokenLogprob,
 )
 from medhelm_spark.engines import slots, vllm_args, wire
+from medhelm_spark.engines.chat_template import told
 from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere
+from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.model_files import folder_sha256
 from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.stream import RefusedError, feed, in_flight
@@ -45,7 +48,8 @@ class VllmEngine:
 
     def __init__(self, deployment: Deployment, plan: VllmPlan) -> None:
         weights = _checked_weights(deployment, plan)
-        self._llm: Any = _load(deployment, plan)
+        self._llm: Any
+        self._llm, self._undo_env = _loaded(deployment, plan)
         self.fingerprint = _fingerprint(self._llm, weights)
         sequences = self._llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
         self._limit = in_flight(sequences)
@@ -59,7 +63,7 @@ class VllmEngine:
         return feed(requests, gate, self, limit=self._limit, fingerprint=self.fingerprint)
 
     def close(self) -> None:
-        """Ends vLLM's own workers and frees the memory, as far as one process can."""
+        """Ends vLLM's own workers, frees the memory as far as one process can, undoes `env`."""
         if self._llm is None:
             return
         from vllm.distributed.parallel_state import cleanup_dist_env_and_memory
@@ -68,6 +72,7 @@ class VllmEngine:
         self._llm = None
         gc.collect()
         cleanup_dist_env_and_memory()
+        self._undo_env()
 
     def add(self, request: Request) -> str:
         """See Stepped; vLLM renders a conversation as its own `LLM.chat` would."""
@@ -80,6 +85,8 @@ class VllmEngine:
                 keys = self._llm.enqueue_chat([turns], params, use_tqdm=False)
             else:
                 keys = self._llm.enqueue(request.text, params, use_tqdm=False)
+        except FAULTS as error:
+            raise fault(_this_vllm(), error) from None
         except Exception as error:
             self._note(error)
             raise RefusedError(_kind(error)) from None
@@ -91,10 +98,12 @@ class VllmEngine:
 
         Raises:
             EngineError: vLLM is dead; a Spark worker ends with it, so that its task's retry meets a
-                fresh one.
+                fresh one. Or it lacks something that it calls.
         """
         try:
             outputs = self._llm.llm_engine.step()
+        except FAULTS as error:
+            raise fault(_this_vllm(), error) from None
         except Exception as error:
             sentence = f"vLLM died while it computed ({type(error).__name__})."
             if task_context():
@@ -136,7 +145,7 @@ def _kind(error: Exception) -> FailureKind:
     from vllm.exceptions import VLLMClientError
 
     # Checks of a request raise these, vLLM's own the first; anything else is its own trouble.
-    refused = isinstance(error, VLLMClientError | ValueError | TypeError)
+    refused = isinstance(error, VLLMClientError | ValueError)
     return FailureKind.INVALID_REQUEST if refused else FailureKind.ENGINE_ERROR
 
 
@@ -185,8 +194,36 @@ def _checked_weights(deployment: Deployment, plan: VllmPlan) -> str:
     return sha256
 
 
+def _this_vllm() -> str:
+    return f"vLLM {vllm_args.installed_version() or 'of an unknown version'}"
+
+
+def _set_env(values: Mapping[str, str]) -> Callable[[], None]:
+    """Set variables of this process; what it gives puts back what was there."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+
+    def undo() -> None:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+    return undo
+
+
+def _loaded(deployment: Deployment, plan: VllmPlan) -> tuple[Any, Callable[[], None]]:
+    """The engine, under the plan's variables, and what undoes these."""
+    undo = _set_env(plan.env)
+    try:
+        return _load(deployment, plan), undo
+    except BaseException:
+        undo()
+        raise
+
+
 def _load(deployment: Deployment, plan: VllmPlan) -> Any:
-    os.environ.update(plan.env)
     try:
         if threads := plan.env.get(vllm_args.THREADS):
             vllm_args.use_threads(int(threads))
@@ -204,8 +241,19 @@ def _load(deployment: Deployment, plan: VllmPlan) -> Any:
 
 
 def _template(llm: Any) -> str | None:
-    """The chat template, the given one before the tokenizer's own."""
-    return llm.chat_template or getattr(llm.get_tokenizer(), "chat_template", None)
+    """The chat template that vLLM takes: the given, processor's or tokenizer's one, or its own.
+
+    Mistral's tokenizers render by themselves, and have none to show.
+    """
+    tokenizer, config = llm.get_tokenizer(), llm.llm_engine.vllm_config.model_config
+    if "Mistral" in type(tokenizer).__name__:
+        return str(llm.chat_template or type(tokenizer).__name__)
+    from vllm.renderers.hf import resolve_chat_template
+
+    template: str | None = resolve_chat_template(
+        tokenizer, llm.chat_template, None, model_config=config
+    )
+    return template
 
 
 def _fingerprint(llm: Any, weights: str) -> str:
@@ -238,6 +286,13 @@ def _known(deployment: Deployment) -> frozenset[str]:
         raise SetupError(
             f"deployment {deployment.name!r} needs the package vllm, which is not installed here; "
             "install medhelm-spark[vllm] on the machines with GPUs (a CPU build of vLLM will do)."
+        )
+    installed = vllm_args.installed_version()
+    if vllm_args.is_too_old(installed):
+        oldest = ".".join(map(str, vllm_args.OLDEST))
+        raise SetupError(
+            f"deployment {deployment.name!r} needs vLLM {oldest} or newer; {installed} is "
+            "installed here. Nothing was sent."
         )
     return vllm_args.known_arguments()
 
@@ -275,6 +330,13 @@ def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
     return VllmEngine(deployment, plan)
 
 
+def rendering(deployment: Deployment) -> str:
+    """Which chat template the model would be asked with, from its arguments and folder."""
+    args, model = deployment.args, str(deployment.args.get("model", ""))
+    folder = Path(model) if vllm_args.is_path(model) else None
+    return told(folder, args.get("chat_template"), args.get("api"))
+
+
 ENGINE = EngineFactory(
     build=build,
     check=check,
@@ -285,4 +347,6 @@ ENGINE = EngineFactory(
     hub_names=vllm_args.hub_names,
     check_arguments=vllm_args.check_arguments,
     serving=vllm_args.SERVING,
+    tokens_per_second=1_500.0,
+    rendering=rendering,
 )

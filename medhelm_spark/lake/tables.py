@@ -32,6 +32,8 @@ from medhelm_spark.errors import LakeError
 class Lease:
     """Row of `leases`: a driver's claim to ask one deployment for one suite until `expires_at`.
 
+    Of lakes in a catalog, or through Spark Connect; others keep leases as files in `_leases`.
+
     `version` counts the suite's lease commits; two drivers cannot commit the same one. A released
     claim is a row whose `expires_at` is its `claimed_at`.
     """

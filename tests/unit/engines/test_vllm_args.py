@@ -250,7 +250,7 @@ from medhelm_spark.engines import vllm_args, vllm_engine
 from tests.unit.engines.nouns import deployment
 
 given = deployment("vllm", model="/weights")
-vllm_engine._load(given, vllm_args.plan(given, {"model"}))
+vllm_engine._loaded(given, vllm_args.plan(given, {"model"}))
 """
 
 

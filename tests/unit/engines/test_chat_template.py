@@ -1,0 +1,48 @@
+"""Where a model's chat template is found, and what a person is told of it."""
+
+import json
+
+import pytest
+
+from medhelm_spark.engines.chat_template import file_of, told
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, None),
+        ({"tokenizer_config.json": {}}, None),
+        ({"tokenizer_config.json": {"chat_template": "{{ x }}"}}, "tokenizer_config.json"),
+        (
+            {
+                "tokenizer_config.json": {"chat_template": "{{ x }}"},
+                "processor_config.json": {"chat_template": "{{ y }}"},
+            },
+            "processor_config.json",
+        ),
+        ({"chat_template.jinja": "{{ x }}", "tokenizer_config.json": {}}, "chat_template.jinja"),
+        ({"tokenizer_config.json": ["no mapping"]}, None),
+    ],
+)
+def test_the_file_that_holds_it(files, expected, tmp_path):
+    for name, held in files.items():
+        text = held if isinstance(held, str) else json.dumps(held)
+        (tmp_path / name).write_text(text)
+    assert file_of(tmp_path) == expected
+
+
+def test_what_is_told(tmp_path):
+    (tmp_path / "tokenizer_config.json").write_text('{"chat_template": "{{ x }}"}')
+    assert told(tmp_path, None, "completions") == (
+        "the chat template of the model's tokenizer_config.json; a plain text is continued as it is"
+    )
+    assert told(tmp_path, "a.jinja", "chat").startswith("the chat template of args.chat_template;")
+    assert told(None, None, None) == (
+        "the chat template that the model brings, if any; a plain text is a user's turn where "
+        "there is a template"
+    )
+    assert told(tmp_path / "elsewhere", None, None).startswith(
+        "the chat template of a folder that is not on this machine, if any;"
+    )
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert told(tmp_path, None, None).startswith("no chat template in the model's folder")
