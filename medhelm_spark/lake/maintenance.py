@@ -8,14 +8,13 @@ between may make one of ours conflict: it is then tried again, and appends of ot
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from pyspark.sql import SparkSession
-
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.settings import temporarily
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ FEW_FILES = 8
 LARGE_FILE = 64 << 20
 """A table of fewer files, or whose files have so many bytes on average, is left as it is."""
 
+# A table's folder is listed by so many tasks: the ten thousand of Spark's default take minutes.
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 LISTING_TASKS = "16"
 
@@ -215,26 +215,11 @@ class _Spark:
 
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
         name = self._lake.location.quoted(table)
-        with _few_tasks(self._lake.spark):
+        with temporarily(self._lake.spark, LISTING, LISTING_TASKS):
             found = self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS DRY RUN").count()
             if found and not dry_run:
                 self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS")
         return found
-
-
-@contextmanager
-def _few_tasks(spark: SparkSession) -> Iterator[None]:
-    """List a table's folder by few tasks: the ten thousand of Spark's default take minutes each."""
-    before = None
-    with suppress(Exception):  # a session without a JVM raises what its own library has for it
-        before = spark.conf.get(LISTING, None)
-        spark.conf.set(LISTING, LISTING_TASKS)
-    try:
-        yield
-    finally:
-        with suppress(Exception):
-            if before is not None:
-                spark.conf.set(LISTING, before)
 
 
 def _is_spark_conflict(error: Exception) -> bool:

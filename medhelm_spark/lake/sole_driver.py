@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import RLock
 
-from pyspark.sql import SparkSession
-
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import EVERY_TABLE, WHOLE_LAKE, Held, lease, this_holder
 from medhelm_spark.lake.location import SCHEME
+from medhelm_spark.lake.settings import setting
 
 SCHEMES = ("s3", "s3a", "s3n")
 LOG_STORES = ("spark.delta.logStore.class", *(f"spark.delta.logStore.{s}.impl" for s in SCHEMES))
@@ -30,6 +29,7 @@ class SoleDriver:
         self._lake: Lake | None = None
         self._held: Held | None = None
         self._stack, self._lock, self._depth = ExitStack(), RLock(), 0
+        self._is_told = False
 
     def guard(self, lake: Lake) -> None:
         """Have a lake claimed before it is written."""
@@ -60,9 +60,21 @@ class SoleDriver:
         with self._lock:
             if self._held:
                 self._held.refuse_lost()
-            elif self._lake and needs_sole_driver(self._lake):
+            elif self._lake and self._may_claim(self._lake):
                 holding = lease(self._lake, WHOLE_LAKE, [EVERY_TABLE], self._holder, say=self._say)
                 self._held = self._stack.enter_context(holding)
+
+    def _may_claim(self, lake: Lake) -> bool:
+        """Whether the lake has to be claimed and can be; that it cannot is said once."""
+        if self._is_told or not needs_sole_driver(lake):
+            return False
+        if lake.driver_files is None:
+            self._is_told = True
+            self._say(
+                "this session has no file system of its own, so nothing keeps a second driver "
+                "away: see that one alone writes this lake"
+            )
+        return not self._is_told
 
 
 def needs_sole_driver(lake: Lake) -> bool:
@@ -70,15 +82,5 @@ def needs_sole_driver(lake: Lake) -> bool:
     scheme = SCHEME.match(lake.location.name)
     if scheme is None or lake.location.is_catalog or scheme["name"].lower() not in SCHEMES:
         return False
-    return "databricks" not in lake.spark.version and not _has_log_store(lake.spark)
-
-
-def _has_log_store(spark: SparkSession) -> bool:
-    return any(_setting(spark, key) for key in LOG_STORES)
-
-
-def _setting(spark: SparkSession, key: str) -> str | None:
-    try:
-        return spark.conf.get(key, None)
-    except Exception:  # a session without a JVM raises what its own library has for it
-        return None
+    has_log_store = any(setting(lake.spark, key) for key in LOG_STORES)
+    return "databricks" not in lake.spark.version and not has_log_store
