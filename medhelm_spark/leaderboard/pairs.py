@@ -145,6 +145,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
         is_primary=_is_primary(column),
         margin=cell.margin,
         cluster_column=cell.cluster_column,
+        demo_judge=any(held.demo_judge for _, held, _ in column),
     )
     for first, second in pairs(range(len(column))):
         yield replace(

@@ -104,14 +104,16 @@ def publish(
         schema_hash=schema_hash,
     )
     if held and _is_alike(held, rows.members, manifest):
-        hashed = held.manifest_hash
+        hashed, status = held.manifest_hash, held.state.status
     else:
         write_copies(ctx, rows, scores)
         hashed = manifest_hash(rows.members, manifest)
         members = [replace(row, manifest_hash=hashed) for row in rows.members]
         _write(ctx, members, manifest, held, status)
     size = counted(len(pinned), "run")
-    ctx.say(f"publish: release {release!r} holds {size}, manifest {hashed[:12]}")
+    ctx.say(f"publish: release {release!r} is {status}: {size}, manifest {hashed[:12]}")
+    if status is ReleaseStatus.DRAFT:
+        ctx.say(f"publish: `medhelm-spark release submit {release}` puts it in review")
     return hashed
 
 

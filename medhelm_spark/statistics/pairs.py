@@ -32,7 +32,8 @@ class BoardPair:
 
     `is_primary`: the suite file declared the question beforehand. `margin` is the difference that
     is too small to matter, in the metric's own units. `adjusted_p` takes into account the other
-    pairs that were asked about at once, by `adjustment`; `adjusted` fills both in.
+    pairs that were asked about at once, by `adjustment`; `adjusted` fills both in. `demo_judge`:
+    judges that nobody validated scored one of the two.
     """
 
     scenario_name: str
@@ -46,6 +47,7 @@ class BoardPair:
     is_primary: bool = False
     margin: float | None = None
     cluster_column: str | None = None
+    demo_judge: bool = False
     run_spec_ids: tuple[str, str] = ("", "")
     adjusted_p: float | None = None
     adjustment: Adjustment | None = None

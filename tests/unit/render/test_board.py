@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.render import comparison
 from medhelm_spark.render.board import render
 from medhelm_spark.render.table import WIDTH
 from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
@@ -153,3 +154,12 @@ def test_the_margin_is_shown_with_the_primary_endpoint():
     assert [column.margin for column in both.columns] == [0.02], "the stricter of two suites"
     plain = board_of([CELL])
     assert "margin" not in render(plain, "md")
+
+
+def test_a_comparison_marks_what_a_demo_judge_scored() -> None:
+    judged = comparison.render([replace(PAIR, demo_judge=True)], "table")
+    assert "PubMedQA: exact_match*" in judged
+    assert DEMO_JUDGE_NOTE in judged
+    plain = comparison.render([PAIR], "table")
+    assert "exact_match*" not in plain
+    assert DEMO_JUDGE_NOTE not in plain
