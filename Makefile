@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-pages bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -80,6 +80,8 @@ bench-intervals: setup ## Coverage of the intervals and false wins of incomplete
 	$(BIN)/python -m benchmarks.rank_claims > benchmarks/results/rank_claims.md
 bench-boards: setup ## 414,000 results: made, summarised, read as a board, all pairs of models compared (minutes)
 	$(BIN)/python -m benchmarks.boards
+bench-pages: setup ## The pages in Chromium on 414,000 and 2,070,000 results: seconds, CPU, memory (minutes)
+	$(BIN)/python -m benchmarks.pages
 bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with SmolLM2 cut to three layers (half an hour)
 	$(VLLM)/bin/python -m benchmarks.bare_vllm --layers 3
 bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 beside us, end to end on the same 1,000 rows (an hour and a half)
