@@ -103,6 +103,8 @@ bench-intervals: setup ## Coverage of the intervals and false wins of incomplete
 	$(BIN)/python -m benchmarks.rank_claims > benchmarks/results/rank_claims.md
 bench-boards: setup ## 414,000 results: made, summarised, read as a board, all pairs of models compared (minutes)
 	$(BIN)/python -m benchmarks.boards
+bench-pages: setup ## The pages in Chromium on 414,000 and 2,070,000 results: seconds, CPU, memory (minutes)
+	$(BIN)/python -m benchmarks.pages
 bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with SmolLM2 cut to three layers (half an hour)
 	$(VLLM)/bin/python -m benchmarks.bare_vllm --layers 3
 bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 beside us, end to end on the same 1,000 rows (an hour and a half)

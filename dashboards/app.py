@@ -5,60 +5,31 @@ shown: names of suites and releases, filters and ids, never text.
 """
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
 from filter_panel import panel
+from given import arguments
+from loaded import REFRESH_SECONDS, first_source, reader_of, runs_of, sources_of, tracked_by
 from mlflow_links import mlflow_links
 from page_markup import about, heading, links, note, styles
 from pages import PAGES
 from shown import Shown
 
-from medhelm_spark.domain.mlflow_run import MlflowRun
-from medhelm_spark.domain.policy import Comparison
-from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
 from medhelm_spark.errors import MedhelmSparkError
-from medhelm_spark.lake.reader import Reader, open_reader
+from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
-    BoardRun,
     BoardSource,
-    Kind,
     Viewer,
     choose,
-    list_releases,
-    list_suites,
-    load_runs,
-    preferred,
-    tracked_of,
     viewer_of,
 )
 from medhelm_spark.leaderboard import reader_of as frozen
 from medhelm_spark.leaderboard.filters import STATUS, filters_text, passing
-from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
 from medhelm_spark.plugins import activate
 from medhelm_spark.render.report_file import APPROVED, NOT_APPROVED
-
-REFRESH_SECONDS = 15
-
-
-def arguments() -> argparse.Namespace:
-    """Lake, suite and release: from the command line, else from the environment.
-
-    `medhelm-spark serve` passes the policy's `--coverage-floor` and the site folder.
-    """
-    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    names = {"output-path": "benchmark_output", "suite": None, "release": None}
-    names |= {"sql-warehouse": None, "sql-warehouse-token": None}
-    for name, default in names.items():
-        variable = f"MEDHELM_SPARK_{name.upper().replace('-', '_')}"
-        parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
-    parser.add_argument("--local-path", type=Path, default=Path("prod_env"))
-    parser.add_argument("--plugins", nargs="+", default=())
-    parser.add_argument("--coverage-floor", type=float, default=Comparison().coverage_floor)
-    return parser.parse_known_args()[0]
 
 
 @st.cache_resource(show_spinner=False)
@@ -70,49 +41,18 @@ def load_plugins(modules: Sequence[str]) -> None:
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
 def check_listed(location: str, site: Path) -> None:
     """Whatever started the server; and the lake may hold other text than it did then."""
+    # Not at the top: it reads configuration, which takes a third of a second to import.
+    from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
+
     refuse_unlisted(reader_of(location), site)
 
 
-@st.cache_resource(show_spinner=False)
-def reader_of(location: str) -> Reader:
-    """One reader per lake for all sessions."""
-    args = arguments()
-    token = args.sql_warehouse_token or DEFAULT_TOKEN
-    address = args.sql_warehouse
-    return open_reader(location, Warehouse(address=address, token=token) if address else None)
-
-
-@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
-def sources_of(location: str) -> list[BoardSource]:
-    """The suites and releases of the lake, the newest first."""
-    reader = reader_of(location)
-    suites = [BoardSource(kind=Kind.SUITE, name=name) for name in list_suites(reader)]
-    return [*suites, *list_releases(reader)]
-
-
-@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
-def runs_of(location: str, source: BoardSource) -> tuple[BoardRun, ...]:
-    """The runs of one suite or release."""
-    return load_runs(reader_of(location), source)
-
-
-@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
-def tracked_by(location: str, source: BoardSource) -> list[MlflowRun]:
-    """The MLflow runs of one suite or release."""
-    return tracked_of(reader_of(location), source)
-
-
 def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
-    """The source by the address, else by the command line.
-
-    Where neither names one: the newest approved release, else the suite planned last.
-    """
+    """The source by the address, else by the command line."""
     params = st.query_params
     if "suite" in params or "release" in params:
         return choose(reader, params.get("suite"), params.get("release"))
-    if args.suite or args.release:
-        return choose(reader, args.suite, args.release)
-    return preferred(sources_of(reader.location)) or choose(reader)
+    return first_source(reader, args)
 
 
 def source_text(source: BoardSource) -> str:

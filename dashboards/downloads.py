@@ -10,7 +10,6 @@ from arrangement import BY_RANK, arranged
 from page_markup import text
 from shown import Shown
 
-from medhelm_spark.config.registry import cards_of
 from medhelm_spark.leaderboard import BoardRun, manifest_of, paired
 from medhelm_spark.leaderboard.filters import filters_text
 from medhelm_spark.render.board import board_report
@@ -68,6 +67,9 @@ class Exports:
 
     def html(self) -> str:
         """The report to keep beside a decision."""
+        # Not at the top: it reads configuration, which takes a third of a second to import.
+        from medhelm_spark.config.registry import cards_of
+
         source = self.shown.source
         facts = facts_of(
             source,

@@ -1,7 +1,8 @@
 """The answers behind a number: one instance's request, answer, references, scores and verdicts."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
+from functools import partial
 
 import streamlit as st
 from answer_markup import (
@@ -18,6 +19,7 @@ from answer_markup import (
 from page_markup import LOCAL_VIEW, chip, note, section, text
 from shown import Shown, nothing
 
+from medhelm_spark.errors import PolicyError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -161,7 +163,8 @@ def _pick_answer(
         only=in_address if in_address in ONLY else "",
         matching=_search(run, viewer, f"offset-{state}"),
     )
-    page = instances_of(
+    listed_page = partial(
+        instances_of,
         reader,
         run.run_spec,
         limit=PAGE_ROWS,
@@ -169,9 +172,14 @@ def _pick_answer(
         order=order,
         holding=key_of(written) if written else None,
         only=Only(listing.only) if listing.only else None,
-        matching=listing.matching,
         viewer=viewer,
     )
+    try:
+        page = listed_page(matching=listing.matching)
+    except PolicyError as error:  # a row of a public run may have another level by now
+        st.html(note(f"Not searched, all are listed: {error}", "warning"))
+        listing = replace(listing, matching="")
+        page = listed_page()
     with picker:
         _pick_only(page, listing.only, state)
     if not page.scores:

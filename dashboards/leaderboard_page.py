@@ -17,11 +17,12 @@ from arrangement import (
     scenario_of,
 )
 from downloads import Exports, charts, offer
+from loaded import board_for
 from page_markup import LOCAL_VIEW, chip, note, text
 from shown import Shown, address_of, nothing
 
 from medhelm_spark.domain.counting import counted, first_of
-from medhelm_spark.leaderboard import BoardRun, board_of, left_out_of
+from medhelm_spark.leaderboard import BoardRun
 from medhelm_spark.render.board import BELOW_FLOOR, counts, remarks
 from medhelm_spark.render.charts import share_of_scale
 from medhelm_spark.render.table import interval_text, mean_text
@@ -51,15 +52,15 @@ def show(shown: Shown) -> None:
     with category_place:
         category = pick_category(shown.runs)
     runs = of_category(shown.runs, category)
-    left_out = left_out_of(shown.reader, shown.source)
-    board = board_of(runs, left_out=left_out, coverage_floor=shown.coverage_floor)
+    location = shown.reader.location
+    board = board_for(location, shown.source, runs, shown.coverage_floor)
     with form_place:
         form = pick_arrangement(board)
     cut = "" if category == ALL else category
     exports = Exports(shown=shown, board=board, runs=runs, category=cut, sort=form.sort)
     with download_place:
         offer(exports)
-    whole = board_of(shown.all_runs, coverage_floor=shown.coverage_floor)
+    whole = board_for(location, shown.source, shown.all_runs, shown.coverage_floor)
     if hidden := _hidden(whole, board, category):
         st.html(note(hidden))
     st.html(f'<p class="ms-lead">{text(lead(board))}</p>')

@@ -6,7 +6,7 @@ of Spark SQL and DataFusion, so that another back end answers the same text.
 
 import string
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -103,14 +103,23 @@ class FileReader:
         """Answer SQL as rows of a dataclass."""
         return decode(self.query(sql), row_type)
 
+    def versions(self, names: Iterable[str]) -> tuple[int, ...]:
+        """The newest version of each table, -1 of one that does not exist."""
+        found = (self._existing(name) for name in names)
+        return tuple(-1 if table is None else table.version() for table in found)
+
     def _open(self, name: str) -> "DeltaTable":
+        return self._existing(name) or _empty(name)
+
+    def _existing(self, name: str) -> "DeltaTable | None":
+        """The table; None of one that does not exist."""
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
         try:
             return DeltaTable(f"{self.location.rstrip('/')}/{name}")
         except TableNotFoundError:
-            return _empty(name)
+            return None
         except (DeltaError, OSError) as error:
             raise LakeError(
                 f"{self.location}: the Delta log of table {name!r} cannot be read "

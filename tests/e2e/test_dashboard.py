@@ -198,14 +198,14 @@ class TestPage:
         assert "Working results, not approved." in page_text(opened(monkeypatch, lake, **address))
         for status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED):
             plant_change(lake, status, manifest)
-        streamlit.cache_data.clear()
+        streamlit.cache_resource.clear()
         words = page_text(opened(monkeypatch, lake, **address))
         assert "Approved release." in words
         assert "not approved" not in words
         rewritable(lake / "request_results").delete()
         rewritable(lake / "prompts").delete()
         plant_change(lake, ReleaseStatus.WITHDRAWN, manifest, "wrong key")
-        streamlit.cache_data.clear()
+        streamlit.cache_resource.clear()
         words = page_text(opened(monkeypatch, lake, view="Instances", **address))
         top, _, below = words.partition("WITHDRAWN: do not use the numbers of release 'R2'.")
         assert "Reason: wrong key" in below
@@ -305,7 +305,7 @@ class TestPage:
         assert "Suite s1" in page_text(opened(monkeypatch, lake, suite=""))
         for status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED):
             plant_change(lake, status, manifest)
-        streamlit.cache_data.clear()
+        streamlit.cache_resource.clear()
         test = opened(monkeypatch, lake, suite="")
         assert "Release R2 (approved)" in page_text(test)
         test = opened(monkeypatch, lake, suite="", status="approved")
@@ -392,6 +392,21 @@ class TestPage:
         test.selectbox[2].select("MedCalc-Bench").run()
         assert not test.text_input
         assert "No search: gated text is searched only at the machine" in page_text(test)
+
+    def test_a_public_run_with_a_private_row_is_listed_though_not_searched(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        rewritable(lake / "instances").update(
+            updates={"access_level": "'private'"}, predicate="instance_id = 'triage_choice-i3'"
+        )
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+        monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
+        test.text_input(key="search").set_value("case 2").run()
+        text = page_text(test)
+        assert "Not searched, all are listed: private text is shown only at the machine" in text
+        assert "4 of 4 answers" in text
+        assert len(test.radio[0].options) == 4
 
     def test_answers_of_other_models_stand_beside_it(self, monkeypatch, lake) -> None:
         address = {"view": "Instances", "run": "alpha-triage_choice", "beside": BETA}

@@ -50,7 +50,7 @@ MODELS = (ALPHA, BETA, EPSILON, GAMMA, DELTA)
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    streamlit.cache_data.clear()
+    streamlit.cache_resource.clear()
     return plant_facts(tmp_path_factory.mktemp("facts"))
 
 

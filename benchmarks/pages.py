@@ -1,0 +1,285 @@
+"""The dashboard's pages in a real browser, against a server of its own process.
+
+    python -m benchmarks.pages [--lake FOLDER] [--large FOLDER]
+
+Without `--lake` the lake of `benchmarks.boards` is made (9 models x 46 benchmarks x 1,000 answers).
+`--large` is where the same lake with LARGE times its answers stands or is put: its rows again under
+other ids, so that stats are the small lake's and tables of answers are as large as those of
+2,070,000 results. Seconds are those until the browser shows it; beside them the server's CPU
+seconds, which a busy machine moves less. Needs chromium.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable, write_deltalake
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+from benchmarks.boards import SUITE, make
+from medhelm_spark.cli.serve import command
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard import choose, load_runs
+
+RESULTS = Path(__file__).parent / "results" / "pages.md"
+MODELS, BENCHMARKS, ROWS, LARGE = 9, 46, 1000, 5
+PORT = 8931
+VISITORS = 10
+WAIT_MS = 120_000
+SEARCHED = "Question 777 of"
+SWITCHES = ("--no-sandbox", "--disable-gpu")
+IDS = {
+    "instances": ("instance_id",),
+    "prompts": ("prompt_id", "subject_id"),
+    "requests": ("instance_id", "request_id", "prompt_id"),
+    "request_results": ("request_id",),
+    "per_instance_stats": ("instance_id",),
+}
+"""The tables that grow with answers, and the columns that name a row's own thing."""
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def grow(lake: Path, large: Path) -> None:
+    """The lake with each of its answers LARGE times."""
+    shutil.copytree(lake, large)
+    for name, columns in IDS.items():
+        rows = DeltaTable(str(lake / name)).to_pyarrow_table()
+        for number in range(1, LARGE):
+            write_deltalake(str(large / name), _renamed(rows, columns, number), mode="append")
+
+
+def _renamed(rows: pa.Table, columns: tuple[str, ...], number: int) -> pa.Table:
+    for name in columns:
+        ids = pc.binary_join_element_wise(rows[name], f"-{number}", "")
+        rows = rows.set_column(rows.column_names.index(name), name, ids)
+    if "source_index" in rows.column_names:
+        place = rows.column_names.index("source_index")
+        moved = pc.add(rows["source_index"], ROWS * number)
+        rows = rows.set_column(place, "source_index", moved)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server and how long it took to answer."""
+
+    pid: int
+    healthy: float
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{PORT}/"
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds so far, of all threads."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    @property
+    def megabytes(self) -> float:
+        """The most memory that it had."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000
+
+
+@contextmanager
+def served(lake: Path) -> Iterator[Server]:
+    """The server of a lake, healthy."""
+    started = time.perf_counter()
+    words = [*command(str(lake), PORT, "127.0.0.1"), "--suite", SUITE]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            with suppress(URLError), urlopen(f"http://127.0.0.1:{PORT}/_stcore/health"):
+                break
+            time.sleep(0.02)
+        yield Server(process.pid, time.perf_counter() - started)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was done, the seconds until it was seen, and the server's CPU seconds of it."""
+
+    name: str
+    seconds: float
+    cpu: float
+
+
+def measured(server: Server, name: str, act: Callable[[], object]) -> Step:
+    """Do it once."""
+    cpu, started = server.cpu, time.perf_counter()
+    act()
+    seconds = time.perf_counter() - started
+    time.sleep(0.3)  # what the server does after the last thing seen
+    return Step(name, seconds, server.cpu - cpu)
+
+
+def opened(browser: Browser) -> Page:
+    """A window of its own; the file cache of the browser is empty."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(WAIT_MS)
+    return page
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a visitor does, each a method; `run` has `answers` answers."""
+
+    server: Server
+    browser: Browser
+    page: Page
+    run: str
+    answers: int
+
+    def steps(self) -> Iterator[Step]:
+        """All of it, one after the other."""
+        for name, act in {
+            "first page, first visitor": self.first,
+            "filter": self.chosen,
+            "benchmarks as rows": self.turned,
+            "to the instances": self.to_instances,
+            "next page of instances": self.following,
+            "search": self.searched,
+            "to the comparison": self.to_comparison,
+            "a link to an answer, opened anew": self.linked,
+            "first page, second visitor": self.second,
+            f"{VISITORS} visitors at once, until the last has the page": self.crowd,
+        }.items():
+            yield measured(self.server, name, act)
+
+    def first(self) -> None:
+        self.page.goto(f"{self.server.address}?suite={SUITE}")
+        _board(self.page).get_by_role("row").last.wait_for()
+
+    def chosen(self) -> None:
+        self.page.get_by_text("Filters", exact=True).click()
+        self.page.get_by_role("button", name="public", exact=True).click()
+        self.page.get_by_text("Filters in use:").wait_for()
+
+    def turned(self) -> None:
+        self.page.get_by_text("Benchmarks as rows").click()
+        _board(self.page).locator("th[scope=rowgroup]").first.wait_for()
+
+    def to_instances(self) -> None:
+        self.page.get_by_role("radio", name="Instances").click()
+        self.page.locator(".ms-answer").first.wait_for()
+
+    def following(self) -> None:
+        self.page.get_by_role("button", name="Next").click()
+        self.page.get_by_text("#13", exact=True).first.wait_for()
+
+    def searched(self) -> None:
+        field = self.page.get_by_label("Search", exact=True)
+        field.fill(SEARCHED)
+        field.press("Enter")
+        self.page.get_by_text(re.compile(rf"^\d of {self.answers:,} answers$")).wait_for()
+
+    def to_comparison(self) -> None:
+        self.page.get_by_role("radio", name="Compare").click()
+        self.page.locator('[aria-label="Comparison"]').wait_for()
+
+    def linked(self) -> None:
+        self.page.goto(f"{self.server.address}?suite={SUITE}&view=Instances&run={self.run}")
+        self.page.locator(".ms-answer").first.wait_for()
+
+    def second(self) -> None:
+        self._open_boards(1)
+
+    def crowd(self) -> None:
+        self._open_boards(VISITORS)
+
+    def _open_boards(self, count: int) -> None:
+        pages = [opened(self.browser) for _ in range(count)]
+        for each in pages:
+            each.goto(f"{self.server.address}?suite={SUITE}", wait_until="commit")
+        for each in pages:
+            _board(each).get_by_role("row").last.wait_for()
+        for each in pages:
+            each.context.close()
+
+
+def _board(page: Page) -> Locator:
+    return page.get_by_role("region", name="Leaderboard")
+
+
+def measure(lake: Path, browser: Browser) -> tuple[list[Step], float]:
+    """All steps on a lake, and the server's largest memory in MB."""
+    reader = open_reader(str(lake))
+    run = next(run for run in load_runs(reader, choose(reader, SUITE)) if run.cell)
+    name = run.run_spec.run_spec_id
+    counted = "SELECT count(1) AS n FROM {per_instance_stats} WHERE run_spec_id = "
+    answers = reader.query(f"{counted}'{name}'").to_pylist()[0]["n"]
+    with served(lake) as server:
+        steps = [Step("server healthy", server.healthy, server.cpu)]
+        time.sleep(SETTLE_SECONDS)
+        visit = Visit(server, browser, opened(browser), name, answers)
+        steps += visit.steps()
+        visit.page.context.close()
+        return steps, server.megabytes
+
+
+SETTLE_SECONDS = 1.0
+"""From a healthy server to its first visitor, who has to open a browser."""
+
+
+def main() -> None:
+    """Make the lakes where they are not there, measure, keep the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lake", type=Path)
+    parser.add_argument("--large", type=Path)
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        lake = args.lake or Path(folder, "lake")
+        large = args.large or Path(folder, "large")
+        if not lake.exists():
+            make(lake, MODELS, BENCHMARKS, ROWS)
+        if not large.exists():
+            grow(lake, large)
+        path = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
+        (small, small_memory), (many, many_memory) = (
+            measure(each, browser) for each in (lake, large)
+        )
+        browser.close()
+    results = MODELS * BENCHMARKS * ROWS
+    lines = [
+        "# Pages",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} "
+        f"({os.getloadavg()[1]:.1f} over five minutes): {MODELS} models x {BENCHMARKS} benchmarks, "
+        "by `make bench-pages`. Seconds until Chromium shows it, the browser's own work included; "
+        "CPU seconds are the server's alone.",
+        "",
+        f"| | {results:,}: seconds | CPU | {results * LARGE:,}: seconds | CPU |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {a.name} | {a.seconds:.2f} | {a.cpu:.2f} | {b.seconds:.2f} | {b.cpu:.2f} |"
+            for a, b in zip(small, many, strict=True)
+        ),
+        f"| largest memory of the server, MB | {small_memory:.0f} | | {many_memory:.0f} | |",
+    ]
+    args.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sys.stdout.write(args.output.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

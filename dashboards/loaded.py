@@ -1,0 +1,139 @@
+"""What is read from the lake for all visitors, kept until a table of it has another version.
+
+What is kept is frozen and shared: `cache_resource` hands out the object itself, where `cache_data`
+would copy every run with its resamples for every click.
+"""
+
+import argparse
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+from given import arguments
+
+from medhelm_spark.domain.mlflow_run import MlflowRun
+from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
+from medhelm_spark.lake.reader import FileReader, Reader, open_reader
+from medhelm_spark.leaderboard import (
+    BoardRun,
+    BoardSource,
+    Kind,
+    board_of,
+    choose,
+    left_out_of,
+    list_releases,
+    list_suites,
+    load_runs,
+    preferred,
+    tracked_of,
+)
+from medhelm_spark.statistics.board import Leaderboard
+
+REFRESH_SECONDS = 15
+"""How long a page may show what a lake held before."""
+KEPT = 8
+"""How many suites and releases are kept; boards, so many with filters."""
+BEHIND = (
+    *("run_specs", "runs", "scenarios", "stats", "left_out", "release_stats"),
+    *("releases", "release_manifests", "release_changes"),
+)
+"""The tables that boards are made of."""
+
+
+@st.cache_resource(show_spinner=False)
+def reader_of(location: str) -> Reader:
+    """One reader per lake for all sessions."""
+    args = arguments()
+    token = args.sql_warehouse_token or DEFAULT_TOKEN
+    address = args.sql_warehouse
+    return open_reader(location, Warehouse(address=address, token=token) if address else None)
+
+
+@st.cache_resource(ttl=REFRESH_SECONDS, show_spinner=False)
+def state_of(location: str) -> tuple[int, ...]:
+    """What changes where a table does: the versions, or where nobody tells them, the time."""
+    reader = reader_of(location)
+    if isinstance(reader, FileReader):
+        return reader.versions(BEHIND)
+    return (int(time.time() / REFRESH_SECONDS),)
+
+
+def sources_of(location: str) -> Sequence[BoardSource]:
+    """The suites and releases of the lake, the newest first."""
+    return _sources(location, state_of(location))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _sources(location: str, state: tuple[int, ...]) -> Sequence[BoardSource]:
+    reader = reader_of(location)
+    suites = [BoardSource(kind=Kind.SUITE, name=name) for name in list_suites(reader)]
+    return (*suites, *list_releases(reader))
+
+
+def first_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
+    """What a visitor sees first: what the command line names, else the newest approved release.
+
+    Where there is none, the suite that was planned last.
+    """
+    if args.suite or args.release:
+        return choose(reader, args.suite, args.release)
+    return preferred(sources_of(reader.location)) or choose(reader)
+
+
+def warm(words: Sequence[str]) -> None:
+    """Read what the first visitor of a server with these arguments sees.
+
+    Not where plug-ins are named: what they say of metrics is known once a page has loaded them. Nor
+    of a SQL warehouse, which is started, and paid for, by the first visitor.
+    """
+    args = arguments(words)
+    if args.plugins or args.sql_warehouse:
+        return
+    reader = reader_of(args.output_path)
+    source = first_source(reader, args)
+    runs = runs_of(reader.location, source)
+    board_for(reader.location, source, runs, args.coverage_floor)
+
+
+def runs_of(location: str, source: BoardSource) -> tuple[BoardRun, ...]:
+    """The runs of one suite or release."""
+    return _runs(location, _key(source), state_of(location), source)
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def tracked_by(location: str, source: BoardSource) -> list[MlflowRun]:
+    """The MLflow runs of one suite or release."""
+    return tracked_of(reader_of(location), source)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the results …")
+def _runs(
+    location: str, key: tuple[str, ...], state: tuple[int, ...], _source: BoardSource
+) -> tuple[BoardRun, ...]:
+    return load_runs(reader_of(location), _source)
+
+
+def board_for(
+    location: str, source: BoardSource, runs: tuple[BoardRun, ...], coverage_floor: float
+) -> Leaderboard:
+    """The board of some runs of a source, with what it lacks, without paired differences."""
+    ids = hash(tuple((run.suite, run.run_spec.run_spec_id) for run in runs))
+    return _board(location, _key(source), state_of(location), ids, coverage_floor, source, runs)
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _board(
+    location: str,
+    key: tuple[str, ...],
+    state: tuple[int, ...],
+    ids: int,
+    coverage_floor: float,
+    _source: BoardSource,
+    _runs: tuple[BoardRun, ...],
+) -> Leaderboard:
+    left_out = left_out_of(reader_of(location), _source)
+    return board_of(_runs, left_out=left_out, coverage_floor=coverage_floor)
+
+
+def _key(source: BoardSource) -> tuple[str, ...]:
+    return (source.kind.value, source.name, source.status, source.reason)

@@ -1,0 +1,46 @@
+"""`python -m medhelm_spark.cli.page_server run APP ...`: Streamlit, which has the pages loaded.
+
+Streamlit imports a page's modules when its first visitor comes, who waits a second for it. Here
+they are imported once the server answers, and the results that the first page shows are read.
+"""
+
+import importlib
+import logging
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+POLL_SECONDS = 0.05
+
+
+def main() -> None:
+    """Become the server; the arguments are Streamlit's."""
+    from streamlit.web import cli
+
+    folder = Path(sys.argv[2]).parent  # after `run`
+    given = sys.argv[sys.argv.index("--") + 1 :]
+    threading.Thread(target=_load, args=(folder, given), daemon=True).start()
+    cli.main(prog_name="streamlit")
+
+
+def _load(folder: Path, words: Sequence[str]) -> None:
+    """Import the pages, and have them read what their first visitor sees."""
+    from streamlit import runtime
+
+    while not runtime.exists():
+        time.sleep(POLL_SECONDS)
+    sys.path.insert(0, str(folder))
+    # Outside a visit Streamlit warns that there is none.
+    logger = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
+    logger.setLevel(logging.ERROR)
+    try:
+        importlib.import_module("pages")
+        importlib.import_module("loaded").warm(words)
+    except Exception as error:  # whatever it is, the page meets it too and says what to do
+        sys.stderr.write(f"dashboard: not loaded beforehand ({type(error).__name__})\n")
+
+
+if __name__ == "__main__":
+    main()
