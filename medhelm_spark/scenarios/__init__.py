@@ -1,5 +1,6 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
+from medhelm_spark.scenarios.carried import Carried, carried
 from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, untold
 from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import (
@@ -73,6 +74,7 @@ __all__ = [
     "ROWS",
     "BadReason",
     "BadRecord",
+    "Carried",
     "Entry",
     "Hub",
     "HubCopy",
@@ -87,6 +89,7 @@ __all__ = [
     "as_files",
     "at_commit",
     "beside",
+    "carried",
     "check_card",
     "check_columns",
     "check_head",

@@ -16,6 +16,7 @@ from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, plain_errors, rows_of
+from medhelm_spark.stages.carried import for_tasks
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.ingest.unchanged import changed
 from medhelm_spark.stages.read_responses import (
@@ -128,7 +129,8 @@ def _revision(ctx: Context, answers: Answers) -> str:
 def _responses(ctx: Context, answers: Answers) -> DataFrame:
     if answers.table is None:
         file = File(path=_absolute(answers.place))
-        return map_rows(ctx.lake.frame([file], File), ReadResponses(answers), File, Response)
+        reading = ReadResponses(answers, for_tasks(ctx, {"the file of answers": [file.path]}))
+        return map_rows(ctx.lake.frame([file], File), reading, File, Response)
     rows = raw_rows(ctx, answers.table, answers.version, answers.required)
     return map_rows(rows, ReadTableResponses(answers), RawRow, Response)
 

@@ -32,6 +32,7 @@ from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.session import node_addresses
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.begun import record_begun
+from medhelm_spark.stages.infer.capacity import capacity
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
@@ -264,12 +265,13 @@ def _ask(
     deployments = {
         part.model_deployment: recipients.deployments[part.model_deployment] for part in work
     }
-    slots = slots_for(ctx, deployments.values())
+    room = capacity(ctx, deployments.values())
+    slots = room.count
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, run_spec_ids, recipients, slots)
     record_begun(ctx, write_id, requests, deployments)
     asking = AskEngines(shared, recipients.policy, node_addresses(ctx.lake.spark))
-    results = map_rows(requests, watch(asking), Request, RequestResult)
+    results = map_rows(requests, watch(asking), Request, RequestResult, room.needs)
     name = "|".join(
         sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work)
     )
@@ -326,13 +328,6 @@ def _with_text(
     failed_before = F.col("tries") > 0
     ordered = own.sortWithinPartitions("model_deployment", failed_before, longest, *order)
     return ordered.select(*Request.__dataclass_fields__)
-
-
-def slots_for(ctx: Context, deployments: Iterable[Deployment]) -> int:
-    """How many tasks may ask at once: one per slot for an engine that owns its machine or GPU."""
-    if any(factory_of(deployment).exclusive for deployment in deployments):
-        return ctx.slots
-    return max(1, min(ctx.cores, *(deployment.max_concurrency for deployment in deployments)))
 
 
 def _share(deployment: Deployment, slots: int) -> Deployment:
