@@ -56,6 +56,10 @@ class LakeError(MedhelmSparkError):
     """A Delta table is missing, of a newer schema, or held by another driver."""
 
 
+class NewerLakeError(LakeError):
+    """A newer version of this package wrote the lake."""
+
+
 class IntegrityError(MedhelmSparkError):
     """Stored numbers are not what was published, or not what the scores behind them give.
 

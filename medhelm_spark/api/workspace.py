@@ -36,6 +36,7 @@ from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
 from medhelm_spark.lake.session import LOCAL_MASTER, Session, is_started
+from medhelm_spark.lake.store_reader import store_reader
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
 from medhelm_spark.stages.context import Context
@@ -149,7 +150,11 @@ class Workspace:
     def reader(self) -> Reader:
         """Delta files are read without a JVM; a catalog's tables through its Spark session."""
         location = Location.of(self.location)
-        return SparkReader(self.lake) if location.is_catalog else open_reader(str(location))
+        if location.is_catalog:
+            return SparkReader(self.lake)
+        if location.is_folder or not (self._spark or is_started()):
+            return open_reader(str(location))
+        return store_reader(str(location), self.lake, self.say)
 
     def as_of(self, release: str | None) -> "Workspace":
         """The same with the rows that a release froze in place of the lake's current ones."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from medhelm_spark.domain.data_place import is_uri
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
 from medhelm_spark.lake.location import is_catalog
@@ -109,7 +110,7 @@ class FileReader:
             return DeltaTable(f"{self.location.rstrip('/')}/{name}")
         except TableNotFoundError:
             return _empty(name)
-        except (DeltaError, OSError) as error:
+        except (DeltaError, OSError, ValueError) as error:  # the last for a scheme it lacks
             raise LakeError(
                 f"{self.location}: the Delta log of table {name!r} cannot be read "
                 f"({type(error).__name__}). Restore its _delta_log folder, or make the lake anew."
@@ -166,7 +167,7 @@ def open_reader(location: str) -> Reader:
     _check_deltalake()
     if location.startswith(DBFS):  # Spark alone knows the scheme
         location = f"/dbfs/{location.removeprefix(DBFS)}"
-    if "://" not in location and not Path(location).is_dir():
+    if not is_uri(location) and not Path(location).is_dir():
         if is_catalog(location):
             raise SetupError(
                 f"{location!r} names a catalog and schema, which are read through Spark; give the "

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from medhelm_spark.scenarios.sources import is_uri, open_source
+from medhelm_spark.domain.data_place import is_uri
+from medhelm_spark.scenarios.sources import open_source
 
 MAX_CARRIED_BYTES = 64 << 20
 """All files of one step together; Spark sends them as one broadcast."""

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.data_place import is_uri, normal_place
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
 from medhelm_spark.domain.run import RunSpec
@@ -136,7 +137,8 @@ def _responses(ctx: Context, answers: Answers) -> DataFrame:
 
 
 def _absolute(path: str) -> str:
-    return path if "://" in path else str(Path(path).expanduser().absolute())
+    place = normal_place(path)
+    return place if is_uri(place) else str(Path(place).expanduser().absolute())
 
 
 def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: Answers) -> int:

@@ -21,7 +21,7 @@ from pyspark.sql.types import (
     StructField,
 )
 
-from medhelm_spark.domain.data_place import is_delta_path
+from medhelm_spark.domain.data_place import is_delta_path, quoted_name
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.location import Location
@@ -143,7 +143,7 @@ def newest_version(ctx: Context, table: str) -> str | None:
 
     An absent one is told where it is read.
     """
-    name = f"delta.`{Location.of(table)}`" if is_delta_path(table) else table
+    name = f"delta.`{Location.of(table)}`" if is_delta_path(table) else quoted_name(table)
     try:
         _ = _open(ctx, table, None).schema  # only a table's name may reach the statement
         newest = ctx.lake.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
@@ -159,7 +159,7 @@ def _open(ctx: Context, table: str, version: str | None) -> DataFrame:
         if is_delta_path(table):
             rows = reader.format("delta").load(str(Location.of(table)))
         else:
-            rows = reader.table(table)
+            rows = reader.table(quoted_name(table))
         _ = rows.schema
     except PySparkException as error:
         raise DataError(

@@ -30,8 +30,8 @@ class Standalone:
     processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
     url: str = ""
 
-    def start(self, workers: int, *, gpus: int = 0) -> None:
-        """Start the master and this many workers of a core each, announcing so many GPUs."""
+    def start(self, workers: int, *, gpus: int = 0, cores: int = 1) -> None:
+        """Start the master and this many workers of so many cores, announcing GPUs."""
         log = self.folder / "master.log"
         arguments = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         self._launch("master.Master", arguments, log, self.folder / "master", {})
@@ -41,7 +41,7 @@ class Standalone:
             log = self.folder / f"worker-{number}.log"
             arguments = (
                 *("--host", "127.0.0.1", "--webui-port", "0", "--work-dir", str(own / "work")),
-                *("--cores", "1", "--memory", "1g", self.url),
+                *("--cores", str(cores), "--memory", "1g", self.url),
             )
             devices = self._devices(own, gpus) if gpus else {}
             self._launch("worker.Worker", arguments, log, own, devices, is_apart=True)
@@ -115,5 +115,3 @@ class Standalone:
             assert self.processes[-1].poll() is None, log.read_text(errors="replace")[-2000:]
             time.sleep(0.1)
         raise AssertionError(f"{log.name} does not show {pattern.pattern!r} in {SECONDS:.0f} s")
-
-

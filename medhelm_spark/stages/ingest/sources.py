@@ -8,6 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.domain.data_place import is_uri, normal_place
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
@@ -84,7 +85,8 @@ def located(
 
 
 def _absolute(path: str) -> str:
-    return path if "://" in path else str(Path(path).expanduser().absolute())
+    place = normal_place(path)
+    return place if is_uri(place) else str(Path(place).expanduser().absolute())
 
 
 def read(
