@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
+.PHONY: help setup quickstart test test-unit test-spark test-e2e test-long test-cluster test-standalone test-summarization test-vllm parity attack check wheel bench bench-million bench-boards bench-intervals bench-vllm bench-medhelm bench-small answer-report docs pictures clean java
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -43,7 +43,9 @@ test-long: java $(STAMP) ## The longest tests: killed drivers, logs, files at re
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
 	$(PYTEST) tests/e2e -n 2 --dist loadfile -m "not long"
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
-	$(PYTEST) tests/cluster
+	$(PYTEST) tests/cluster --ignore tests/cluster/test_standalone.py
+test-standalone: java $(STAMP) ## Tests on a master and two workers that see no folder of the driver's but the lake
+	$(PYTEST) tests/cluster/test_standalone.py
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)

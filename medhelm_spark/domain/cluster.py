@@ -120,7 +120,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskNeeds:
+class StageResources:
     """What each task of a stage asks Spark for, where its stages may differ."""
 
     gpus: int
@@ -136,7 +136,7 @@ class Slots:
 
     count: int
     source: str
-    needs: TaskNeeds | None = None
+    needs: StageResources | None = None
 
 
 def slots_of(cluster: Cluster, gpus: int | None) -> Slots:
@@ -167,7 +167,7 @@ def _given_gpus(cluster: Cluster, gpus: int | None, executors: int, whence: str)
     if cluster.has_profiles:
         per_executor = min(int(held // wanted), cores) if cores else int(held // wanted)
         cpus = cores // per_executor if cores else 1
-        needs = TaskNeeds(gpus=wanted, cpus=cpus)
+        needs = StageResources(gpus=wanted, cpus=cpus)
         source = f"{whence}; {has}, {_count(wanted)} per engine"
         return Slots(count=executors * per_executor, source=source, needs=needs)
     if per_task < wanted:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from medhelm_spark import errors, plugins
-from medhelm_spark.domain.cluster import GPU, TaskNeeds
+from medhelm_spark.domain.cluster import GPU, StageResources
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
 from medhelm_spark.lake.progress import Watched
@@ -52,7 +52,7 @@ def map_rows(
     fn: Callable[[Iterable[In]], Iterable[Out]],
     in_type: type[In],
     out_type: type[Out],
-    needs: TaskNeeds | None = None,
+    needs: StageResources | None = None,
 ) -> DataFrame:
     """`df`'s rows as `in_type`, through `fn`, as a DataFrame of `out_type`'s columns.
 
@@ -65,7 +65,7 @@ def map_rows(
     return columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
 
 
-def _profile(needs: TaskNeeds) -> ResourceProfile:
+def _profile(needs: StageResources) -> ResourceProfile:
     """The tasks' own demand; Spark refuses one in local mode (`Cluster.has_profiles`)."""
     tasks = TaskResourceRequests().cpus(needs.cpus).resource(GPU, needs.gpus)
     return ResourceProfileBuilder().require(tasks).build

@@ -18,7 +18,7 @@ from medhelm_spark.domain.cluster import (
     TASK_GPUS,
     Cluster,
     Manager,
-    TaskNeeds,
+    StageResources,
     cores_of,
     manager_of,
     slots_of,
@@ -145,7 +145,7 @@ def test_the_number_says_where_it_comes_from(given: Cluster, gpus: int | None, s
 def test_tasks_ask_for_the_gpus_of_their_engine_where_a_stage_can() -> None:
     """Eight cores for four engines of two GPUs: the other stages have all eight."""
     conf = {EXECUTOR_GPUS: "8", EXECUTOR_CORES: "8"}
-    assert slots_of(cluster(HEAD, conf, executors=1), 2).needs == TaskNeeds(gpus=2, cpus=2)
+    assert slots_of(cluster(HEAD, conf, executors=1), 2).needs == StageResources(gpus=2, cpus=2)
     assert slots_of(cluster("local[8]", conf, node_gpus=8), 2).needs is None, "local mode refuses"
     databricks = {**conf, TARGET_WORKERS: "1", TASK_GPUS: "2"}
     assert slots_of(cluster(HEAD, databricks, executors=1), 2).needs is None
