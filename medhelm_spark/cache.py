@@ -2,15 +2,30 @@
 
 import fcntl
 import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """MEDHELM_SPARK_CACHE where it is set, else the user's cache folder."""
+    """MEDHELM_SPARK_CACHE where it is set, else the user's cache folder.
+
+    A container's user may have no home, or one that is not there: a folder of the machine's
+    temporary ones then.
+    """
     named = os.environ.get("MEDHELM_SPARK_CACHE")
-    return Path(named) if named else Path.home() / ".cache" / "medhelm_spark"
+    if named:
+        return Path(named)
+    with suppress(RuntimeError):  # neither HOME nor an entry of the user's
+        home = Path.home()
+        if os.access(home, os.W_OK):
+            return home / ".cache" / "medhelm_spark"
+    own = Path(tempfile.gettempdir(), f"medhelm_spark-{os.getuid()}")
+    own.mkdir(mode=0o700, exist_ok=True)
+    if own.stat().st_uid != os.getuid():  # jars and models that somebody else laid there
+        raise PermissionError(f"the folder {own} belongs to another user; set MEDHELM_SPARK_CACHE.")
+    return own / "cache"
 
 
 @contextmanager

@@ -60,6 +60,10 @@ class LeaseLostError(LakeError):
     """Another driver asks in this one's place, or may: it stopped. Finished waves are kept."""
 
 
+class NewerLakeError(LakeError):
+    """A newer version of this package wrote the lake."""
+
+
 class IntegrityError(MedhelmSparkError):
     """Stored numbers are not what was published, or not what the scores behind them give.
 

@@ -39,6 +39,7 @@ from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import Recipients
+from medhelm_spark.stages.infer.ready import ready
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.at_hand import at_hand, record_left_out
 from medhelm_spark.stages.ingest.held import outgrown
@@ -262,6 +263,8 @@ def prepare(
     asked = askable(runs).values() if is_asked else ()
     workspace.expect(map(_highest, given.cards.values()), asked)
     ctx = workspace.context(suite)
+    if is_asked:
+        ready(ctx, askable(runs).values())
     if skip_completed_runs:
         done = completed(ctx)
         runs = tuple(run for run in runs if run.name not in done)

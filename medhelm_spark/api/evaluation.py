@@ -18,6 +18,7 @@ from medhelm_spark.api.estimates import Estimates, estimates_of
 from medhelm_spark.api.evaluate import (
     Prepared,
     Resolved,
+    askable,
     evaluate,
     ingest_scenario,
     prepare,
@@ -60,6 +61,7 @@ from medhelm_spark.api.results import (
     Runs,
 )
 from medhelm_spark.api.schema import Shown, load_board, schema_of, shown_runs
+from medhelm_spark.api.slots import tell_slots
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.config.settings import load_settings
@@ -74,6 +76,7 @@ from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
+from medhelm_spark.lake.defaults import with_defaults
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.settings import kept_settings
 from medhelm_spark.lake.user import this_user
@@ -166,7 +169,12 @@ class Evaluation:
     def _at_work(self) -> Iterator[None]:
         """What has to hold during a call: this object's plug-ins, and the session's settings."""
         use(self._plugins)
-        with kept_settings(self._workspace.given_session), self._workspace.sole_driver.at_work():
+        session, settings = self._workspace.given_session, self._workspace.settings
+        with (
+            kept_settings(session),
+            with_defaults(session, settings.spark),
+            self._workspace.sole_driver.at_work(),
+        ):
             yield
 
     # What is evaluated -------------------------------------------------------------------------
@@ -254,6 +262,7 @@ class Evaluation:
         )
         for card in resolved.own_cards:
             check_own_rows(card, self._workspace.say)
+        tell_slots(self._workspace, askable(resolved.runs).values())
         policy = self._workspace.registry.policy
         needed = needed_by(resolved)
         return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)

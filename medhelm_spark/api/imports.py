@@ -11,6 +11,7 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.data_place import is_uri
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -105,7 +106,7 @@ def import_from_file(
     Raises:
         PolicyError: the level has to be stated, or the one that is stated is too low.
     """
-    path = path if "://" in path else str(Path(path).expanduser().absolute())
+    path = path if is_uri(path) else str(Path(path).expanduser().absolute())
     export = read_export(first_line(path), path)
     registry = workspace.registry
     imported = import_of(export, path, registry.cards, name=name)

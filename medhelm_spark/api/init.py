@@ -14,7 +14,7 @@ from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.new_benchmark import NewBenchmark, Words
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.data_place import TABLE, is_delta_path, table_of
+from medhelm_spark.domain.data_place import TABLE, is_delta_path, is_uri, table_of
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError
 from medhelm_spark.helm.own_benchmark import load_benchmark
@@ -115,7 +115,7 @@ def _from(folder: Path, place: str) -> str:
     """The place as it is named in the folder's file: one of this machine by its whole path."""
     table = table_of(place)
     path = place if table is None else table
-    is_local = "://" not in path and ":/" not in path and (table is None or is_delta_path(table))
+    is_local = not is_uri(path) and (table is None or is_delta_path(table))
     absolute = str(Path(path).expanduser().absolute()) if is_local else path
     return absolute if table is None else TABLE + absolute
 

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.config.settings import Settings
+from medhelm_spark.config.settings import Settings, load_settings
 from medhelm_spark.domain.policy_table import PolicyTable
+from medhelm_spark.lake.cluster import master_of
 from medhelm_spark.lake.policy_table import read_policy_table
 from medhelm_spark.lake.rest import Permissions
 from medhelm_spark.lake.session import LOCAL_MASTER, open_session
@@ -19,6 +21,15 @@ STAGES = tuple(
     for name in ("ingest.stage", "plan.stage", "infer.stage", "annotate", "score", "summarize")
 )
 """The modules whose functions Python workers run."""
+
+
+def settings_of(site: Path | None, spark: SparkSession | None = None) -> Settings:
+    """The settings of the platform that the given session runs on, else the one that there is.
+
+    Raises:
+        ConfigError: If a file or a variable is wrong.
+    """
+    return load_settings(site, master=master_of(spark))
 
 
 def session_of(

@@ -11,11 +11,12 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from medhelm_spark.api.entries import LoadedEntries
-from medhelm_spark.api.session import policy_tables, session_of
+from medhelm_spark.api.session import policy_tables, session_of, settings_of
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.config.settings import Platform, Settings, load_settings
+from medhelm_spark.config.settings import Platform, Settings
 from medhelm_spark.config.site_folder import unread
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.cluster import Cluster, cores_of
 from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import BY_NAME, Deployment
 from medhelm_spark.domain.imported import ImportedScenario
@@ -23,24 +24,24 @@ from medhelm_spark.domain.left_out import AbsentRun
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.engines import described, factory_of
+from medhelm_spark.engines.slots import visible_gpus_here
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
+from medhelm_spark.lake.cluster import cluster_of
+from medhelm_spark.lake.defaults import not_applied
 from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
 from medhelm_spark.lake.session import LOCAL_MASTER, Session, check_spark, is_started
-from medhelm_spark.lake.settings import setting
 from medhelm_spark.lake.sole_driver import SoleDriver
+from medhelm_spark.lake.store_reader import store_reader
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.lake.warm_up import warm_up
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
 from medhelm_spark.stages.context import Context
-
-# What Spark and Databricks call the number of executors.
-EXECUTORS = ("spark.executor.instances", "spark.databricks.clusterUsageTags.clusterTargetWorkers")
 
 
 def say(line: str) -> None:
@@ -76,7 +77,7 @@ class Workspace:
         self._deployments = tuple(deployments)
         check_spark()
         self.location = str(Location.of(location))  # first: a wrong one is refused
-        self.settings: Settings = load_settings(site)
+        self.settings: Settings = settings_of(site, spark)
         self.site, self.say = site, tell
         self.sole_driver = SoleDriver(tell)
         self._spark = spark
@@ -143,13 +144,24 @@ class Workspace:
         spark = session_of(
             self.settings, self._spark, is_encrypted=is_encrypted, clients=sorted(self._clients)
         )
+        shipped = self.settings.origins[0]
+        given = {
+            key: value
+            for key, value in self.settings.spark.items()
+            if self.settings.places[key] != shipped
+        }
+        if names := not_applied(spark, given):
+            self.say(
+                f"settings: the session was started without {', '.join(names)}; it takes such a "
+                "setting at its start alone, as spark-submit --conf or the cluster's configuration"
+            )
         if is_ours:
             warm_up(spark)
         return spark
 
     @cached_property
     def reader(self) -> Reader:
-        """Delta files are read without a JVM.
+        """Delta files are read without a JVM, those of a store through Spark where it has to be.
 
         A catalog's tables are read through the Spark session; by the site's SQL warehouse where it
         names one and there is no session.
@@ -158,6 +170,8 @@ class Workspace:
         has_session = self._spark is not None or is_started()
         if location.is_catalog and (has_session or warehouse is None):
             return SparkReader(self.lake)
+        if has_session and not location.is_catalog and not location.is_folder:
+            return store_reader(str(location), self.lake, self.say)
         return open_reader(str(location), warehouse)
 
     def as_of(self, release: str | None) -> "Workspace":
@@ -217,28 +231,28 @@ class Workspace:
 
     def context(self, suite: str) -> Context:
         """What the stages of one suite need."""
-        cores = _cores(self.settings, self.lake)
+        now = self.cluster()
         return Context(
             lake=self.lake,
             suite=suite,
             say=self.say,
             wave_seconds=self.settings.wave_minutes * 60,
-            slots=self.settings.slots or _executors(self.settings, self.lake),
-            cores=cores,
+            slots=self.settings.slots,
+            cluster=self.cluster,
+            cores=cores_of(now),
+            is_one_machine=now.is_one_machine,
             terminal=sys.stderr if sys.stderr.isatty() else None,
         )
 
-
-def _cores(settings: Settings, lake: Lake) -> int:
-    if settings.platform is Platform.LOCAL:
-        return os.cpu_count() or 1
-    per_executor = int(setting(lake.spark, "spark.executor.cores") or 1)
-    return _executors(settings, lake) * per_executor
-
-
-def _executors(settings: Settings, lake: Lake) -> int:
-    """How many executors the session asked for: a slot each, unless `slots` is set."""
-    if settings.platform is Platform.LOCAL:
-        return 1
-    counts = (setting(lake.spark, key) for key in EXECUTORS)
-    return next((int(count) for count in counts if count), 1)
+    def cluster(self) -> Cluster:
+        """What Spark tells of its machines now; of this one alone, Spark is not started for it."""
+        if self.settings.platform is Platform.LOCAL:
+            return Cluster(
+                master=LOCAL_MASTER,
+                parallelism=os.cpu_count(),
+                node_gpus=len(visible_gpus_here()),
+            )
+        cluster = cluster_of(self.lake.spark)
+        if cluster.is_one_machine:
+            cluster = replace(cluster, node_gpus=len(visible_gpus_here()))
+        return cluster

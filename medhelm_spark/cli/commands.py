@@ -10,14 +10,14 @@ from pathlib import Path
 from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
 from medhelm_spark.api.own_data import parse_columns
-from medhelm_spark.api.session import policy_tables
+from medhelm_spark.api.session import policy_tables, settings_of
 from medhelm_spark.api.workspace import say, tell_unread
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED, LEFT_OUT
 from medhelm_spark.cli.incomplete import exit_code, left_out_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
-from medhelm_spark.config.settings import Platform, load_settings
+from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.data_place import TABLE
@@ -104,7 +104,7 @@ def init(args: Namespace) -> int:
     made = evaluation(args).init_benchmark(
         place, args.folder, text=args.text, label=args.label, id_column=args.id
     )
-    is_seen = load_settings(args.local_path).platform is Platform.LOCAL
+    is_seen = settings_of(args.local_path).platform is Platform.LOCAL
     labels = f"; right answers: {', '.join(made.labels)}" if made.labels and is_seen else ""
     say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
     say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
@@ -309,7 +309,7 @@ def serve(args: Namespace) -> int:
     from medhelm_spark.cli.serve import serve as open_dashboard
 
     place = (args.output_path, args.suite, args.release, args.port, args.host)
-    settings = load_settings(args.local_path)
+    settings = settings_of(args.local_path)
     policy, warehouse = policy_of(args.local_path, policy_tables(settings)), settings.warehouse
     reader = open_reader(args.output_path, warehouse)
     check_plugins(policy, text_levels(reader) if args.plugins else ())
@@ -326,7 +326,7 @@ def serve(args: Namespace) -> int:
 
 def explain_config(args: Namespace) -> int:
     """`explain-config`: which file or variable gave each setting and each named thing."""
-    settings = load_settings(args.local_path)
+    settings = settings_of(args.local_path)
     site = load_site(args.local_path, tables=policy_tables(settings))
     tell_unread(args.local_path, say)
     for name, value, place in settings.rows:

@@ -31,7 +31,15 @@ from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
-from medhelm_spark.domain.data_place import FORMATS, TABLE, ending_of, is_delta_path, table_of
+from medhelm_spark.domain.data_place import (
+    FORMATS,
+    TABLE,
+    ending_of,
+    is_delta_path,
+    is_uri,
+    normal_place,
+    table_of,
+)
 from medhelm_spark.domain.deployment import Judge, Jury
 from medhelm_spark.domain.run import (
     STRICT,
@@ -183,7 +191,7 @@ def _default_reading(source: DataSource, use: MetricUse) -> AnswerExtraction:
     if delimiter is None:
         return STRICT
     path = source.files[0].path
-    if "://" in path or path.lower().endswith(".gz"):
+    if is_uri(path) or path.lower().endswith(".gz"):
         return STRICT
     references = csv_references(Path(path), delimiter, source.columns)
     return AnswerExtraction(method=method_for(references))
@@ -256,7 +264,7 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
     named = {
         "prompt_file": [file.prompt_file, *(each.prompt_file for each in file.prompt_variants)]
     }
-    is_elsewhere = "://" in file.dataset_file or table_of(file.dataset_file) is not None
+    is_elsewhere = is_uri(file.dataset_file) or table_of(file.dataset_file) is not None
     named["dataset_file"] = [] if is_elsewhere else [file.dataset_file]
     named[f"prompt_file of {JURY_SCORE}"] = [e.prompt_file for e in file.metrics if e.prompt_file]
     own = (path.parent.resolve(), Path().resolve())
@@ -295,10 +303,10 @@ def _source(
         table = _found_table(table, path)
         return DataSource(table=table, columns=file.columns, is_own=True)
     form = format_of(name)
-    if "://" in name:
-        if name.lower().startswith("file:"):
-            raise ConfigError(f"{path}: dataset_file is {name!r}; write a local file as a path.")
-    else:
+    if name.lower().startswith("file:"):
+        raise ConfigError(f"{path}: dataset_file is {name!r}; write a local file as a path.")
+    name = normal_place(name)
+    if not is_uri(name):
         dataset = find_file(name, path, "dataset_file")
         if form in DELIMITERS and not name.lower().endswith(".gz"):
             _check_header(file, dataset, columns, DELIMITERS[form], comparing)

@@ -1,4 +1,4 @@
-"""Settings of the platform: local machine, Databricks or EMR.
+"""Settings of the platform: local machine, a cluster of the site's own, Databricks or EMR.
 
 Precedence: `MEDHELM_SPARK_*` > the site folder's `settings.yaml` > the platform's `PLATFORM_FILE`,
 which whoever runs the machines writes > `conf/settings/<platform>.yaml`; the command line sits
@@ -16,6 +16,7 @@ from medhelm_spark.config.addresses import check_spark_secrets, check_url
 from medhelm_spark.config.loader import load_yaml, refuse_misnamed
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.standing import is_root, why_ours
+from medhelm_spark.domain.cluster import Manager, manager_of
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse, check_token
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -27,6 +28,9 @@ PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
 """Settings of a machine. A fixed place: one that a run names could be the run's own."""
 LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
 LOG_LEVEL = "spark.log.level"
+MASTER = "spark.master"
+EMR_SERVERLESS = "custom:emr-serverless"
+"""How the master of EMR Serverless begins."""
 PLATFORM, POLICY = PREFIX + "PLATFORM", PREFIX + "POLICY"
 SPARK = "spark"
 VARIABLES = {
@@ -47,9 +51,14 @@ BY_VARIABLE = f"named by {POLICY}, which whoever runs the job can set"
 
 
 class Platform(StrEnum):
-    """Where Spark runs."""
+    """Where Spark runs.
+
+    local: in one process of this machine; cluster: executors of a site's own, standalone, YARN or
+    Kubernetes, or a server of Spark Connect; databricks and emr bring settings of their own.
+    """
 
     LOCAL = "local"
+    CLUSTER = "cluster"
     DATABRICKS = "databricks"
     EMR = "emr"
 
@@ -131,27 +140,30 @@ class NamedPolicy:
 
 
 def load_settings(
-    local_path: Path | None = None, environ: Mapping[str, str] | None = None
+    local_path: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    master: str | None = None,
 ) -> Settings:
     """The settings of the platform this process runs on.
+
+    `master` is that of the Spark session which is there or will be; None: the settings' own.
 
     Raises:
         ConfigError: If a file or a variable is wrong.
     """
     environ = os.environ if environ is None else environ
-    platform = detect_platform(environ)
-    paths = [conf_path("settings", f"{platform}.yaml")]
-    refuse_misnamed(PLATFORM_FILE)
-    paths += [PLATFORM_FILE] if PLATFORM_FILE.is_file() else []
-    site = local_path / "settings.yaml" if local_path else None
-    if site:
-        refuse_misnamed(site)
-    paths += [site] if site and site.is_file() else []
+    own = [PLATFORM_FILE, *([local_path / "settings.yaml"] if local_path else [])]
+    for path in own:
+        refuse_misnamed(path)
+    files = {path: load_yaml(path, _SettingsFile) for path in own if path.is_file()}
+    masters = [file.spark[MASTER] for file in files.values() if MASTER in file.spark]
+    platform = detect_platform(environ, master if master is not None else "".join(masters[-1:]))
+    shipped = conf_path("settings", f"{platform}.yaml")
+    files = {shipped: load_yaml(shipped, _SettingsFile), **files}
     merged = _SettingsFile()
     origin = PLATFORM if environ.get(PLATFORM) else "found on this machine"
     places = {"platform": origin}
-    for path in paths:
-        file = load_yaml(path, _SettingsFile)
+    for path, file in files.items():
         check_spark_secrets(file.spark, str(path))
         if file.policy and path != PLATFORM_FILE:
             raise ConfigError(
@@ -162,7 +174,7 @@ def load_settings(
         places |= dict.fromkeys(_given(file), str(path))
     variables = _from_environ(environ)
     places |= {name: VARIABLES[name] for name in _given(variables)}
-    return _settings(platform, _over(merged, variables), tuple(map(str, paths)), places)
+    return _settings(platform, _over(merged, variables), tuple(map(str, files)), places)
 
 
 def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None:
@@ -205,8 +217,14 @@ def _why_chosen(*, is_table: bool) -> str | None:
     return None if is_table and is_root() else why_ours(PLATFORM_FILE)
 
 
-def detect_platform(environ: Mapping[str, str]) -> Platform:
-    """The platform named by MEDHELM_SPARK_PLATFORM, else the one whose marks are found."""
+def detect_platform(environ: Mapping[str, str], master: str = "") -> Platform:
+    """The platform named by MEDHELM_SPARK_PLATFORM, else the one whose marks are found.
+
+    `master` is Spark's, empty where nothing names one: the commands then start it on this machine.
+
+    >>> detect_platform({}, "spark://head:7077"), detect_platform({}, "local[2]")
+    (<Platform.CLUSTER: 'cluster'>, <Platform.LOCAL: 'local'>)
+    """
     named = environ.get(PLATFORM)
     if named:
         if named not in list(Platform):
@@ -214,7 +232,10 @@ def detect_platform(environ: Mapping[str, str]) -> Platform:
         return Platform(named)
     if "DATABRICKS_RUNTIME_VERSION" in environ:
         return Platform.DATABRICKS
-    return Platform.EMR if EMR_FOLDER.is_dir() else Platform.LOCAL
+    if master.startswith(EMR_SERVERLESS) or EMR_FOLDER.is_dir():
+        return Platform.EMR
+    is_here = not master or manager_of(master) is Manager.LOCAL
+    return Platform.LOCAL if is_here else Platform.CLUSTER
 
 
 def _over(base: _SettingsFile, top: _SettingsFile) -> _SettingsFile:

@@ -1,8 +1,26 @@
-"""What a person writes for data: a file, whose ending tells its format, or `table:NAME`."""
+"""What a person writes for data: a file, whose ending tells its format, or `table:NAME`.
 
+A place with a scheme, as `s3:` or `dbfs:`, is another machine's or a store's, but for `file:` and
+Databricks' volumes, which are folders.
+"""
+
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from types import MappingProxyType
+from urllib.parse import unquote, urlsplit
+
+SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.-]+):/")
+"""What a URI begins with; `dbfs:/` and `hdfs:/` are written with one slash too. A scheme has two
+letters at least: `C:/` is a drive."""
+
+VOLUMES = "dbfs:/Volumes/"
+"""Unity Catalog's volumes, which are folders of every machine there."""
+
+BUCKETS = ("s3", "s3a", "s3n", "gs")
+"""Schemes whose first part is a bucket, never a folder."""
+
+PLAIN = re.compile(r"\w+", re.ASCII)
 
 TABLE = "table:"
 """What the name of a table begins with where files could be meant, too."""
@@ -31,6 +49,49 @@ def table_of(place: str) -> str | None:
     ('clinic.letters', None)
     """
     return place.removeprefix(TABLE) if place.startswith(TABLE) else None
+
+
+def is_uri(place: str) -> bool:
+    """Whether a place has a scheme; a Windows drive has none.
+
+    >>> is_uri("hdfs:/data/a.csv"), is_uri("s3a://bucket/a.csv"), is_uri("/Volumes/main/a.csv")
+    (True, True, False)
+    """
+    return SCHEME.match(place) is not None
+
+
+def normal_place(place: str) -> str:
+    """A place as this machine opens it: `file:` and volumes as folders, a bucket with two slashes.
+
+    >>> normal_place("dbfs:/Volumes/main/evals/a.csv"), normal_place("file:/data/my%20file.csv")
+    ('/Volumes/main/evals/a.csv', '/data/my file.csv')
+    >>> normal_place("s3:/bucket/a.csv"), normal_place("dbfs:/mnt/a.csv")
+    ('s3://bucket/a.csv', 'dbfs:/mnt/a.csv')
+    """
+    scheme = SCHEME.match(place)
+    if scheme is None:
+        return place
+    name = scheme["name"].lower()
+    if name == "file":
+        return unquote(urlsplit(place).path)
+    if place.startswith(VOLUMES):
+        return place.removeprefix(VOLUMES.partition("/")[0])
+    if name in BUCKETS and not place[scheme.end() :].startswith("/"):
+        return f"{scheme[0]}/{place[scheme.end() :]}"
+    return place
+
+
+def quoted_name(name: str) -> str:
+    """A table's name of several parts as SQL takes it: a part with other marks in backticks.
+
+    A name that has backticks is taken as it is.
+
+    >>> quoted_name("prod-eu.medhelm.stats"), quoted_name("main.evals.stats")
+    ('`prod-eu`.medhelm.stats', 'main.evals.stats')
+    """
+    if "`" in name:
+        return name
+    return ".".join(part if PLAIN.fullmatch(part) else f"`{part}`" for part in name.split("."))
 
 
 def is_delta_path(table: str) -> bool:

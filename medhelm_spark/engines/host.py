@@ -128,6 +128,7 @@ def _groups(deployment: Deployment, wanted: int | None) -> tuple[slots.Group, ..
     visible, listed = os.environ.get(slots.VISIBLE), slots.listed_gpus()
     groups = slots.gpu_groups(assigned, visible, listed, wanted)
     if not groups:
+        factory_of(deployment).check(deployment)  # a package that is missing is told first
         few = slots.too_few(assigned, visible, listed, wanted)
         raise SetupError(f"deployment {deployment.name!r} {few}.")
     return groups

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -137,8 +138,9 @@ def _kept_sha256(path: Path) -> str:
     if note.is_file():
         return note.read_text(encoding="ascii")
     sha256 = file_sha256(real)
-    note.parent.mkdir(parents=True, exist_ok=True)
-    half = note.with_suffix(".part")
-    half.write_text(sha256, encoding="ascii")
-    half.replace(note)
+    with suppress(OSError):  # an executor whose cache cannot be written hashes again
+        note.parent.mkdir(parents=True, exist_ok=True)
+        half = note.with_suffix(".part")
+        half.write_text(sha256, encoding="ascii")
+        half.replace(note)
     return sha256

@@ -57,6 +57,11 @@ def visible_gpus(visible: str | None, listed: str) -> Group:
     return tuple(addresses)
 
 
+def visible_gpus_here() -> Group:
+    """The addresses of the devices that this process may use, as its machine lists them."""
+    return visible_gpus(os.environ.get(VISIBLE), listed_gpus())
+
+
 def _uuids(listed: str) -> dict[str, str]:
     """Address -> the name of the device itself, from the driver's list."""
     pairs = (line.partition(",") for line in listed.splitlines() if "," in line)

@@ -24,20 +24,25 @@ def tokenizer_file(deployment: Deployment) -> Path | None:
 def token_counter(deployment: Deployment) -> Callable[[str], int] | None:
     """How many tokens a text is to this deployment, special tokens aside; None where unknown."""
     file = tokenizer_file(deployment)
-    return (lambda text: len(token_spans(str(file), text))) if file else None
+    return (lambda text: len(token_spans(str(file), None, text))) if file else None
 
 
-def token_spans(file: str, text: str) -> list[tuple[int, int]]:
-    """Where each token of a text begins and ends in it, by the tokenizer in this file."""
-    spans: list[tuple[int, int]] = _tokenizer(file).encode(text, add_special_tokens=False).offsets
+def token_spans(file: str, content: bytes | None, text: str) -> list[tuple[int, int]]:
+    """Where each token of a text begins and ends in it, by the tokenizer in this file.
+
+    `content` is what the file holds, for a machine that has no such file.
+    """
+    spans: list[tuple[int, int]] = (
+        _tokenizer(file, content).encode(text, add_special_tokens=False).offsets
+    )
     return spans
 
 
 @lru_cache(maxsize=4)
-def _tokenizer(file: str) -> Any:
+def _tokenizer(file: str, content: bytes | None) -> Any:
     from tokenizers import Tokenizer
 
-    return Tokenizer.from_file(file)
+    return Tokenizer.from_file(file) if content is None else Tokenizer.from_buffer(content)
 
 
 def _files(deployment: Deployment) -> Iterator[Path]:

@@ -27,15 +27,6 @@ def literal(name: str) -> str:
     return f"'{name}'"
 
 
-def quoted(name: str) -> str:
-    """A table's name of several parts with each part quoted, as a hyphen in one needs it.
-
-    >>> quoted("prod-eu.medhelm.runs")
-    '`prod-eu`.`medhelm`.`runs`'
-    """
-    return name if "`" in name else ".".join(f"`{part}`" for part in name.split("."))
-
-
 def among(column: str, names: Iterable[str]) -> str:
     """The condition that a column is one of some names; `true` where one would need escaping.
 

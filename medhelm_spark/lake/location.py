@@ -5,19 +5,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
+from medhelm_spark.domain.cluster import Manager, manager_of
+from medhelm_spark.domain.data_place import SCHEME, is_uri, normal_place, quoted_name
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.literals import quoted
 
 CATALOG_NAME = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
-SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.-]*):/")
-"""What a URI begins with; `dbfs:/` and `file:/` are written with one slash too."""
-
-VOLUMES = "dbfs:/Volumes/"
-"""Unity Catalog's volumes, which are folders of every machine there."""
-
 ALLOWED = "a folder, a URI such as s3://BUCKET/FOLDER, or CATALOG.SCHEMA"
 
 NOT_LOCAL_DISK = ("DATABRICKS_RUNTIME_VERSION", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
@@ -59,12 +53,11 @@ class Location:
             )
         if scheme and not location[scheme.end() :].strip("/"):
             raise ConfigError(f"the lake is {location!r}, without a path; allowed: {ALLOWED}.")
-        if scheme and scheme["name"].lower() == "file":
-            return cls(str(Path(unquote(urlsplit(location).path)).absolute()))
-        if location.startswith(VOLUMES):
-            return cls(str(Path(location.removeprefix(VOLUMES.partition("/")[0]))))
+        place = normal_place(location)
+        if is_uri(place):
+            return cls(place.rstrip("/"))
         if scheme:
-            return cls(location.rstrip("/"))
+            return cls(str(Path(place).absolute()))
         return cls(str(Path(location).expanduser().absolute()))
 
     def __str__(self) -> str:
@@ -88,17 +81,18 @@ class Location:
     def is_local(self, spark_master: str, environ: Mapping[str, str] = os.environ) -> bool:
         """Whether this process sees the lake's files as Spark does: local master, local folder."""
         is_cluster = any(name in environ for name in NOT_LOCAL_DISK)
-        return spark_master.startswith("local") and self.is_folder and not is_cluster
+        is_here = manager_of(spark_master) is Manager.LOCAL
+        return is_here and self.is_folder and not is_cluster
 
     def quoted(self, name: str) -> str:
-        """A table in SQL: of a catalog with each part quoted, of a folder as `delta.PATH`.
+        """A table in SQL: of a catalog by its name, of a folder as `delta.PATH`.
 
         >>> Location.of("prod-eu.medhelm").quoted("runs")
-        '`prod-eu`.`medhelm`.`runs`'
+        '`prod-eu`.medhelm.runs'
         """
         target = self.table(name)
-        return quoted(target) if self.is_catalog else f"delta.`{target}`"
+        return target if self.is_catalog else f"delta.`{target}`"
 
     def table(self, name: str) -> str:
-        """`catalog.schema.table`, or the path of the table's folder."""
-        return f"{self.name}{'.' if self.is_catalog else '/'}{name}"
+        """`catalog.schema.table` as SQL takes it, or the path of the table's folder."""
+        return quoted_name(f"{self.name}.{name}") if self.is_catalog else f"{self.name}/{name}"

@@ -7,9 +7,10 @@ whoever runs the job may have written: tables that look like Unity Catalog's vie
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from medhelm_spark.domain.data_place import quoted_name
 from medhelm_spark.domain.policy_table import OWNER, PolicyTable, Right
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.literals import literal, quoted
+from medhelm_spark.lake.literals import literal
 
 OWN_CATALOGS = ("spark_catalog", "hive_metastore")
 """Catalogs of a session that are no Unity Catalog's, whatever the settings say."""
@@ -130,7 +131,7 @@ def _ours(spark: SparkSession, holders: list[str]) -> dict[str, bool]:
 
 def _text(spark: SparkSession, name: str) -> str:
     try:
-        rows = spark.sql(f"SELECT * FROM {quoted(name)} LIMIT 2").collect()
+        rows = spark.sql(f"SELECT * FROM {quoted_name(name)} LIMIT 2").collect()
     except Exception as error:  # each kind of session and catalog has its own
         raise ConfigError(
             f"policy {name}: the table cannot be read ({type(error).__name__}); allowed: a table "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from medhelm_spark.domain.data_place import is_uri
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
 from medhelm_spark.lake.location import is_catalog
@@ -120,7 +121,7 @@ class FileReader:
             return DeltaTable(f"{self.location.rstrip('/')}/{name}")
         except TableNotFoundError:
             return None
-        except (DeltaError, OSError) as error:
+        except (DeltaError, OSError, ValueError) as error:  # the last for a scheme it lacks
             raise LakeError(
                 f"{self.location}: the Delta log of table {name!r} cannot be read "
                 f"({type(error).__name__}). Restore its _delta_log folder, or make the lake anew."
@@ -185,7 +186,7 @@ def _opened(location: str, warehouse: "Warehouse | None") -> Reader:
     _check_deltalake()
     if location.startswith(DBFS):  # Spark alone knows the scheme
         location = f"/dbfs/{location.removeprefix(DBFS)}"
-    if "://" not in location and not Path(location).is_dir():
+    if not is_uri(location) and not Path(location).is_dir():
         raise LakeError(
             f"there is no lake at {location!r}; `medhelm-spark run --output-path {location}` "
             "makes one."

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
+from pyspark.resource import ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from medhelm_spark import errors, plugins
+from medhelm_spark.domain.cluster import GPU, StageResources
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
 from medhelm_spark.lake.progress import Watched
@@ -50,14 +52,23 @@ def map_rows(
     fn: Callable[[Iterable[In]], Iterable[Out]],
     in_type: type[In],
     out_type: type[Out],
+    needs: StageResources | None = None,
 ) -> DataFrame:
     """`df`'s rows as `in_type`, through `fn`, as a DataFrame of `out_type`'s columns.
 
-    Lazy, and evaluated once per action: give it to exactly one write where `fn` costs money.
+    `needs` is what each task asks Spark for beyond what the settings give every task. Lazy, and
+    evaluated once per action: give it to exactly one write where `fn` costs money.
     """
     columns = df.selectExpr(*(field.name for field in fields(in_type)))  # type: ignore[arg-type]
     partition = _Partition(fn, in_type, out_type, plugins.active())
-    return columns.mapInArrow(partition, parsed(ddl(out_type)))
+    profile = _profile(needs) if needs else None
+    return columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
+
+
+def _profile(needs: StageResources) -> ResourceProfile:
+    """The tasks' own demand; Spark refuses one in local mode (`Cluster.has_profiles`)."""
+    tasks = TaskResourceRequests().cpus(needs.cpus).resource(GPU, needs.gpus)
+    return ResourceProfileBuilder().require(tasks).build
 
 
 @cache

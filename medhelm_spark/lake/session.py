@@ -181,7 +181,7 @@ def _start(
     if _submitted():
         builder = SparkSession.builder.appName(app_name)
         present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
-        needed = {**REQUIRED, **REQUIRED_STATIC, LOG_LEVEL: "WARN"}
+        needed = {LOG_LEVEL: "WARN", **conf, **REQUIRED, **REQUIRED_STATIC}
         missing = {key: value for key, value in needed.items() if key not in present}
         if LOG_LEVEL in conf:  # somebody said so: nothing that ships does
             missing[LOG_LEVEL] = conf[LOG_LEVEL]

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import RLock
 
+from medhelm_spark.domain.data_place import SCHEME
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import EVERY_TABLE, WHOLE_LAKE, Held, lease, this_holder
-from medhelm_spark.lake.location import SCHEME
 from medhelm_spark.lake.settings import setting
 
 SCHEMES = ("s3", "s3a", "s3n")

@@ -26,7 +26,7 @@ from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import Instance, Pin, Quarantined, ScenarioVersion
 from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
-from medhelm_spark.errors import LakeError
+from medhelm_spark.errors import NewerLakeError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,9 +315,9 @@ def properties(table: Table) -> dict[str, str]:
 
 
 def refuse_newer(version: int | None, what: str = "the lake") -> None:
-    """Raise LakeError for what was written by a newer schema than this package knows."""
+    """Raise NewerLakeError for what was written by a newer schema than this package knows."""
     if version is not None and version > SCHEMA_VERSION:
-        raise LakeError(
+        raise NewerLakeError(
             f"{what} was written with schema version {version}; this package knows up to "
             f"{SCHEMA_VERSION}. Install a newer medhelm-spark."
         )

@@ -1,5 +1,7 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
+from medhelm_spark.domain.data_place import is_uri
+from medhelm_spark.scenarios.carried import MAX_CARRIED_BYTES, Carried, carried
 from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, untold
 from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import (
@@ -60,19 +62,21 @@ from medhelm_spark.scenarios.records import (
     Record,
     renamed,
 )
-from medhelm_spark.scenarios.sources import is_uri, open_source, sha256_of, stamp, verify
+from medhelm_spark.scenarios.sources import is_web, open_source, sha256_of, stamp, verify
 
 __all__ = [
     "CLUSTER",
     "LAKE_COLUMN",
     "LEFT_OUT",
     "LEVEL_COLUMN",
+    "MAX_CARRIED_BYTES",
     "ORDER",
     "PARSERS",
     "READERS",
     "ROWS",
     "BadReason",
     "BadRecord",
+    "Carried",
     "Entry",
     "Hub",
     "HubCopy",
@@ -87,6 +91,7 @@ __all__ = [
     "as_files",
     "at_commit",
     "beside",
+    "carried",
     "check_card",
     "check_columns",
     "check_head",
@@ -100,6 +105,7 @@ __all__ = [
     "first_line",
     "hashes_of",
     "is_uri",
+    "is_web",
     "loads",
     "localize",
     "most_records",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
+from medhelm_spark.domain.data_place import is_uri
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.scenarios.downloads import (
@@ -17,7 +18,7 @@ from medhelm_spark.scenarios.downloads import (
     first_fetch,
     untold,
 )
-from medhelm_spark.scenarios.sources import is_uri, is_web
+from medhelm_spark.scenarios.sources import is_web
 
 STAR = "*"
 ARGUMENT = re.compile(r"\{\w+(\.words)?\}")
@@ -60,7 +61,7 @@ def labelled(file: SourceFile, paths: Sequence[str]) -> Iterator[SourceFile]:
 def _matches(pattern: str, source: DataSource) -> list[str]:
     if STAR not in pattern:
         return [pattern]
-    if "://" in pattern:
+    if is_uri(pattern):
         raise ConfigError(f"{pattern}: a pattern is for local folders; copy the folder here.")
     paths = sorted(map(str, _glob(pattern)))
     if not paths:
@@ -206,7 +207,7 @@ def _files(source: DataSource) -> list[SourceFile]:
 
 
 def _is_here(file: SourceFile, cache: Path) -> bool:
-    if "://" in file.path:
+    if is_uri(file.path):
         return True
     pattern = ARGUMENT.sub(STAR, file.path)
     if STAR not in pattern:

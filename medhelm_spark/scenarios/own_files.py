@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from medhelm_spark.domain.data_place import FORMATS, ending_of
+from medhelm_spark.domain.data_place import FORMATS, ending_of, is_uri
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios.files import STAR
 from medhelm_spark.scenarios.raw_files import is_archive
-from medhelm_spark.scenarios.sources import is_uri, sha256_of, split_of_name, split_of_path
+from medhelm_spark.scenarios.sources import sha256_of, split_of_name, split_of_path
 
 SAME_ENDING = {("json", "jsonl"), ("text", "lines")}
 """The format of an ending, and another one that a card may declare for the same ending."""

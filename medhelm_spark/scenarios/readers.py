@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
+from medhelm_spark.domain.data_place import is_uri
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
@@ -36,7 +37,7 @@ from medhelm_spark.scenarios.raw_files import (
     shown,
 )
 from medhelm_spark.scenarios.records import BadReason, Record, as_text
-from medhelm_spark.scenarios.sources import OpenFile, is_uri, open_source, verify
+from medhelm_spark.scenarios.sources import OpenFile, open_source, verify
 from medhelm_spark.scenarios.table_files import (
     read_feather,
     read_parquet,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from medhelm_spark.domain.data_place import is_uri, normal_place
 from medhelm_spark.domain.scenario import SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.local_files import NotAFileError, open_file
@@ -21,12 +22,8 @@ SPLITS: Mapping[str, Split] = {
     "test": Split.TEST,
 }
 BLOCK = 1 << 20
+HADOOP_S3 = ("s3a", "s3n")
 HEAD_BYTES = 8
-
-
-def is_uri(path: str) -> bool:
-    """Whether a path names a remote store; a Windows drive letter does not."""
-    return "://" in path
 
 
 def is_web(path: str) -> bool:
@@ -43,12 +40,25 @@ def open_source(path: str) -> BinaryIO:
     """
     if is_web(path):
         raise ConfigError(f"{path}: a web address is read only after a download with its sha256.")
+    place = normal_place(path)
     try:
-        return _open_remote(path) if is_uri(path) else open_file(Path(path).expanduser())
+        return _open_remote(place) if is_uri(place) else open_file(Path(place).expanduser())
     except NotAFileError as error:
         raise DataError(f"{path}: {error.strerror}.") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({type(error).__name__}).") from None
+
+
+def _arrow_uri(path: str) -> str:
+    """A URI by the names that Arrow's file systems know: Hadoop's `s3a` is `s3`.
+
+    >>> _arrow_uri("s3a://bucket/a.csv"), _arrow_uri("hdfs:/data/a.csv")
+    ('s3://bucket/a.csv', 'hdfs:///data/a.csv')
+    """
+    scheme, mark, rest = path.partition(":/")
+    if scheme in HADOOP_S3:
+        return f"s3{mark}{rest}"
+    return f"{scheme}{mark}{rest}" if rest.startswith("/") else f"{scheme}:///{rest}"
 
 
 def _open_remote(path: str) -> BinaryIO:
@@ -56,14 +66,12 @@ def _open_remote(path: str) -> BinaryIO:
     from pyarrow import fs
 
     try:
-        system, inner = fs.FileSystem.from_uri(path)
+        system, inner = fs.FileSystem.from_uri(_arrow_uri(path))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise ConfigError(
             f"{path}: no file system is known for this address; use s3://, gs://, hdfs://, "
             "abfss://, file:// or a local path."
         ) from None
-    if system.type_name == "local":
-        return open_file(Path(inner))
     return cast(BinaryIO, system.open_input_file(inner))
 
 
@@ -92,20 +100,23 @@ def verify(file: SourceFile, open_file: OpenFile = open_source) -> None:
 
 
 def stamp(path: str) -> tuple[int, int] | None:
-    """Size in bytes and time of the last change (ns) of a file, None where it is not there.
+    """Size in bytes and time of the last change (ns) of a file.
+
+    None where it is not there, or this process cannot look: Spark may know the store all the same.
 
     A file whose stamp has changed is read again.
     """
+    path = normal_place(path)
     try:
         if not is_uri(path):
             status = Path(path).stat()
             return status.st_size, status.st_mtime_ns
         from pyarrow import fs
 
-        system, inner = fs.FileSystem.from_uri(path)
+        system, inner = fs.FileSystem.from_uri(_arrow_uri(path))
         info = system.get_file_info(inner)
         return (info.size, info.mtime_ns or 0) if info.is_file else None
-    except OSError:
+    except (OSError, ValueError, NotImplementedError):  # Arrow's own, for a scheme it lacks
         return None
 
 

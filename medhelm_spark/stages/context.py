@@ -10,6 +10,7 @@ from typing import TextIO
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.lake import Lake
@@ -33,6 +34,9 @@ class Context:
     """The lake, the suite worked for, and where progress is told.
 
     `say` takes finished lines; `terminal` is where progress is drawn meanwhile, None for nowhere.
+    `slots` is how many engines a person said, None to find it from what `cluster` tells when it is
+    asked. `cores` is how many tasks of one core run at once. Where `is_one_machine`, tasks see the
+    driver's files.
     """
 
     lake: Lake
@@ -40,8 +44,10 @@ class Context:
     say: Say = _silent
     terminal: TextIO | None = None
     wave_seconds: float = 600.0
-    slots: int = 1
+    slots: int | None = None
+    cluster: Callable[[], Cluster] = Cluster
     cores: int = 2
+    is_one_machine: bool = True
     holder: str = field(default_factory=this_holder)
     user: str = field(default_factory=this_user)
 

@@ -36,6 +36,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.machines import refuse_absent
 from medhelm_spark.stages.plan.run_specs import current_runs
 
 Known = Mapping[str, str]
@@ -115,7 +116,13 @@ def survey(ctx: Context, runs: Sequence[HelmFiles], reads: Rows) -> dict[str, Su
 
 
 def _places(ctx: Context, runs: Sequence[HelmFiles]) -> DataFrame:
-    """A task for each run, as far as there are cores."""
+    """A task for each run, as far as there are cores; on a cluster its machines have the files.
+
+    Raises:
+        SetupError: one has not.
+    """
+    if not ctx.is_one_machine:
+        refuse_absent(ctx, [run.path for run in runs], "MedHELM's results")
     frame = ctx.lake.frame(runs, HelmFiles)
     return frame.repartition(min(len(runs), 4 * ctx.cores), "path") if len(runs) > 1 else frame
 

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.data_place import is_uri, normal_place
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
 from medhelm_spark.domain.run import RunSpec
@@ -16,6 +17,7 @@ from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.rows import map_rows, plain_errors, rows_of
+from medhelm_spark.stages.carried import for_tasks
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.ingest.unchanged import changed
 from medhelm_spark.stages.read_responses import (
@@ -128,13 +130,15 @@ def _revision(ctx: Context, answers: Answers) -> str:
 def _responses(ctx: Context, answers: Answers) -> DataFrame:
     if answers.table is None:
         file = File(path=_absolute(answers.place))
-        return map_rows(ctx.lake.frame([file], File), ReadResponses(answers), File, Response)
+        reading = ReadResponses(answers, for_tasks(ctx, {"the file of answers": [file.path]}))
+        return map_rows(ctx.lake.frame([file], File), reading, File, Response)
     rows = raw_rows(ctx, answers.table, answers.version, answers.required)
     return map_rows(rows, ReadTableResponses(answers), RawRow, Response)
 
 
 def _absolute(path: str) -> str:
-    return path if "://" in path else str(Path(path).expanduser().absolute())
+    place = normal_place(path)
+    return place if is_uri(place) else str(Path(place).expanduser().absolute())
 
 
 def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: Answers) -> int:

@@ -15,7 +15,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, UnknownNameError
 from medhelm_spark.lake.rows import without_text
-from medhelm_spark.scenarios import Record, loads, open_data, read_records, sha256_of
+from medhelm_spark.scenarios import Carried, Record, loads, open_data, read_records, sha256_of
 from medhelm_spark.stages.source_tables import RawRow, record_of
 
 FIELDS = (
@@ -103,12 +103,13 @@ class ReadResponses:
     """Files in, responses out."""
 
     answers: Answers
+    open_file: Carried = field(default_factory=Carried)
 
     def __call__(self, files: Iterable[File]) -> Iterator[Response]:
         source = DataSource(format=self.answers.format)
         for file in files:
             place = SourceFile(path=file.path, split=None)
-            for record in read_records(place, source, required=self.answers.required):
+            for record in read_records(place, source, self.open_file, self.answers.required):
                 yield self._response(record)
 
     def _response(self, record: Record) -> Response:

@@ -20,10 +20,9 @@ from pyspark.sql.types import (
     StructField,
 )
 
-from medhelm_spark.domain.data_place import is_delta_path
+from medhelm_spark.domain.data_place import is_delta_path, quoted_name
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
-from medhelm_spark.lake.literals import quoted
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.rows import plain_errors
 from medhelm_spark.scenarios import Record, check_columns, loads, required_columns, table_level
@@ -145,7 +144,7 @@ def newest_version(ctx: Context, table: str) -> str | None:
 
     An absent one is told where it is read.
     """
-    name = f"delta.`{Location.of(table)}`" if is_delta_path(table) else quoted(table)
+    name = f"delta.`{Location.of(table)}`" if is_delta_path(table) else quoted_name(table)
     try:
         _ = _open(ctx, table, None).schema  # only a table's name may reach the statement
         newest = ctx.lake.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
@@ -161,7 +160,7 @@ def _open(ctx: Context, table: str, version: str | None) -> DataFrame:
         if is_delta_path(table):
             rows = reader.format("delta").load(str(Location.of(table)))
         else:
-            rows = reader.table(quoted(table))
+            rows = reader.table(quoted_name(table))
         _ = rows.schema
     except PySparkException as error:
         raise DataError(

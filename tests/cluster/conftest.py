@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,11 +50,15 @@ class Cluster:
 
     site: Site
     packed: Path
+    master: str = MASTER
+    own_lake: Path | None = None
+    slots: str | None = "2"
     homes: list[Path] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
 
     @property
     def lake(self) -> str:
-        return str(self.site.lake_path)
+        return str(self.own_lake or self.site.lake_path)
 
     def home(self) -> Path:
         """A Spark home that can be removed: executors unpack half a gigabyte each into theirs.
@@ -68,12 +72,23 @@ class Cluster:
             (home / part.name).symlink_to(part)
         return home
 
-    def submit(self, entry: str, *flags: str) -> "subprocess.Popen[str]":
+    def submit(
+        self, entry: str, *flags: str, conf: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[str]":
         """`spark-submit jobs/evaluate.py`, of a run entry."""
-        return self.submit_job("evaluate", "-r", entry, "--suite", "s", *flags)
+        return self.evaluate("-r", entry, *flags, conf=conf)
 
-    def submit_job(self, job: str, *words: str) -> "subprocess.Popen[str]":
+    def evaluate(
+        self, *arguments: str, conf: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[str]":
+        """`spark-submit jobs/evaluate.py`, into the suite `s`."""
+        return self.submit_job("evaluate", *arguments, "--suite", "s", conf=conf)
+
+    def submit_job(
+        self, job: str, *words: str, conf: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[str]":
         """`spark-submit jobs/JOB.py` with the packed environment, as a process group."""
+        given = conf or {}
         conf = {
             **delta_conf(pyspark.__version__),
             "spark.pyspark.driver.python": str(self.packed / "env" / "bin" / "python"),
@@ -83,10 +98,11 @@ class Cluster:
             "spark.driver.extraJavaOptions": (
                 f"-Dlog4j2.configurationFile={ROOT / 'conf' / 'log4j2.properties'}"
             ),
+            **given,
         }
         home = self.home()
         command = [
-            home / "bin" / "spark-submit", "--master", MASTER,
+            home / "bin" / "spark-submit", "--master", self.master,
             "--properties-file", ROOT / "spark-defaults.conf",
             "--archives", f"{self.packed / 'environment.tar.gz'}#environment",
             *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
@@ -95,7 +111,9 @@ class Cluster:
         ]  # fmt: skip
         own = {key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")}
         settings = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
-        ours = {"MEDHELM_SPARK_SLOTS": "2", "MEDHELM_SPARK_WAVE_MINUTES": "0.2"}
+        ours = {"MEDHELM_SPARK_WAVE_MINUTES": "0.2", **self.variables}
+        if self.slots:
+            ours["MEDHELM_SPARK_SLOTS"] = self.slots
         return subprocess.Popen(
             [str(part) for part in command],
             env={**own, **settings, **ours},
@@ -109,7 +127,10 @@ class Cluster:
 
     def run(self, entry: str, *flags: str) -> str:
         """Submit and wait; returns what was told."""
-        process = self.submit(entry, *flags)
+        return self.told(self.submit(entry, *flags))
+
+    def told(self, process: "subprocess.Popen[str]") -> str:
+        """What a job told that ended well."""
         told, _ = process.communicate(timeout=500)
         assert process.returncode == 0, own_lines(told)
         return told

@@ -8,7 +8,8 @@ from tests.meta.tree import ROOT, modules, shown, syntax
 
 # The session, what tells two objects of one session from two, and the driver's own files of a lake.
 WITH_JVM = tuple(
-    f"medhelm_spark/lake/{name}.py" for name in ("cancel", "driver_files", "session", "settings")
+    f"medhelm_spark/lake/{name}.py"
+    for name in ("cancel", "cluster", "driver_files", "session", "settings")
 )
 GC = "medhelm_spark/lake/maintenance.py"
 STAGING = "medhelm_spark/lake/staging.py"

@@ -1,5 +1,6 @@
 """Where downloads are kept."""
 
+import os
 import threading
 import time
 from pathlib import Path
@@ -25,6 +26,17 @@ def test_without_a_setting_it_is_in_the_home_folder(
         monkeypatch.setenv(NAME, empty)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "medhelm_spark"
+
+
+def test_a_user_without_a_home_has_a_folder_of_the_temporary_ones(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(NAME, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "nonexistent"))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    folder = cache_folder()
+    assert folder == tmp_path / f"medhelm_spark-{os.getuid()}" / "cache"
+    assert folder.parent.stat().st_mode & 0o777 == 0o700, "nobody else lays files there"
 
 
 def test_a_lock_is_held_by_one_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.cluster import Slots
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
@@ -33,6 +34,7 @@ from medhelm_spark.lake.session import node_addresses
 from medhelm_spark.lake.staging import staged_name
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.begun import record_begun
+from medhelm_spark.stages.infer.capacity import capacity
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.interrupted import commit_interrupted
 from medhelm_spark.stages.infer.kept import Kept, told_if_stopped
@@ -250,7 +252,7 @@ class _Waves:
         return down
 
     def _pending(self, deployments: Sequence[Deployment]) -> DataFrame:
-        slots = slots_for(self._ctx, deployments)
+        slots = capacity(self._ctx, deployments).count
         speeds = {each.name: slots * self._speeds.of(each.name) for each in deployments}
         return pending_of(
             self._ctx, self._units, self._recipients, deployments, speeds, self._writes
@@ -259,7 +261,7 @@ class _Waves:
     def _wave(self, wave: DataFrame, work: Sequence[Work], watch: Watch) -> set[str]:
         """Ask a wave and commit it; returns the deployments that it stopped asking."""
         write_id = new_write_id()
-        slots = slots_for(
+        room = capacity(
             self._ctx, [self._recipients.deployments[part.model_deployment] for part in work]
         )
         outcomes = _ask(
@@ -269,13 +271,13 @@ class _Waves:
             self._recipients,
             work,
             write_id,
-            slots,
+            room,
             watch,
             self.kept,
         )
         self._writes.append(write_id)
         tokens = {part.model_deployment: part.tokens / part.requests for part in work}
-        for name, (estimated, seconds) in asked_in(outcomes, slots, tokens).items():
+        for name, (estimated, seconds) in asked_in(outcomes, room.count, tokens).items():
             self._speeds.see(name, estimated, seconds)
         self._in_a_row = failures_in_a_row(self._in_a_row, outcomes)
         known = self._recipients.deployments
@@ -309,18 +311,19 @@ def _ask(
     recipients: Recipients,
     work: Sequence[Work],
     write_id: str,
-    slots: int,
+    room: Slots,
     watch: Watch,
     kept: Kept,
 ) -> list[Outcome]:
     deployments = {
         part.model_deployment: recipients.deployments[part.model_deployment] for part in work
     }
+    slots = room.count
     shared = {name: _share(deployment, slots) for name, deployment in deployments.items()}
     requests = _with_text(ctx, wave, run_spec_ids, recipients, slots)
     record_begun(ctx, write_id, requests, deployments)
     asking = AskEngines(shared, recipients.policy, node_addresses(ctx.lake.spark))
-    results = map_rows(requests, watch(asking), Request, RequestResult)
+    results = map_rows(requests, watch(asking), Request, RequestResult, room.needs)
     name = "|".join(
         sorted(f"{part.model_deployment}:{part.requests}:{part.fingerprint}" for part in work)
     )
@@ -381,13 +384,6 @@ def _with_text(
     failed_before = F.col("tries") > 0
     ordered = own.sortWithinPartitions("model_deployment", failed_before, longest, *order)
     return ordered.select(*Request.__dataclass_fields__)
-
-
-def slots_for(ctx: Context, deployments: Iterable[Deployment]) -> int:
-    """How many tasks may ask at once: one per slot for an engine that owns its machine or GPU."""
-    if any(factory_of(deployment).exclusive for deployment in deployments):
-        return ctx.slots
-    return max(1, min(ctx.cores, *(deployment.max_concurrency for deployment in deployments)))
 
 
 def _share(deployment: Deployment, slots: int) -> Deployment:

@@ -29,6 +29,7 @@ from medhelm_spark.scenarios import (
     LEVEL_COLUMN,
     ORDER,
     ROWS,
+    Carried,
     Entry,
     Record,
     drawn,
@@ -45,8 +46,16 @@ from medhelm_spark.scenarios import (
     serialised,
     used_columns,
 )
+from medhelm_spark.stages.carried import for_tasks
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.ingest.parts import Make, Part, parts_of, parts_of_events, records_of
+from medhelm_spark.stages.ingest.parts import (
+    Make,
+    Part,
+    parts_of,
+    parts_of_events,
+    paths_of,
+    records_of,
+)
 from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
 
 PATIENT = "patient"
@@ -84,6 +93,7 @@ class ReadEntries:
 
     sharing: Sharing
     rows: Mapping[int, frozenset[int]]
+    open_file: Carried
 
     def __call__(self, parts: Iterable[Part]) -> Iterator[Entry]:
         history = self.sharing.history
@@ -93,12 +103,16 @@ class ReadEntries:
             if part.is_event:
                 path = history.files[part.file]
                 events = read_events(
-                    path, history, partition=part.partition, partitions=part.partitions
+                    path,
+                    history,
+                    partition=part.partition,
+                    partitions=part.partitions,
+                    open_file=self.open_file,
                 )
                 yield from event_entries(events, history, part.file)
             else:
                 place = places[part.scenario_name, part.file]
-                records = records_of(cards[part.scenario_name], part)
+                records = records_of(cards[part.scenario_name], part, self.open_file)
                 yield from record_entries(records, history, place, self.rows.get(place))
 
 
@@ -169,7 +183,8 @@ def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: W
     """Whatever `make` makes of the cards' records, each with its text, as rows of type `out`."""
     parts = [part for card in sharing.cards for part in parts_of(card, ctx.cores)]
     parts += parts_of_events(sharing.cards[0], ctx.cores)
-    read = ReadEntries(sharing, _rows(sharing))
+    of_cards = {f"scenario {card.name!r}": paths_of(card) for card in sharing.cards}
+    read = ReadEntries(sharing, _rows(sharing), for_tasks(ctx, of_cards))
     frames = [map_rows(ctx.lake.frame(parts, Part), read, Part, Entry)] if parts else []
     frames += _from_tables(ctx, sharing)
     entries = reduce(DataFrame.unionByName, frames)

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.scenarios import Record, read_card, read_records, required_columns
+from medhelm_spark.scenarios import (
+    Carried,
+    Record,
+    beside,
+    read_card,
+    read_records,
+    required_columns,
+)
 
 PARTITION_BYTES = 4 << 20
 
@@ -54,14 +61,20 @@ def _partitioned(name: str, paths: Iterable[str], cores: int, *, is_event: bool)
             )
 
 
-def records_of(card: ScenarioCard, part: Part) -> Iterator[Record]:
+def paths_of(card: ScenarioCard) -> tuple[str, ...]:
+    """The paths of all files that are read for a card."""
+    return (*(file.path for file in card.source.files), *beside(card.source))
+
+
+def records_of(card: ScenarioCard, part: Part, open_file: Carried) -> Iterator[Record]:
     """The records of a part, read from their file."""
     if part.file < 0:
-        return read_card(card)
+        return read_card(card, open_file)
     file = card.source.files[part.file]
     return read_records(
         file,
         card.source,
+        open_file,
         required=required_columns(card),
         partition=part.partition,
         partitions=part.partitions,

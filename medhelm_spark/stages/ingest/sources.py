@@ -8,10 +8,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.domain.data_place import is_uri, normal_place
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
+    Carried,
     Pins,
     Received,
     as_files,
@@ -22,9 +24,10 @@ from medhelm_spark.scenarios import (
     spread,
     untold,
 )
+from medhelm_spark.stages.carried import for_tasks
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.histories import read_history, shared
-from medhelm_spark.stages.ingest.parts import Make, Part, bytes_of, parts_of, records_of
+from medhelm_spark.stages.ingest.parts import Make, Part, bytes_of, parts_of, paths_of, records_of
 from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
 
 
@@ -34,11 +37,13 @@ class Read:
 
     cards: Mapping[str, ScenarioCard]
     make: Make
+    open_file: Carried
 
     def __call__(self, parts: Iterable[Part]) -> Iterator[object]:
         for part in parts:
             card = self.cards[part.scenario_name]
-            yield from self.make(records_of(card, part), card, max(part.file, 0))
+            records = records_of(card, part, self.open_file)
+            yield from self.make(records, card, max(part.file, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,8 @@ def located(
 
 
 def _absolute(path: str) -> str:
-    return path if "://" in path else str(Path(path).expanduser().absolute())
+    place = normal_place(path)
+    return place if is_uri(place) else str(Path(place).expanduser().absolute())
 
 
 def read(
@@ -103,7 +109,9 @@ def read(
     if files:
         parts = [part for card in files.values() for part in parts_of(card, ctx.cores)]
         # Spark slices these rows evenly over its cores; repartitioned by hash, two would meet.
-        frames.append(map_rows(ctx.lake.frame(parts, Part), watch(Read(files, make)), Part, out))
+        of_cards = {f"scenario {name!r}": paths_of(card) for name, card in files.items()}
+        reading = Read(files, make, for_tasks(ctx, of_cards))
+        frames.append(map_rows(ctx.lake.frame(parts, Part), watch(reading), Part, out))
     return reduce(DataFrame.unionByName, frames)
 
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios import beside, is_uri, sha256_of, stamp
+from medhelm_spark.scenarios import is_uri, sha256_of, stamp
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest.parts import paths_of
 from medhelm_spark.stages.source_tables import newest_version
 from medhelm_spark.version import VERSION
 
@@ -48,8 +49,7 @@ def loose_tables(card: ScenarioCard) -> list[str]:
 
 def stamps(card: ScenarioCard) -> Stamps:
     """The stamp of every file that is read for the card."""
-    paths = (*(file.path for file in card.source.files), *beside(card.source))
-    return {path: stamp(path) for path in paths}
+    return {path: stamp(path) for path in paths_of(card)}
 
 
 def source_hash(card: ScenarioCard, before: Stamps) -> str | None:

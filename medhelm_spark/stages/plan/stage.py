@@ -192,7 +192,7 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     )
     specs, train = _texts(todo, instances)
     fits = {
-        _render_id(run, spec, adapter): fit
+        _render_id(run, spec, adapter): fit if ctx.is_one_machine else fit.with_content()
         for run, spec in todo
         if (fit := fit_of(run))
         for adapter in adapters_of(spec).values()

@@ -1,6 +1,6 @@
 """Which deployments want their prompts cut to a window, and by which tokenizer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from medhelm_spark.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """A window that travels to executors: its size, and the tokenizer's file."""
+    """A window that travels to executors: its size, and the tokenizer's file with its content."""
 
     tokens: int
     file: str
+    content: bytes | None = field(default=None, repr=False)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -26,8 +27,12 @@ class Fit:
         return (str(self.tokens), file_sha256(Path(self.file)))
 
     def window(self) -> Window:
-        """The window, where the file is."""
-        return Window(tokens=self.tokens, spans=partial(token_spans, self.file))
+        """The window, where the file is or its content was brought."""
+        return Window(tokens=self.tokens, spans=partial(token_spans, self.file, self.content))
+
+    def with_content(self) -> "Fit":
+        """The same for a machine that has no such file."""
+        return replace(self, content=Path(self.file).read_bytes())
 
 
 def fit_of(run: ResolvedRun) -> Fit | None:

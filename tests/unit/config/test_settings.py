@@ -71,6 +71,30 @@ def test_databricks_is_known_by_its_runtime() -> None:
 
 
 @pytest.mark.parametrize(
+    ("master", "platform"),
+    [
+        ("", Platform.LOCAL),
+        ("local[*,4]", Platform.LOCAL),
+        ("local-cluster[2,1,1024]", Platform.CLUSTER),
+        ("spark://head:7077", Platform.CLUSTER),
+        ("yarn", Platform.CLUSTER),
+        ("k8s://https://api:443", Platform.CLUSTER),
+        ("sc://", Platform.CLUSTER),
+        ("custom:emr-serverless", Platform.EMR),
+    ],
+)
+def test_a_master_tells_a_cluster_of_the_sites_own(master: str, platform: Platform) -> None:
+    assert detect_platform({}, master) is platform
+    assert load_settings(environ={}, master=master).platform is platform
+
+
+def test_a_master_that_the_site_names_tells_too(write) -> None:
+    site = write("site/settings.yaml", "spark: {spark.master: 'spark://head:7077'}").parent
+    assert load_settings(site, {}).platform is Platform.CLUSTER
+    assert load_settings(site, {}, "local[2]").platform is Platform.LOCAL, "the session's own"
+
+
+@pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
         ("PLATFORM", "loacl", "unknown platform 'loacl'. Did you mean 'local'?"),

@@ -27,10 +27,15 @@ def test_two_names_are_a_catalog_unless_there_is_such_a_folder(
     assert Location.of("main.evals").table("runs") == f"{tmp_path}/main.evals/runs"
 
 
+def test_a_name_that_sql_would_read_otherwise_is_quoted() -> None:
+    assert Location.of("prod-eu.medhelm").table("runs") == "`prod-eu`.medhelm.runs"
+
+
 def test_files_are_read_without_spark_only_on_this_machine(tmp_path: Path) -> None:
     folder = Location.of(str(tmp_path))
     assert folder.is_local("local[2]", {})
     assert not folder.is_local("yarn", {})
+    assert not folder.is_local("local-cluster[2,1,1024]", {}), "its executors are other processes"
     assert not folder.is_local("local[2]", {"DATABRICKS_RUNTIME_VERSION": "17"})
     assert not Location.of("s3://bucket/lake").is_local("local[2]", {})
     assert not Location.of("main.evals").is_local("local[2]", {})
@@ -43,6 +48,16 @@ def test_files_are_read_without_spark_only_on_this_machine(tmp_path: Path) -> No
         ("file:///data/my%20lake/", "/data/my lake", True),
         ("dbfs:/Volumes/main/evals/lake", "/Volumes/main/evals/lake", True),
         ("dbfs:/mnt/lake/", "dbfs:/mnt/lake", False),
+        ("s3:/bucket/lake", "s3://bucket/lake", False),
+        ("s3a://bucket/lake/", "s3a://bucket/lake", False),
+        ("hdfs:/user/ann/lake", "hdfs:/user/ann/lake", False),
+        (
+            "abfss://evals@ward.dfs.core.windows.net/lake",
+            "abfss://evals@ward.dfs.core.windows.net/lake",
+            False,
+        ),
+        ("gs://bucket/lake", "gs://bucket/lake", False),
+        ("/Volumes/main/evals/lake", "/Volumes/main/evals/lake", True),
         ("~/lake", "/data/ann/lake", True),
     ],
 )

@@ -1,0 +1,86 @@
+"""What a session tells of the cluster that it runs on: the facts of `domain.cluster`."""
+
+import os
+import time
+from contextlib import suppress
+from typing import Any
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from medhelm_spark.domain.cluster import KEYS, Cluster, Manager, manager_of
+
+MASTER = "spark.master"
+CONNECT = "sc://"
+"""Stands for the master of a session over Spark Connect, which is another process's."""
+
+FIRST_EXECUTOR_SECONDS = 20.0
+POLL_SECONDS = 0.1
+
+
+def master_of(spark: SparkSession | None) -> str | None:
+    """The master of the session that there is, or that spark-submit will start; None without one.
+
+    `CONNECT` of one that runs in another process, whatever that one's own master is.
+    """
+    spark = spark or SparkSession.getActiveSession()
+    if spark is not None:
+        return str(_setting(spark, MASTER) or "") if _context(spark) else CONNECT
+    if "SPARK_REMOTE" in os.environ:
+        return CONNECT
+    if SparkContext._active_spark_context is not None:
+        return str(SparkContext._active_spark_context.master)
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()  # a SparkConf knows spark-submit's from here on
+        return SparkConf().get(MASTER) or ""
+    return None
+
+
+def cluster_of(spark: SparkSession) -> Cluster:
+    """What the session tells now; executors that join later are told by a later call.
+
+    Waits a moment for the first executor of a cluster that has just been asked for some.
+    """
+    given = {key: _setting(spark, key) for key in KEYS}
+    conf = {key: value for key, value in given.items() if value is not None}
+    context = _context(spark)
+    if context is None:
+        server = _setting(spark, MASTER) or ""  # of which `local` is another machine than ours
+        is_local = manager_of(server) is Manager.LOCAL
+        return Cluster(master="" if is_local else server, conf=conf)
+    master = str(context.master)
+    places = _executors(context)
+    deadline = time.monotonic() + FIRST_EXECUTOR_SECONDS
+    while not places and manager_of(master) is not Manager.LOCAL and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+        places = _executors(context)
+    return Cluster(
+        master=master,
+        conf=conf,
+        executors=len(places),
+        hosts=len({place.rpartition(":")[0] for place in places}),
+        parallelism=int(context.defaultParallelism),
+    )
+
+
+def _setting(spark: SparkSession, key: str) -> str | None:
+    """A setting of the session; None where it has none or does not tell it, as serverless ones."""
+    with suppress(Exception):  # each kind of session has its own error for a key that it hides
+        return spark.conf.get(key, None)
+    return None
+
+
+def _context(spark: SparkSession) -> Any:
+    with suppress(Exception):  # Spark Connect raises what its own library has for it
+        return spark.sparkContext
+    return None
+
+
+def _executors(context: Any) -> list[str]:
+    """Host and port of each registered executor, without the driver's own."""
+    with suppress(Exception):  # a platform may close this part of the JVM
+        jvm_context = context._jsc.sc()
+        known = jvm_context.getExecutorMemoryStatus().keySet().mkString(" ").split()
+        driver = jvm_context.env().blockManager().blockManagerId().hostPort()
+        return [str(place) for place in known if place != driver]
+    return []

@@ -1,0 +1,67 @@
+"""Spark's settings of `settings.yaml` in a session that somebody else started.
+
+What a session takes while it runs is set where nobody set it, and taken back afterwards. What it
+takes at its start alone is told: it has to stand where the session is configured.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from pyspark.sql import SparkSession
+
+
+@contextmanager
+def with_defaults(spark: SparkSession | None, conf: Mapping[str, str]) -> Iterator[None]:
+    """Sets for a piece of work what the session has no value for and takes at run time.
+
+    `spark` is the session, by default the active one; where there is none, one that is started has
+    these settings already.
+    """
+    spark = spark or SparkSession.getActiveSession()
+    lacking = _lacking(spark, conf) if spark else {}
+    added = [key for key, value in lacking.items() if spark and _set(spark, key, value)]
+    try:
+        yield
+    finally:
+        for key in added:
+            with suppress(Exception):  # the session may have been stopped meanwhile
+                if spark and spark.conf.get(key, None) == conf[key]:  # a longer work may go on
+                    spark.conf.unset(key)
+
+
+def not_applied(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
+    """The settings that the session lacks and takes at its start alone."""
+    return sorted(key for key in _lacking(spark, conf) if not _takes(spark, key))
+
+
+def _lacking(spark: SparkSession, conf: Mapping[str, str]) -> dict[str, str]:
+    """Those of the settings that nobody has set in the session, a default aside."""
+    other = {key: value for key, value in conf.items() if _value(spark, key) != value}
+    if not other:
+        return {}
+    try:
+        given = {str(row[0]) for row in spark.sql("SET").collect()}
+    except Exception:  # a serverless session does not list what it has: it is left as it is
+        return {}
+    return {key: value for key, value in other.items() if key not in given}
+
+
+def _value(spark: SparkSession, key: str) -> str | None:
+    with suppress(Exception):  # each kind of session has its own error for a key that it hides
+        return spark.conf.get(key, None)
+    return None
+
+
+def _takes(spark: SparkSession, key: str) -> bool:
+    with suppress(Exception):
+        return bool(spark.conf.isModifiable(key))
+    return False
+
+
+def _set(spark: SparkSession, key: str, value: str) -> bool:
+    if not _takes(spark, key):
+        return False
+    with suppress(Exception):
+        spark.conf.set(key, value)
+        return True
+    return False

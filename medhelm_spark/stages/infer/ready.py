@@ -1,0 +1,31 @@
+"""Before a run reads data: how many engines the cluster holds, and what its machines lack."""
+
+from collections.abc import Iterable
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.engines import factory_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.capacity import said, slots_by_name
+from medhelm_spark.stages.machines import refuse_engines, with_gpus
+
+
+def ready(ctx: Context, deployments: Iterable[Deployment]) -> None:
+    """Say how many engines of each deployment run at once, and that each machine can run them.
+
+    Of one machine's CPU nothing is said: it holds one. What a machine lacks that is the driver's
+    own was told before.
+
+    Raises:
+        SetupError: a machine lacks the package, weights or GPUs of an engine; the sentence names
+            the host.
+    """
+    deployments = list(deployments)
+    own = [each for each in deployments if factory_of(each).exclusive]
+    with_devices = [each for each in own if factory_of(each).gpus(each) != 0]
+    shown = with_devices if ctx.is_one_machine else own
+    if shown:
+        cluster = with_gpus(ctx) if with_devices else ctx.cluster()
+        for line in said(slots_by_name(cluster, shown, ctx.slots)):
+            ctx.say(line)
+    if not ctx.is_one_machine:
+        refuse_engines(ctx, deployments)
