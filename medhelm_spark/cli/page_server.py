@@ -6,13 +6,17 @@ they are imported once the server answers, and the results that the first page s
 
 import importlib
 import logging
+import socket
 import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 POLL_SECONDS = 0.05
+ANSWER_SECONDS = 0.2
+"""In which whoever asks whether the server is healthy has the answer."""
 
 
 def main() -> None:
@@ -27,10 +31,7 @@ def main() -> None:
 
 def _load(folder: Path, words: Sequence[str]) -> None:
     """Import the pages, and have them read what their first visitor sees."""
-    from streamlit import runtime
-
-    while not runtime.exists():
-        time.sleep(POLL_SECONDS)
+    _wait_for_server()
     sys.path.insert(0, str(folder))
     # Outside a visit Streamlit warns that there is none.
     logger = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
@@ -40,6 +41,20 @@ def _load(folder: Path, words: Sequence[str]) -> None:
         importlib.import_module("loaded").warm(words)
     except Exception as error:  # whatever it is, the page meets it too and says what to do
         sys.stderr.write(f"dashboard: not loaded beforehand ({type(error).__name__})\n")
+
+
+def _wait_for_server() -> None:
+    """Until it listens: what is imported before that makes it start later."""
+    from streamlit import get_option, runtime
+
+    while not runtime.exists():  # from then on the options are those of the command line
+        time.sleep(POLL_SECONDS)
+    place = (get_option("server.address") or "localhost", get_option("server.port"))
+    while True:
+        with suppress(OSError), socket.create_connection(place, timeout=1):
+            break
+        time.sleep(POLL_SECONDS)
+    time.sleep(ANSWER_SECONDS)
 
 
 if __name__ == "__main__":
