@@ -39,7 +39,7 @@ def test_alter_table_and_optimize_in_mid_wave_cost_no_answer(
     log = tmp_path / "calls.log"
     before = site.deploy("acme/before", text="yes")
     for number in range(2):  # two files to be made one
-        bench = site.benchmark(f"before{number}", questions(2))
+        bench = site.benchmark(f"before{number}", questions(4)[2 * number :][:2])
         assert site.run("-r", f"{bench},model={before}") == 0
 
     def alter_and_optimize() -> None:
