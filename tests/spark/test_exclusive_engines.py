@@ -70,8 +70,8 @@ def test_two_models_and_their_judge_finish_and_nothing_is_asked_twice(
     filling: Site, tmp_path: Path
 ) -> None:
     log, site = tmp_path / "calls.log", filling
-    for name in ("acme/a", "acme/b"):
-        site.deploy(name, engine="fills", text="yes", log_file=str(log))
+    for name, text in (("acme/a", "yes"), ("acme/b", "no")):
+        site.deploy(name, engine="fills", text=text, log_file=str(log))
     site.deploy("acme/judge", engine="fills", mode="judge", score=4, log_file=str(log))
     entry = site.benchmark(
         "bench", questions(6), metrics=["exact_match", JURY], judge_prompt=RUBRIC
