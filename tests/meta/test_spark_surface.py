@@ -7,12 +7,9 @@ from pathlib import Path
 from tests.meta.tree import ROOT, modules, shown, syntax
 
 # The session, what tells two objects of one session from two, and the driver's own files of a lake.
-WITH_JVM = tuple(
-    f"medhelm_spark/lake/{name}.py"
-    for name in ("cancel", "cluster", "driver_files", "session", "settings")
-)
-GC = "medhelm_spark/lake/maintenance.py"
-STAGING = "medhelm_spark/lake/staging.py"
+OF_THE_DRIVER = ("cancel", "cluster", "driver_files", "session", "settings")
+WITH_JVM = tuple(f"medhelm_spark/lake/{name}.py" for name in OF_THE_DRIVER)
+OVERWRITING = tuple(f"medhelm_spark/lake/{name}.py" for name in ("maintenance", "staging"))
 PROBE = "medhelm_spark/lake/probe.py"
 """Tries a store on files of its own, which it has to remove."""
 FORBIDDEN_ATTRIBUTES = frozenset(
@@ -83,12 +80,13 @@ def test_the_rule_sees_what_it_forbids() -> None:
 
 
 def test_no_stage_writes_over_rows() -> None:
-    """Working tables are append-only: no MERGE, UPDATE, DELETE or overwriting save but gc's own.
+    """Working tables are append-only: no MERGE, UPDATE, DELETE or overwriting save anywhere.
 
-    What is staged is no table: it is emptied where Spark Connect removes no folder.
+    But for gc, a person's command. What is staged is no table: it is emptied where Spark Connect
+    removes no folder.
     """
     writes = []
-    for module in (module for module in modules() if shown(module) not in (STAGING, GC)):
+    for module in (module for module in modules() if shown(module) not in OVERWRITING):
         for node in ast.walk(syntax(module)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 text = " ".join(node.value.split()).upper()
