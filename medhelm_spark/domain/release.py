@@ -204,7 +204,7 @@ def refuse_involved(release: str, approver: str, involved: Mapping[str, Iterable
     ]
     if did:
         raise ReleaseError(
-            f"release {release!r}: {approver!r} {' and '.join(did)} it, and who does that does not "
+            f"release {release!r}: {approver!r} {' and '.join(did)} it; who does that does not "
             "approve it; somebody else has to."
         )
 

@@ -195,7 +195,7 @@ def render_gate(release: str, findings: Sequence[Finding], output_format: str) -
     rows = [(each.requirement, each.outcome.value, each.run, each.reason) for each in ordered]
     records = [_plain(asdict(each)) for each in ordered]
     report = Report(
-        tables=[Table(header=("Requirement", "GateOutcome", "Run", "Reason"), rows=rows)],
+        tables=[Table(header=("Requirement", "Outcome", "Run", "Reason"), rows=rows)],
         content={"release": release, "findings": records},
         fields=[field.name for field in fields(Finding)],
         records=records,

@@ -301,7 +301,7 @@ def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -
                 f"{MIN_UNITS} answers or clusters, or was made by an older version."
             )
     elif num_ranked and rows:
-        yield "No win rate: on no benchmark of the ranking have two models a mean that counts."
+        yield "No win rate: no two models have a mean that counts on every ranked benchmark."
     elif rows:
         yield "No win rate: it needs two model deployments on one benchmark."
     for row in rows:
