@@ -33,7 +33,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("packed")
     environment = install_wheel(place, "", "pandas")
     archive = ("tar", "-czf", str(place / "environment.tar.gz"), "-C", str(environment), ".")
-    subprocess.run(archive, check=True)
+    # 1: a file changed meanwhile, which the link count of uv's cache does
+    assert subprocess.run(archive, check=False).returncode in (0, 1)
     yield place
     shutil.rmtree(place)
 
