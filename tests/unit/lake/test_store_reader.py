@@ -40,7 +40,9 @@ def test_a_store_that_this_process_reads_needs_no_spark(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "found", [LakeError("no credentials"), OSError("no such host"), Found(0)], ids=str
+    "found",
+    [LakeError("no credentials"), OSError("no such host"), Found(0)],
+    ids=["refused", "unreachable", "without records"],
 )
 def test_what_this_process_cannot_read_spark_does(
     monkeypatch: pytest.MonkeyPatch, found: object
