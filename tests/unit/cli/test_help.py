@@ -18,6 +18,7 @@ PLACES = {
         "publish",
         "release",
         "demo",
+        "doctor",
     },
 }
 
