@@ -68,7 +68,7 @@ class Exports:
     def html(self) -> str:
         """The report to keep beside a decision."""
         # Not at the top: it reads configuration, which takes a third of a second to import.
-        from medhelm_spark.config.registry import cards_of
+        from medhelm_spark.leaderboard.cards import cards_behind
 
         source = self.shown.source
         facts = facts_of(
@@ -80,7 +80,7 @@ class Exports:
             filters=self.filters,
             order="" if self.sort == BY_RANK else self.sort,
         )
-        return report_file(self.whole, facts, cards_of(self.shown.site))
+        return report_file(self.whole, facts, cards_behind(self.shown.site))
 
 
 def offer(exports: Exports) -> None:

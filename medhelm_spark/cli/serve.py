@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from medhelm_spark.cli import page_server
 from medhelm_spark.config.resources import resource
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.warehouse import Warehouse
@@ -108,6 +107,6 @@ def command(output_path: str, port: int, host: str, allowed: Sequence[str] = ())
     }
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     flags += [f"--server.allowedHosts={name}" for name in allowed_hosts(host, allowed)]
-    app = str(resource("dashboards", "app.py"))
-    words = [sys.executable, "-m", page_server.__name__, "run", app, *flags, "--"]
+    server, app = (str(resource("dashboards", name)) for name in ("server.py", "app.py"))
+    words = [sys.executable, server, "run", app, *flags, "--"]
     return [*words, "--output-path", output_path]

@@ -47,8 +47,8 @@ def test_text_of_an_unfinished_write_counts(tmp_path: Path) -> None:
 def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
     words = command("my lake", 8000, "127.0.0.1")
     options = dict(pairwise(words))
-    assert Path(words[4]).name == "app.py"
-    assert Path(words[4]).is_file()
+    assert Path(words[3]).name == "app.py"
+    assert Path(words[3]).is_file()
     assert (options["--server.address"], options["--server.port"]) == ("127.0.0.1", "8000")
     assert options["--browser.gatherUsageStats"] == "false"
     assert words[-3:] == ["--", "--output-path", "my lake"]
@@ -57,7 +57,7 @@ def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
 
 
 def test_the_page_holds_no_loose_text_which_streamlit_would_show() -> None:
-    app = Path(command("lake", 8000, "127.0.0.1")[4])
+    app = Path(command("lake", 8000, "127.0.0.1")[3])
     loose = [
         node.lineno
         for node in ast.parse(app.read_text(encoding="utf-8")).body[1:]

@@ -1,4 +1,4 @@
-"""`python -m medhelm_spark.cli.page_server run APP ...`: Streamlit, which has the pages loaded.
+"""`python dashboards/server.py run dashboards/app.py ...`: Streamlit, which has the pages loaded.
 
 Streamlit imports a page's modules when its first visitor comes, who waits a second for it. Here
 they are imported once the server answers, and the results that the first page shows are read.
@@ -23,16 +23,15 @@ def main() -> None:
     """Become the server; the arguments are Streamlit's."""
     from streamlit.web import cli
 
-    folder = Path(sys.argv[2]).parent  # after `run`
+    sys.path.insert(0, str(Path.cwd()))  # as with `python -m`: plug-ins may stand there
     given = sys.argv[sys.argv.index("--") + 1 :]
-    threading.Thread(target=_load, args=(folder, given), daemon=True).start()
+    threading.Thread(target=_load, args=(given,), daemon=True).start()
     cli.main(prog_name="streamlit")
 
 
-def _load(folder: Path, words: Sequence[str]) -> None:
+def _load(words: Sequence[str]) -> None:
     """Import the pages, and have them read what their first visitor sees."""
     _wait_for_server()
-    sys.path.insert(0, str(folder))
     # Outside a visit Streamlit warns that there is none.
     logger = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
     logger.setLevel(logging.ERROR)
