@@ -94,6 +94,7 @@ pack: $(STAMP) ## Pack dist/environment.tar.gz for the executors of spark-submit
 bench: setup ## Time and memory of everything but the model (minutes)
 	$(BIN)/python -m benchmarks.bench
 	$(BIN)/python -m benchmarks.driver_memory
+	$(BIN)/python -m benchmarks.staging
 bench-million: setup ## A million rows from files to scores, three times: choice, ROUGE, codes (half an hour)
 	$(BIN)/python -m benchmarks.million
 bench-intervals: setup ## Coverage of the intervals and false wins of incomplete juries, by simulation (minutes)
