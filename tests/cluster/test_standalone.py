@@ -205,8 +205,8 @@ def test_tasks_ask_for_the_gpus_of_their_engine_and_the_others_for_none(
     told = apart.told(apart.submit(entry, conf=conf))
     assert "slots: 4 for acme/gpu: 2 executors registered; executors have 2 GPUs each" in told
     given = apart.query(
-        "SELECT executor, completions[0].text AS gpu, count(*) AS n FROM {request_results} "
-        "GROUP BY executor, completions[0].text"
+        "SELECT executor, completions[1]['text'] AS gpu, count(*) AS n FROM {request_results} "
+        "GROUP BY executor, completions[1]['text']"
     )
     assert {row["gpu"] for row in given} == {"0", "1"}, "a task has one, never none"
     assert len({(row["executor"], row["gpu"]) for row in given}) == 4
