@@ -7,7 +7,9 @@ from pathlib import Path
 from tests.meta.tree import ROOT, modules, shown, syntax
 
 # The session and the driver's own files of a lake.
-WITH_JVM = tuple(f"medhelm_spark/lake/{name}.py" for name in ("cancel", "driver_files", "session"))
+WITH_JVM = tuple(
+    f"medhelm_spark/lake/{name}.py" for name in ("cancel", "driver_files", "session", "settings")
+)
 OVERWRITING = tuple(f"medhelm_spark/lake/{name}.py" for name in ("maintenance", "staging"))
 FORBIDDEN_ATTRIBUTES = frozenset(
     {
