@@ -74,7 +74,7 @@ from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.session import kept_settings
+from medhelm_spark.lake.settings import kept_settings
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.leaderboard import (
     BoardRun,

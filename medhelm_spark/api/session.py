@@ -10,7 +10,8 @@ from medhelm_spark.config.settings import Settings
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.lake.policy_table import read_policy_table
 from medhelm_spark.lake.rest import Permissions
-from medhelm_spark.lake.session import kept_settings, open_session
+from medhelm_spark.lake.session import open_session
+from medhelm_spark.lake.settings import kept_settings
 
 
 def session_of(

@@ -31,7 +31,8 @@ from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import CLEAR_LINE
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.rest import Permissions, restrict
-from medhelm_spark.lake.session import LOCAL_MASTER, Session, is_started
+from medhelm_spark.lake.session import LOCAL_MASTER, Session, check_spark, is_started
+from medhelm_spark.lake.settings import setting
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
 from medhelm_spark.stages.context import Context
@@ -71,6 +72,7 @@ class Workspace:
         tell: Callable[[str], None] = say,
     ) -> None:
         self._deployments = tuple(deployments)
+        check_spark()
         self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = load_settings(site)
         self.site, self.say = site, tell
@@ -210,7 +212,7 @@ class Workspace:
 def _cores(settings: Settings, lake: Lake) -> int:
     if settings.platform is Platform.LOCAL:
         return os.cpu_count() or 1
-    per_executor = int(lake.spark.conf.get("spark.executor.cores", None) or 1)
+    per_executor = int(setting(lake.spark, "spark.executor.cores") or 1)
     return _executors(settings, lake) * per_executor
 
 
@@ -218,5 +220,5 @@ def _executors(settings: Settings, lake: Lake) -> int:
     """How many executors the session asked for: a slot each, unless `slots` is set."""
     if settings.platform is Platform.LOCAL:
         return 1
-    counts = (lake.spark.conf.get(key, None) for key in EXECUTORS)
+    counts = (setting(lake.spark, key) for key in EXECUTORS)
     return next((int(count) for count in counts if count), 1)

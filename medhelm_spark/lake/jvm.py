@@ -32,7 +32,12 @@ QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 KEPT_ARCHIVES = 3
 """Archives of 200 MB each, the newest first: an environment that was made anew needs its own."""
 
-DELTA_VERSION = "4.4.0"
+DELTA = {
+    "4.0": ("delta-spark_2.13", "4.0.1"),
+    "4.1": ("delta-spark_4.1_2.13", "4.4.0"),
+    "4.2": ("delta-spark_4.2_2.13", "4.4.0"),
+}
+"""Delta's artifact and version by Spark's line, as Maven has them."""
 DELTA_JAR = "io.delta_"
 """How the name of a jar in the cache begins: its group."""
 JARS, PACKAGES = "spark.jars", "spark.jars.packages"
@@ -170,16 +175,27 @@ def delta_classes(spark_version: str) -> Iterator[dict[str, str]]:
 
 
 def delta_conf(spark_version: str) -> dict[str, str]:
-    """The Spark settings that bring Delta's classes: jars by path, or Maven the first time."""
+    """The Spark settings that bring Delta's classes: jars by path, or Maven the first time.
+
+    Raises:
+        SetupError: no Delta is known for this Spark, and the site names no jars.
+    """
     if site_jars := os.environ.get("MEDHELM_SPARK_JARS"):
         return {JARS: site_jars}
-    ivy = cache_folder() / "ivy"
-    jars = sorted((ivy / "jars").glob(f"{DELTA_JAR}*-{DELTA_VERSION}.jar"))
-    if len(jars) >= 2:
-        return {JARS: ",".join(map(str, jars))}
     line = ".".join(spark_version.split(".")[:2])
+    if line not in DELTA:
+        raise SetupError(
+            f"no Delta is known for Spark {spark_version}; allowed: Spark {', '.join(DELTA)}, or "
+            "MEDHELM_SPARK_JARS with the paths of delta-spark and delta-storage."
+        )
+    artifact, version = DELTA[line]
+    ivy = cache_folder() / "ivy"
+    names = (artifact, "delta-storage")
+    jars = [ivy / "jars" / f"{DELTA_JAR}{name}-{version}.jar" for name in names]
+    if all(jar.is_file() for jar in jars):
+        return {JARS: ",".join(map(str, jars))}
     return {
-        PACKAGES: f"io.delta:delta-spark_{line}_2.13:{DELTA_VERSION}",
+        PACKAGES: f"io.delta:{artifact}:{version}",
         "spark.jars.excludes": ",".join(SPARKS_OWN),
         "spark.jars.ivy": str(ivy),
     }

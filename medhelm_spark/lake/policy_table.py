@@ -54,7 +54,15 @@ def read_policy_table(spark: SparkSession, name: str) -> PolicyTable:
     """
     text = _text(spark, name)
     catalog = name.partition(".")[0]
-    if is_of_session(spark, catalog):
+    try:
+        is_made = is_of_session(spark, catalog)
+    except Exception as error:  # each kind of session has its own
+        reason = (
+            f"the session does not tell whether its settings make catalog {catalog} "
+            f"({type(error).__name__})"
+        )
+        return PolicyTable(name=name, text=text, reason=reason)
+    if is_made:
         reason = f"catalog {catalog} is what the session's settings make of it"
         return PolicyTable(name=name, text=text, reason=reason)
     try:
@@ -66,7 +74,11 @@ def read_policy_table(spark: SparkSession, name: str) -> PolicyTable:
 
 
 def is_of_session(spark: SparkSession, catalog: str) -> bool:
-    """Whether the session's settings make this catalog, or the one that tells the metastore."""
+    """Whether the session's settings make this catalog, or the one that tells the metastore.
+
+    Raises:
+        Exception: whatever the session raises that does not tell a setting.
+    """
     given = (spark.conf.get(f"spark.sql.catalog.{name}", None) for name in (catalog, SYSTEM))
     return catalog.lower() in OWN_CATALOGS or any(given)
 

@@ -3,6 +3,8 @@
 Tasks send the driver small UDP datagrams of counts, nothing else. Each holds the total so far, so
 that a lost one does no harm, and where a network forbids them only the display is missing. Without
 a terminal nothing is sent.
+
+Over Spark Connect the driver is another process, which tells of finished tasks instead.
 """
 
 import os
@@ -13,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 from pyspark.sql import SparkSession
+
+from medhelm_spark.lake.settings import is_connect, setting
 
 CLEAR_LINE = "\r\x1b[K"
 SEND_SECONDS = 0.5
@@ -86,14 +90,14 @@ class Meter(threading.Thread):
             self._receive()
             if time.monotonic() - drawn >= DRAW_SECONDS:
                 drawn = time.monotonic()
-                self._draw(self.line())
+                draw(self.terminal, self.line())
 
     def stop(self) -> None:
         """Stop, and clear the line for what is written next."""
         self._ended.set()
         self.join()
         self._socket.close()
-        self._draw("")
+        draw(self.terminal, "")
 
     def line(self) -> str:
         """The line of progress as of now, over all tasks."""
@@ -109,9 +113,11 @@ class Meter(threading.Thread):
         if len(words) == 4 and words[0] == self.key and words[2].isdigit() and words[3].isdigit():
             self._counts[words[1]] = int(words[2]), int(words[3])
 
-    def _draw(self, line: str) -> None:
-        self.terminal.write(f"{CLEAR_LINE}{line}")
-        self.terminal.flush()
+
+def draw(terminal: TextIO, line: str) -> None:
+    """Draw a line over the one that stands there; an empty one clears it."""
+    terminal.write(f"{CLEAR_LINE}{line}")
+    terminal.flush()
 
 
 def progress_line(label: str, rows: int, tokens: int, total: int | None, seconds: float) -> str:
@@ -154,10 +160,63 @@ def metered(
     if terminal is None:
         yield unwatched
         return
-    host = spark.conf.get("spark.driver.host", "127.0.0.1") or "127.0.0.1"
-    meter = Meter(terminal, label, total, host)
+    if is_connect(spark):
+        with _tasks_shown(spark, terminal, label):
+            yield unwatched
+        return
+    host = setting(spark, "spark.driver.host") or "127.0.0.1"
+    try:
+        meter = Meter(terminal, label, total, host)
+    except OSError:  # the driver's address is a name that only the cluster knows
+        yield unwatched
+        return
     meter.start()
     try:
         yield lambda fn: Watched(fn, host, meter.port, meter.key)
     finally:
         meter.stop()
+
+
+class StageInfo(Protocol):
+    """What a Spark Connect server tells of a stage of Spark's."""
+
+    num_tasks: int
+    num_completed_tasks: int
+
+
+class TaskMeter:
+    """A progress handler of Spark Connect that redraws one line on a terminal.
+
+    The rows of a finished task alone are seen, so it counts tasks, of the job that runs now.
+    """
+
+    def __init__(self, terminal: TextIO, label: str) -> None:
+        self.terminal, self.label, self._drawn = terminal, label, 0.0
+
+    def __call__(
+        self,
+        stages: Iterable[StageInfo] | None,
+        inflight_tasks: int,
+        operation_id: str | None,
+        done: bool,
+    ) -> None:
+        """Draw what the server tells, by the interface of `registerProgressHandler`."""
+        told = list(stages or ())
+        is_due = time.monotonic() - self._drawn >= DRAW_SECONDS
+        if done or not told or not is_due:
+            return
+        self._drawn = time.monotonic()
+        completed = sum(stage.num_completed_tasks for stage in told)
+        total = sum(stage.num_tasks for stage in told)
+        draw(self.terminal, f"{self.label}: {completed:,} of {total:,} tasks")
+
+
+@contextmanager
+def _tasks_shown(spark: SparkSession, terminal: TextIO, label: str) -> Iterator[None]:
+    handler: Any = TaskMeter(terminal, label)
+    spark.registerProgressHandler(handler)
+    try:
+        yield
+    finally:
+        spark.removeProgressHandler(handler)
+        draw(terminal, "")

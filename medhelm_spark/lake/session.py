@@ -1,8 +1,8 @@
 """The only place that builds a SparkSession.
 
 A session that is started gets a key only where none is set. One that a platform or a notebook
-already runs is taken as it is: `kept_settings` sets what the stages rely on while they work, and
-puts it back.
+already runs is taken as it is: `settings.kept_settings` sets what the stages rely on while they
+work, and puts it back.
 """
 
 import logging
@@ -11,8 +11,8 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,7 @@ from medhelm_spark.lake.jvm import (
 )
 from medhelm_spark.lake.jvm_log import LOG_LEVEL, log_options, passed_on
 from medhelm_spark.lake.rest import Permissions, hadoop_conf, restrict, work_folder
+from medhelm_spark.lake.settings import REQUIRED, is_connect, require, setting
 
 LOG = logging.getLogger(__name__)
 
@@ -47,13 +48,8 @@ AUTHENTICATION = "spark.authenticate"
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
-# What every stage relies on, wherever it runs. Speculation would ask a model twice; the traceback
-# with locals would print clinical text into executor logs.
-REQUIRED: Mapping[str, str] = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
-    "spark.sql.execution.pyspark.udf.tracebackWithLocals.enabled": "false",
-}
+# What every stage relies on that a session has from its start on, or not. Speculation would ask a
+# model twice.
 REQUIRED_STATIC: Mapping[str, str] = {
     "spark.sql.extensions": DELTA_EXTENSION,
     "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
@@ -69,10 +65,6 @@ LOOKED_UP = (
     "org.apache.spark.sql.functions",
     "org.apache.spark.sql.classic.SparkSession",
 )
-
-# By session: how many pieces of work rely on its settings now, and what they were before the first.
-_KEPT: dict[object, tuple[int, Mapping[str, str | None]]] = {}
-_LOCK = threading.Lock()
 
 
 def open_session(
@@ -95,31 +87,46 @@ def open_session(
     is not said, warnings in a session of spark-submit.
 
     Raises:
-        SetupError: no pyspark, no or wrong Java, or Delta's classes cannot be found.
+        SetupError: no or wrong Java, a Spark before 4.0, or Delta's classes cannot be found.
     """
+    check_spark(spark_version)
     # PySpark logs every failed analysis, a table that does not exist yet among them.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     spark = spark or SparkSession.getActiveSession()
     spark = spark or _start(
         conf, app_name, permissions, is_encrypted=is_encrypted, log_file=log_file
     )
+    check_spark(spark.version)
     _keep_classes(spark)
-    for key, value in REQUIRED.items():
-        _set(spark, key, value)
+    require(spark)
     _check_delta(spark)
     return spark
+
+
+def check_spark(version: str = spark_version) -> None:
+    """Refuse a Spark that is too old; by default the one that is installed here.
+
+    Raises:
+        SetupError: it is.
+    """
+    if re.match(r"[0-3]\.", version):
+        raise SetupError(
+            f"Spark {version} is too old; allowed: 4.0 to 4.2, as in EMR 8 or Databricks Runtime "
+            "17.3 and newer."
+        )
 
 
 class Session:
     """A SparkSession that is started when something first needs it, and stays.
 
     `start` gives it. `master` is where it will run, None where only the session itself knows, which
-    then is started at once.
+    then is started at once; it is empty where the session does not tell, and over Spark Connect:
+    a server's `local` is another machine than ours.
     """
 
     def __init__(self, start: Callable[[], SparkSession], master: str | None = None) -> None:
         self._start, self._rows = start, 0
-        self.master = master or self.spark.conf.get("spark.master", None) or ""
+        self.master = _master(self.spark) if master is None else master
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -144,79 +151,22 @@ class Session:
             _expect_rows(self.spark, rows)
 
 
+def _master(spark: SparkSession) -> str:
+    return "" if is_connect(spark) else setting(spark, "spark.master") or ""
+
+
 def _expect_rows(spark: SparkSession, rows: int) -> None:
-    if rows >= ROWS_WORTH_CODE and spark.conf.get(CODEGEN, None) == "NO_CODEGEN":
+    if rows >= ROWS_WORTH_CODE and setting(spark, CODEGEN) == "NO_CODEGEN":
         spark.conf.set(CODEGEN, "FALLBACK")
         spark.conf.set("spark.sql.codegen.wholeStage", "true")
 
 
 def is_started() -> bool:
     """Whether this process has a session, or the platform one for it."""
-    # An active session is a thread's own; the context is the process's.
-    return _submitted() or SparkContext._active_spark_context is not None
-
-
-@contextmanager
-def kept_settings(spark: SparkSession | None) -> Iterator[None]:
-    """Sets what every stage relies on for a piece of work in a session that is somebody else's.
-
-    `spark` is that session, by default the active one; where there is none, one that is started
-    has the settings already. Afterwards its settings are what they were.
-
-    Raises:
-        SetupError: the session refuses a setting.
-    """
-    spark = spark or SparkSession.getActiveSession()
-    if spark is None:
-        yield
-        return
-    held = _held(spark)
-    with _LOCK:
-        before = {key: spark.conf.get(key, None) for key in REQUIRED}
-        count, first = _KEPT.get(held, (0, before))
-        _KEPT[held] = (count + 1, first)
-    try:
-        for key, value in REQUIRED.items():
-            _set(spark, key, value)
-        yield
-    finally:
-        with _LOCK:
-            count, first = _KEPT.pop(held)
-            if count > 1:  # work in another thread goes on
-                _KEPT[held] = (count - 1, first)
-            else:
-                with suppress(Exception):  # the session may have been stopped meanwhile
-                    for key, setting in first.items():
-                        _restore(spark, key, setting)
-
-
-def _held(spark: SparkSession) -> object:
-    """What is equal for two Python objects of one session."""
-    try:
-        return str(spark._jsparkSession.sessionUUID())
-    except Exception:  # a session without a JVM raises what its own library has for it
-        return getattr(spark, "session_id", id(spark))
-
-
-def _set(spark: SparkSession, key: str, value: str) -> None:
-    if spark.conf.get(key, None) == value:
-        return
-    try:
-        spark.conf.set(key, value)
-    except Exception as error:  # each kind of session has its own
-        raise SetupError(
-            f"the Spark session refuses {key} ({type(error).__name__}); set it to {value} where "
-            "the session is configured."
-        ) from None
-
-
-def _restore(spark: SparkSession, key: str, value: str | None) -> None:
-    if value == spark.conf.get(key, None):
-        return
-    if value is None:
-        spark.conf.unset(key)
-    else:
-        spark.conf.set(key, value)
+    # An active session is a thread's own; the context is the process's, and so is the variable that
+    # PySpark sets for Spark Connect.
+    is_connected = "SPARK_CONNECT_MODE_ENABLED" in os.environ
+    return _submitted() or is_connected or SparkContext._active_spark_context is not None
 
 
 def _start(
@@ -321,7 +271,7 @@ def node_addresses(spark: SparkSession) -> tuple[str, ...]:
         hosts = {str(each).rpartition(":")[0] for each in status.keySet().mkString(" ").split()}
     except Exception:  # a session without a JVM raises what its own library has for it
         return ()
-    hosts.add(spark.conf.get("spark.driver.host", None) or "")
+    hosts.add(setting(spark, "spark.driver.host") or "")
     return tuple(sorted({each for host in hosts if host for each in _looked_up(host)}))
 
 
@@ -356,6 +306,9 @@ def _configured(builder: "SparkSession.Builder", conf: Mapping[str, str]) -> "Sp
 
 
 def _check_delta(spark: SparkSession) -> None:
-    extensions = spark.conf.get("spark.sql.extensions", None) or ""
+    try:
+        extensions = spark.conf.get("spark.sql.extensions", None) or ""
+    except Exception:  # a session that does not tell is a platform's, which brings Delta
+        return
     if DELTA_EXTENSION not in extensions and "databricks" not in spark.version:
         LOG.warning("spark.sql.extensions lacks %s: set it in spark-defaults.conf", DELTA_EXTENSION)

@@ -1,11 +1,10 @@
 """export-helm: a suite's runs as HELM's five files, a request at a time; writes no table."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from medhelm_spark.domain.helm_export import ExportedState, ExportedStats, Line
 from medhelm_spark.domain.helm_results import is_stored
@@ -31,6 +30,7 @@ from medhelm_spark.domain.stages import (
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.rows import map_rows, plain_errors
+from medhelm_spark.lake.settings import temporarily
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import requests_of
 
@@ -128,20 +128,7 @@ def _data(ctx: Context, spec: RunSpec) -> DataFrame:
 
 def _lines(ctx: Context, lines: DataFrame) -> Iterator[str]:
     """The rows one partition after the other: no more of them is at the driver at once."""
-    with _few_rows_at_once(ctx.lake.spark), plain_errors():
+    # Texts of whole records in hand: Spark's 4,096 rows of them at once would fill a heap.
+    with temporarily(ctx.lake.spark, ROWS_AT_ONCE, "64"), plain_errors():
         for row in lines.toLocalIterator():
             yield row.text
-
-
-@contextmanager
-def _few_rows_at_once(spark: SparkSession) -> Iterator[None]:
-    """Texts of whole records in hand: Spark's 4,096 rows of them at once would fill a heap."""
-    before = spark.conf.get(ROWS_AT_ONCE, None)
-    spark.conf.set(ROWS_AT_ONCE, "64")
-    try:
-        yield
-    finally:
-        if before is None:
-            spark.conf.unset(ROWS_AT_ONCE)
-        else:
-            spark.conf.set(ROWS_AT_ONCE, before)

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,
-    DatetimeType,
     DoubleType,
     FloatType,
     NumericType,
@@ -31,6 +30,8 @@ from medhelm_spark.stages.context import Context
 
 ROW_NUMBERS = (1 << 62) - 1
 JSON_OPTIONS = {"ignoreNullFields": "false"}
+# By name: Spark 4.0 has no class of all types of time, and no type of a time of day.
+_TIMES = ("date", "time", "timestamp", "timestamp_ntz")
 _SPACE = r"(?U)\s"
 _OUTER_SPACE = r"(?U)^\s+|\s+$"
 
@@ -185,7 +186,8 @@ def _as_text(of: StructField) -> Column:
     column = F.col(_quoted(of.name))
     if isinstance(of.dataType, FloatType | DoubleType):
         column = F.when(~F.isnan(column), column)
-    is_plain = isinstance(of.dataType, NumericType | DatetimeType | BooleanType)
+    is_time = of.dataType.typeName() in _TIMES
+    is_plain = is_time or isinstance(of.dataType, NumericType | BooleanType)
     return column.cast("string") if is_plain else column
 
 

@@ -21,8 +21,9 @@ from streamlit.testing.v1 import AppTest
 
 from medhelm_spark.cli.serve import command
 from medhelm_spark.domain.release import ReleaseStatus
+from tests.app_pages import APP, board, opened, page_text
 from tests.rewriting import rewritable
-from tests.servers import HOST, START_SECONDS, free_port, wait_healthy
+from tests.servers import HOST, free_port, wait_healthy
 from tests.unit.leaderboard.changes import plant_changes
 from tests.unit.leaderboard.planted import (
     ALPHA,
@@ -38,7 +39,6 @@ from tests.unit.leaderboard.planted import (
 from tests.unit.leaderboard.planted_releases import plant_change, plant_release
 
 ROOT = Path(__file__).resolve().parents[2]
-APP = ROOT / "dashboards" / "app.py"
 WAIT_MS = 60_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SWITCHES = (
@@ -64,34 +64,8 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake
 
 
-def opened(
-    monkeypatch: pytest.MonkeyPatch, lake: Path, suite: str = "s1", **address: str | list[str]
-) -> AppTest:
-    monkeypatch.setattr(sys, "argv", ["app.py", "--output-path", str(lake), "--suite", suite])
-    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", HOST)]))
-    monkeypatch.setattr(streamlit, "get_option", {"server.address": HOST}.__getitem__)
-    test = AppTest.from_file(str(APP), default_timeout=START_SECONDS)
-    for name, value in address.items():
-        test.query_params[name] = value
-    return test.run()
-
-
-def page_text(test: AppTest) -> str:
-    """All words of the page without its markup and styles."""
-    assert not test.exception
-    bodies = [part.proto.body for part in test.html if not part.proto.body.startswith("<style")]
-    return unescape(re.sub(r"<[^>]*>", " ", " ".join(bodies)))
-
-
 def board_words(test: AppTest) -> list[str]:
     return page_text(test).split()
-
-
-def board(test: AppTest) -> str:
-    """The markup of the board."""
-    assert not test.exception
-    (found,) = (p.proto.body for p in test.html if 'aria-label="Leaderboard"' in p.proto.body)
-    return str(found)
 
 
 def places(test: AppTest) -> list[str]:

@@ -6,10 +6,11 @@ import socket
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
-from medhelm_spark.lake.progress import Meter, Watched, progress_line
+from medhelm_spark.lake.progress import Meter, TaskMeter, Watched, metered, progress_line, unwatched
 
 
 @dataclass(frozen=True)
@@ -96,3 +97,34 @@ def test_nobody_listening_does_no_harm() -> None:
 )
 def test_lines(made: int, total: int, seconds: float, line: str) -> None:
     assert progress_line("x", made, 0, total, seconds) == line
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a Spark Connect server tells of a stage."""
+
+    num_tasks: int
+    num_completed_tasks: int
+
+
+def test_over_spark_connect_finished_tasks_are_shown() -> None:
+    terminal = io.StringIO()
+    show = TaskMeter(terminal, "infer")
+    show(stages=None, inflight_tasks=0, operation_id=None, done=False)
+    assert terminal.getvalue() == "", "nothing is known yet"
+    show(stages=[Told(1, 1), Told(1200, 3)], inflight_tasks=4, operation_id="x", done=False)
+    show(stages=[Told(1, 1), Told(1200, 4)], inflight_tasks=4, operation_id="x", done=False)
+    assert terminal.getvalue().split("\r")[-1].endswith("infer: 4 of 1,201 tasks")
+
+
+def test_a_driver_address_that_is_not_this_machines_shows_nothing() -> None:
+    class Conf:
+        def get(self, key: str, default: str | None = None) -> str | None:
+            return "192.0.2.1" if key == "spark.driver.host" else default
+
+    class Session:
+        conf = Conf()
+
+    spark: Any = Session()
+    with metered(spark, io.StringIO(), "infer") as watch:
+        assert watch is unwatched

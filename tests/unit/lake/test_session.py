@@ -7,7 +7,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake.session import REQUIRED, Session, kept_settings, makes_secret
+from medhelm_spark.lake.session import Session, check_spark, makes_secret
+from medhelm_spark.lake.settings import (
+    LOCALS_IN_TRACEBACKS,
+    REQUIRED,
+    _say_once,
+    kept_settings,
+    setting,
+    temporarily,
+)
 
 ZONE = "spark.sql.session.timeZone"
 
@@ -63,18 +71,58 @@ def test_work_that_ends_leaves_other_work_in_the_session_alone() -> None:
     assert held == {ZONE: "America/New_York"}
 
 
-def test_a_session_that_refuses_a_setting_is_one_sentence() -> None:
+def test_a_refused_time_zone_is_said_once_and_ends_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    _say_once.cache_clear()
     spark, held = session(refused=ZONE)
     before = dict(held)
-    with (
-        pytest.raises(SetupError, match=f"refuses {ZONE} .RuntimeError.; set it to UTC where"),
-        kept_settings(spark),
-    ):
-        pass
+    for _ in range(2):
+        with kept_settings(spark):
+            assert held == REQUIRED | {ZONE: "America/New_York"}, "the others are set"
     assert held == before
-    held.update(REQUIRED)
+    (line,) = caplog.messages
+    assert line.startswith(f"the Spark session refuses {ZONE} (RuntimeError), which is America/New")
+
+
+def test_a_session_that_neither_tells_nor_takes_a_setting_works() -> None:
+    spark, held = session(refused=None)
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("CONFIG_NOT_AVAILABLE")
+
+    conf: Any = spark.conf
+    conf.get = conf.set = conf.unset = refuse
+    with kept_settings(spark), temporarily(spark, "spark.sql.ansi.enabled", "true"):
+        assert setting(spark, ZONE) is None
+    assert held == {ZONE: "America/New_York"}
+
+
+def test_a_session_that_keeps_printing_local_variables_is_refused() -> None:
+    spark, held = session(refused=LOCALS_IN_TRACEBACKS)
     with kept_settings(spark):
-        assert held == REQUIRED, "what is there already need not be set"
+        pass
+    held[LOCALS_IN_TRACEBACKS] = "true"
+    with pytest.raises(SetupError, match="clinical text into executor logs"), kept_settings(spark):
+        pass
+
+
+def test_a_setting_for_a_while_is_put_back() -> None:
+    spark, held = session()
+    with temporarily(spark, ZONE, "UTC"), temporarily(spark, "a", "b"):
+        assert held == {ZONE: "UTC", "a": "b"}
+    assert held == {ZONE: "America/New_York"}
+
+
+@pytest.mark.parametrize("version", ["3.5.6", "2.4.8"])
+def test_a_spark_that_is_too_old_is_refused_in_one_sentence(version: str) -> None:
+    with pytest.raises(SetupError, match=rf"^Spark {version} is too old; allowed: 4.0 to 4.2, .*"):
+        check_spark(version)
+
+
+def test_supported_and_newer_sparks_are_taken() -> None:
+    for version in ("4.0.0", "4.0.2-amzn-0", "4.2.0", "4.3.0", "10.1"):
+        check_spark(version)
 
 
 @pytest.mark.parametrize(

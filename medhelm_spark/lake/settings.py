@@ -1,0 +1,146 @@
+"""A session's settings, of which some sessions tell or take only a few.
+
+A serverless session raises for every key that it does not offer, asked for its value or told one.
+A setting that is refused never ends a run: what follows from it is said once, where something does.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+
+from pyspark.sql import SparkSession
+
+from medhelm_spark.errors import SetupError
+
+LOG = logging.getLogger(__name__)
+
+TIME_ZONE = "spark.sql.session.timeZone"
+LOCALS_IN_TRACEBACKS = "spark.sql.execution.pyspark.udf.tracebackWithLocals.enabled"
+
+# What every stage relies on, wherever it runs. The traceback with locals would print clinical text
+# into executor logs; of a batch whose types differ the check says so, where Spark would misread it.
+REQUIRED: Mapping[str, str] = {
+    TIME_ZONE: "UTC",
+    "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+    LOCALS_IN_TRACEBACKS: "false",
+}
+
+# By session: how many pieces of work rely on its settings now, and what they were before the first.
+_KEPT: dict[object, tuple[int, Mapping[str, str | None]]] = {}
+_LOCK = threading.Lock()
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether the session is one of Spark Connect: its driver is another process, maybe elsewhere.
+
+    Databricks' serverless sessions and those of its standard clusters are.
+    """
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def setting(spark: SparkSession, key: str) -> str | None:
+    """A setting's value; None where it is not set, or where the session does not tell it."""
+    try:
+        return spark.conf.get(key, None)
+    except Exception:  # each kind of session has its own
+        return None
+
+
+@contextmanager
+def temporarily(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    """Have a setting while something works, in a session that takes it; then what it was."""
+    before = setting(spark, key)
+    with suppress(Exception):  # each kind of session has its own
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # the session may have been stopped meanwhile
+            _restore(spark, key, before)
+
+
+@contextmanager
+def kept_settings(spark: SparkSession | None) -> Iterator[None]:
+    """Sets what every stage relies on for a piece of work in a session that is somebody else's.
+
+    `spark` is that session, by default the active one; where there is none, one that is started
+    has the settings already. Afterwards its settings are what they were.
+
+    Raises:
+        SetupError: the session would print clinical text into logs and refuses to stop that.
+    """
+    spark = spark or SparkSession.getActiveSession()
+    if spark is None:
+        yield
+        return
+    held = _held(spark)
+    with _LOCK:
+        before = {key: setting(spark, key) for key in REQUIRED}
+        count, first = _KEPT.get(held, (0, before))
+        _KEPT[held] = (count + 1, first)
+    try:
+        require(spark)
+        yield
+    finally:
+        with _LOCK:
+            count, first = _KEPT.pop(held)
+            if count > 1:  # work in another thread goes on
+                _KEPT[held] = (count - 1, first)
+            else:
+                with suppress(Exception):  # the session may have been stopped meanwhile
+                    for key, value in first.items():
+                        _restore(spark, key, value)
+
+
+def require(spark: SparkSession) -> None:
+    """Set what every stage relies on, as far as the session takes it.
+
+    Raises:
+        SetupError: the session would print clinical text into logs and refuses to stop that.
+    """
+    for key, value in REQUIRED.items():
+        held = setting(spark, key)
+        if held == value:
+            continue
+        try:
+            spark.conf.set(key, value)
+        except Exception as error:  # each kind of session has its own
+            _refused(key, held, type(error).__name__)
+
+
+def _refused(key: str, held: str | None, error: str) -> None:
+    if key == LOCALS_IN_TRACEBACKS and held is not None:
+        raise SetupError(
+            f"the Spark session has {key} = {held} and refuses another value ({error}): tracebacks "
+            "would print clinical text into executor logs; set it to false where the session is "
+            "configured."
+        ) from None
+    if key == TIME_ZONE:
+        _say_once(
+            f"the Spark session refuses {key} ({error}), which is {held or 'not told'}: times in "
+            "tables are read in that zone, and their rows are other data than where it is UTC."
+        )
+
+
+@cache
+def _say_once(line: str) -> None:
+    LOG.warning(line)
+
+
+def _held(spark: SparkSession) -> object:
+    """What is equal for two Python objects of one session."""
+    try:
+        return str(spark._jsparkSession.sessionUUID())
+    except Exception:  # a session without a JVM raises what its own library has for it
+        return getattr(spark, "session_id", id(spark))
+
+
+def _restore(spark: SparkSession, key: str, value: str | None) -> None:
+    if value == setting(spark, key):
+        return
+    if value is None:
+        spark.conf.unset(key)
+    else:
+        spark.conf.set(key, value)

@@ -1,0 +1,51 @@
+"""The dashboard's pages in this process, and what stands in their markup."""
+
+import re
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+import streamlit
+from streamlit.runtime.context import ContextProxy, StreamlitHeaders
+from streamlit.testing.v1 import AppTest
+
+from tests.servers import HOST, START_SECONDS
+
+APP = Path(__file__).resolve().parents[1] / "dashboards" / "app.py"
+
+
+def opened(
+    monkeypatch: pytest.MonkeyPatch, lake: Path, suite: str = "s1", **address: str | list[str]
+) -> AppTest:
+    """The page at an address, as somebody at this machine sees it."""
+    monkeypatch.setattr(sys, "argv", ["app.py", "--output-path", str(lake), "--suite", suite])
+    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", HOST)]))
+    monkeypatch.setattr(streamlit, "get_option", {"server.address": HOST}.__getitem__)
+    test = AppTest.from_file(str(APP), default_timeout=START_SECONDS)
+    for name, value in address.items():
+        test.query_params[name] = value
+    return test.run()
+
+
+def markup(test: AppTest) -> list[str]:
+    """The HTML of the page, piece by piece, without its styles."""
+    assert not test.exception
+    bodies = [part.proto.body for part in test.html]
+    return [body for body in bodies if not body.startswith("<style")]
+
+
+def words_of(body: str) -> str:
+    """The words of a piece of HTML, one space between two."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+def page_text(test: AppTest) -> str:
+    """All words of the page without its markup and styles."""
+    return unescape(re.sub(r"<[^>]*>", " ", " ".join(markup(test))))
+
+
+def board(test: AppTest) -> str:
+    """The markup of the board."""
+    (found,) = (body for body in markup(test) if 'aria-label="Leaderboard"' in body)
+    return found
