@@ -15,7 +15,8 @@ from medhelm_spark.lake.jvm import check_java, delta_conf
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.probe import Store, executors, folder_store, spark_store
-from medhelm_spark.lake.session import is_started, kept_settings
+from medhelm_spark.lake.session import is_started
+from medhelm_spark.lake.settings import kept_settings
 from medhelm_spark.tracking import without_login
 from medhelm_spark.tracking.store import ask
 
