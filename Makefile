@@ -87,7 +87,7 @@ wheel: $(STAMP) ## Build dist/*.whl
 	$(BIN)/uv build --quiet --wheel
 bundle: $(STAMP) ## Build the wheel into the Databricks bundle, deploy/databricks, and check the bundle
 	rm -f deploy/databricks/app/*.whl
-	$(BIN)/uv build --quiet --wheel --out-dir deploy/databricks/app
+	$(BIN)/uv build --quiet --wheel --no-create-gitignore --out-dir deploy/databricks/app
 	$(PYTEST) tests/unit/deploy/test_databricks.py
 pack: $(STAMP) ## Pack dist/environment.tar.gz for the executors of spark-submit
 	UV=$(BIN)/uv PYTHON=$(BIN)/python deploy/pack.sh dist/environment.tar.gz pandas mlflow

@@ -184,7 +184,7 @@ class StageInfo(Protocol):
     num_completed_tasks: int
 
 
-class TaskMeter:
+class ConnectMeter:
     """A progress handler of Spark Connect that redraws one line on a terminal.
 
     The rows of a finished task alone are seen, so it counts tasks, of the job that runs now.
@@ -213,7 +213,7 @@ class TaskMeter:
 
 @contextmanager
 def _tasks_shown(spark: SparkSession, terminal: TextIO, label: str) -> Iterator[None]:
-    handler: Any = TaskMeter(terminal, label)
+    handler: Any = ConnectMeter(terminal, label)
     spark.registerProgressHandler(handler)
     try:
         yield

@@ -93,7 +93,10 @@ def _java() -> dict[str, object]:
 
 
 def _delta_at_hand(settings: Settings) -> dict[str, object]:
-    conf = {"spark.jars": settings.jars} if settings.jars else delta_conf(pyspark_version)
+    try:
+        conf = {"spark.jars": settings.jars} if settings.jars else delta_conf(pyspark_version)
+    except SetupError as error:
+        return {"delta_problem": str(error)}
     jars = str(conf.get("spark.jars", ""))
     if not jars:
         return {"delta_problem": "its jars are not in the cache; the first run fetches them"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.engines.slots import gpu_groups
+from medhelm_spark.lake.jvm import DELTA
 from medhelm_spark.version import VERSION
 from tests.deployed import DEPLOY, copied, spark_defaults
 from tests.installed import ROOT
@@ -45,10 +46,13 @@ def test_what_the_image_copies_exists_and_reaches_the_build() -> None:
 
 
 def test_the_image_has_the_versions_of_the_project() -> None:
-    pinned = (ROOT / "constraints.txt").read_text().split()
-    (pyspark,) = (each for each in pinned if each.startswith("pyspark=="))
-    assert f" {pyspark}" in DOCKERFILE
-    assert f"apache/spark:{pyspark.partition('==')[2]}-" in DOCKERFILE
+    pins = (ROOT / "constraints.txt").read_text().splitlines()
+    (pyspark,) = (each for each in pins if each.startswith("pyspark=="))
+    version = pyspark.partition("==")[2]
+    assert f" {pyspark} " in DOCKERFILE
+    assert f"apache/spark:{version}-" in DOCKERFILE
+    _, delta = DELTA[version.rpartition(".")[0]]
+    assert f"io.delta_delta-*-{delta}.jar" in DOCKERFILE
 
 
 def test_the_image_runs_as_nobody_in_particular_on_named_bases() -> None:

@@ -31,7 +31,7 @@ def test_an_older_vllm_is_refused_in_one_sentence(installed):
         "sent."
     )
     given = deployment("vllm", model="org/model")
-    for ask in (preflight, vllm_engine.gpus, lambda one: vllm_engine.build(one, 1)):
+    for ask in (preflight, lambda one: vllm_engine.build(one, 1)):
         with pytest.raises(SetupError) as caught:
             ask(given)
         assert str(caught.value) == told

@@ -91,6 +91,6 @@ def test_a_folder_of_three_names_is_one_where_it_is_written_as_a_path() -> None:
 
 
 def test_a_name_with_a_hyphen_is_quoted_in_sql() -> None:
-    assert Location.of("prod-eu.medhelm").quoted("runs") == "`prod-eu`.`medhelm`.`runs`"
-    assert Location.of("prod-eu.medhelm").table("runs") == "prod-eu.medhelm.runs"
+    assert Location.of("prod-eu.medhelm").quoted("runs") == "`prod-eu`.medhelm.runs"
+    assert Location.of("prod-eu.medhelm").table("runs") == "`prod-eu`.medhelm.runs"
     assert Location.of("s3://bucket/lake").quoted("runs") == "delta.`s3://bucket/lake/runs`"

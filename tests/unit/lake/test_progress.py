@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from medhelm_spark.lake.progress import Meter, TaskMeter, Watched, metered, progress_line, unwatched
+from medhelm_spark.lake.progress import (
+    ConnectMeter,
+    Meter,
+    Watched,
+    metered,
+    progress_line,
+    unwatched,
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,7 @@ class Told:
 
 def test_over_spark_connect_finished_tasks_are_shown() -> None:
     terminal = io.StringIO()
-    show = TaskMeter(terminal, "infer")
+    show = ConnectMeter(terminal, "infer")
     show(stages=None, inflight_tasks=0, operation_id=None, done=False)
     assert terminal.getvalue() == "", "nothing is known yet"
     show(stages=[Told(1, 1), Told(1200, 3)], inflight_tasks=4, operation_id="x", done=False)

@@ -54,7 +54,7 @@ def test_boards_are_those_that_the_files_give(house: House, source: dict[str, st
     assert list_releases(house.reader) == list_releases(files)
     assert tracked_of(house.reader, choose(files, "s1")) == [], "a table that is not there"
     assert len(house.sessions) == 1
-    assert any("FROM `prod-eu`.`medhelm`.`runs`" in one for one in house.statements)
+    assert any("FROM `prod-eu`.medhelm.runs" in one for one in house.statements)
 
 
 def test_a_table_that_appears_is_seen_once_the_old_answer_is_stale(
