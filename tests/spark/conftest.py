@@ -68,6 +68,7 @@ class Site:
         """Declare a canned deployment in the site's own file."""
         keys = ("max_attempts", "max_concurrency", "tokens_per_second", "engine")
         keys += ("max_failures_in_a_row", "on_failure", "tokenizer_name", "max_request_length")
+        keys += ("model_name",)
         own = {key: args.pop(key) for key in keys if key in args}
         entry = {"engine": "canned", "locality": locality, **own, "name": name}
         self.deployments = [one for one in self.deployments if one["name"] != name]

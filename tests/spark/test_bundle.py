@@ -28,7 +28,7 @@ LAKE, VOLUMES = "main.medhelm_dev", "/Volumes/main/medhelm_dev"
 def prepare(site: Site) -> Path:
     """The site Volume: the demos as run entries, a model, and a judge in place of the small one."""
     site.deploy(MODEL, mode="constant", text="routine")
-    site.deploy(JUDGE, mode="judge", score=2)
+    site.deploy(JUDGE, mode="judge", score=2, model_name="huggingfacetb/smollm2-135m-instruct")
     entries = site.folder / "prod_env" / "run_entries.conf"
     paths = [conf_path("demos", name, "benchmark.yaml") for name in DEMOS]
     lines = [f'{{description: "{_entry(path)}", priority: 1}}' for path in paths]
@@ -93,7 +93,7 @@ def test_every_task_in_order_gives_the_board_of_a_direct_run(
     assert direct.run(*flags, suite="demo") == 0
     boards.append(direct.board("demo"))
     assert boards[0] == boards[1]
-    assert {cell["scenario"] for cell in boards[0]} == {"TRIAGE-CHOICE", "DISCHARGE-NOTE"}
+    assert {cell["scenario_name"] for cell in boards[0]} == {"TRIAGE-CHOICE", "DISCHARGE-NOTE"}
 
     capsys.readouterr()
     with pytest.raises(SystemExit) as refused:

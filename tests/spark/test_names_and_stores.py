@@ -47,17 +47,6 @@ def mount(site: Site, name: str) -> str:
     return f"viewfs://{authority}/{name}"
 
 
-def test_a_lake_in_a_schema_whose_name_has_a_hyphen(site: Site) -> None:
-    site.spark.sql("CREATE DATABASE IF NOT EXISTS `prod-eu`")
-    lake = Lake(site.spark, "spark_catalog.prod-eu")
-    assert lake.version("left_out") is None
-    lake.ensure("left_out")
-    assert lake.append_rows("left_out", [LEFT_OUT], "w")
-    assert lake.rows("SELECT * FROM {left_out}", LeftOut) == [LEFT_OUT]
-    assert SparkReader(lake).rows("SELECT * FROM {left_out}", LeftOut) == [LEFT_OUT]
-    assert lake.version("left_out") == 1
-
-
 def test_data_in_a_catalog_of_three_levels_whose_name_has_a_hyphen(site: Site) -> None:
     for key, value in DERBY.items():
         site.spark.conf.set(key, value)

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FinishReason, RequestState
 from medhelm_spark.domain.scenario import Instance, Reference, Split
-from medhelm_spark.errors import DataError, MedhelmSparkError, StageError
+from medhelm_spark.errors import DataError, LakeError, MedhelmSparkError, StageError
 from medhelm_spark.lake.columnar import ddl
 from medhelm_spark.lake.rows import arrow_of, map_rows, rows_of
 
@@ -143,9 +143,9 @@ def test_text_of_the_wrong_type_is_not_quoted(spark: SparkSession) -> None:
 def test_a_value_that_no_enum_has_is_not_quoted(spark: SparkSession) -> None:
     rows = spark.createDataFrame(arrow_of(instances(["a"]), Instance), ddl(Instance))
     df = rows.drop("split").selectExpr("*", f"'{PLANTED}' AS split")
-    with pytest.raises(StageError) as caught:
+    with pytest.raises(LakeError) as caught:
         rows_of(map_rows(df, same, Instance, Instance), Instance)
-    assert "KeyError" in str(caught.value)
+    assert "holds a Split that this version does not know" in str(caught.value)
     assert PLANTED not in str(caught.value)
 
 
