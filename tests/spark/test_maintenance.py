@@ -97,7 +97,9 @@ def test_gc_and_optimize_by_spark(lake: Lake, spark: SparkSession) -> None:
     would = gc(ctx, Retention(), dry_run=True)
     assert {each.table: each.rows for each in would} == {"per_instance_stats": 4, "runs": 4}
     assert gc(ctx, Retention()) == would
-    writes = spark.sql(f"SELECT write_id FROM {lake.sql_name('per_instance_stats')}").toArrow()
+    writes = spark.sql(
+        f"SELECT write_id FROM {lake.location.quoted('per_instance_stats')}"
+    ).toArrow()
     assert sorted(writes["write_id"].to_pylist()) == [f"new{number}" for number in range(4)]
     table = DeltaTable(lake.location.table("per_instance_stats"))
     assert table.metadata().configuration["delta.appendOnly"] == "true"

@@ -8,7 +8,7 @@ import pytest
 
 from medhelm_spark.cli import main
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.domain.stages import STAGES, Stage
+from medhelm_spark.domain.stages import GC, INFER, STAGES, TRACK, Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.tables import TABLES
@@ -86,7 +86,12 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     release = ["publish", "--suites", "s", "--release", "r", "--no-tracking", *flags]
     assert main(release) == 0
     assert main(["release", "submit", "r", *flags]) == 0
-    declared = {(stage.name, kind): set(getattr(stage, kind)) for stage in STAGES for kind in KINDS}
+    # gc touches what was made again long ago (test_maintenance.py), track what MLflow was told
+    # (test_three_places.py), and a lake with a path keeps its leases in files.
+    stages = [stage for stage in STAGES if stage not in (GC, TRACK)]
+    declared = {(stage.name, kind): set(getattr(stage, kind)) for stage in stages for kind in KINDS}
+    declared[INFER.name, "reads"].remove("leases")
+    declared[INFER.name, "writes"].remove("leases")
     # The ledger of all stages is read from `runs` once, before any of them.
     for name, kind in declared:
         if kind == "reads" and "runs" in declared[name, kind]:
