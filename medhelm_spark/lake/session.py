@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
+from medhelm_spark.lake.interrupts import cancel_on_interrupt
 from medhelm_spark.lake.jvm import (
     LAUNCHER_OPTIONS,
     PACKAGES,
@@ -221,7 +222,9 @@ def _start(
         )
         try:
             _launch(settings)
-            return _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
+            spark = _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
+            cancel_on_interrupt(spark)
+            return spark
         except Exception as error:
             if PACKAGES not in settings:
                 raise

@@ -16,7 +16,7 @@ from medhelm_spark.cli.exit_codes import INTERRUPTED, TERMINATED
 from tests.spark.conftest import Site, calls, questions
 
 COUNT = 40
-SLOW = {"delay": 0.3, "max_concurrency": 2, "tokens_per_second": 5}
+SLOW = {"delay": 0.6, "max_concurrency": 2, "tokens_per_second": 5}
 KEPT = re.compile(
     r"medhelm-spark: (?P<cause>[\w ]+); infer: (?P<kept>\d+) of (?P<total>\d+) requests are kept, "
     r"in (?P<waves>\d+) committed waves?; (?P<lost>\d+) of the open wave are asked again\. "
@@ -30,7 +30,7 @@ def start(site: Site, entry: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "medhelm_spark.cli", *words],
         cwd=site.folder,
-        env={**os.environ, "MEDHELM_SPARK_WAVE_MINUTES": "0.2"},
+        env={**os.environ, "MEDHELM_SPARK_WAVE_MINUTES": "0.05"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -64,6 +64,7 @@ def mapped(words: list[str], site: Site, engine: bool) -> list[str]:
     return local
 
 
+@pytest.mark.long
 def test_every_task_in_order_gives_the_board_of_a_direct_run(
     site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,35 @@
+"""Ctrl-C while Spark works: its jobs are cancelled from another thread.
+
+PySpark's own handler asks the JVM on the connection on which the interrupted call still waits. py4j
+then prints tracebacks and may give up that call's interrupt for an error of its own.
+"""
+
+import logging
+import signal
+import threading
+from types import FrameType
+
+from pyspark.sql import SparkSession
+
+SAID_BY_PY4J = "KeyboardInterrupt while sending command."
+
+
+def cancel_on_interrupt(spark: SparkSession) -> None:
+    """Have Ctrl-C cancel this session's jobs and raise KeyboardInterrupt, where signals arrive."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    context = spark.sparkContext
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        threading.Thread(
+            target=context.cancelAllJobs, daemon=True, name="medhelm-spark-cancel"
+        ).start()
+        raise KeyboardInterrupt
+
+    logging.getLogger().addFilter(_is_not_py4js)
+    signal.signal(signal.SIGINT, interrupt)
+
+
+def _is_not_py4js(record: logging.LogRecord) -> bool:
+    """Whether a line is not py4j's traceback of an interrupt, which a command ends with anyway."""
+    return record.msg != SAID_BY_PY4J
