@@ -12,7 +12,7 @@ from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.lake.cluster import master_of
 from medhelm_spark.lake.policy_table import read_policy_table
 from medhelm_spark.lake.rest import Permissions
-from medhelm_spark.lake.session import LOCAL_MASTER, open_session
+from medhelm_spark.lake.session import LOCAL_MASTER, is_started, open_session
 from medhelm_spark.lake.settings import kept_settings
 from medhelm_spark.lake.worker_daemon import preloading
 
@@ -45,9 +45,12 @@ def session_of(
     """
     if settings.jars:
         os.environ.setdefault("MEDHELM_SPARK_JARS", settings.jars)
-    master = settings.spark.get("spark.master", LOCAL_MASTER)
+    conf = settings.spark
+    if spark is None and not is_started():
+        master = conf.get("spark.master", LOCAL_MASTER)
+        conf = preloading(conf, master, [*STAGES, *clients])
     return open_session(
-        preloading(settings.spark, master, [*STAGES, *clients]),
+        conf,
         spark=spark,
         permissions=Permissions(settings.lake_permissions),
         is_encrypted=is_encrypted,
