@@ -27,6 +27,7 @@ NOTE = "mlflow.note.content"
 """The description of a run on its page, as Markdown."""
 MAX_RUN_NAME = 250
 EXPERIMENT_KIND = ("mlflow.experimentKind", "custom_model_development")
+FEW_TRIES = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
 """What MLflow calls an experiment whose runs are looked at and compared; one that does not say so
 opens on traces of an application, of which we log none."""
 RUNS = "/#/experiments/{}/runs?workflowType=machine_learning&compareRunsMode=CHART"
@@ -306,13 +307,25 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
 
 
 def ask(tracking_uri: str) -> None:
-    """One question that changes nothing.
+    """One question that changes nothing, asked of a server twice at most.
 
     Raises:
         SetupError: mlflow is not installed, or MLflow refuses.
     """
-    with _connected(tracking_uri) as client:
+    with _few_tries(), _connected(tracking_uri) as client:
         client.search_experiments(max_results=1)
+
+
+@contextmanager
+def _few_tries() -> Iterator[None]:
+    """MLflow tries a server that is not there for four minutes, where nobody sets how often."""
+    own = {name: value for name, value in FEW_TRIES.items() if name not in os.environ}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name, None)
 
 
 @contextmanager
