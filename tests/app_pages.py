@@ -2,6 +2,8 @@
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 
@@ -26,6 +28,21 @@ def opened(
     for name, value in address.items():
         test.query_params[name] = value
     return test.run()
+
+
+@contextmanager
+def imported_from(folder: Path) -> Iterator[None]:
+    """Modules of the dashboard come from this folder alone, and from none of its own afterwards."""
+    names = {module.stem for module in folder.glob("*.py")}
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
 
 
 def markup(test: AppTest) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app_pages import imported_from
 from tests.unit.leaderboard.planted import ALPHA, plant
 
 DASHBOARDS = Path(__file__).resolve().parents[3] / "dashboards"
@@ -39,13 +40,11 @@ def test_a_page_is_shown_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     pages.write_text(source, encoding="utf-8")
     lake = plant(tmp_path / "lake")
-    for module in folder.glob("*.py"):  # which another test may have imported from its own folder
-        monkeypatch.delitem(sys.modules, module.stem, raising=False)
-    monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr(sys, "argv", ["app.py", "--output-path", str(lake), "--suite", "s1"])
     test = AppTest.from_file(str(folder / "app.py"), default_timeout=60)
     test.query_params["view"] = "Models"
-    test.run()
+    with imported_from(folder):
+        test.run()
     assert not test.exception
     assert ALPHA in test.text[0].value
     assert test.button_group(key="view").options[0] == "Models"

@@ -1,6 +1,6 @@
 """What the dashboard keeps of a lake, and when it reads again."""
 
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -8,20 +8,18 @@ import pytest
 import streamlit
 
 from medhelm_spark.leaderboard import choose
-from tests.app_pages import APP
+from tests.app_pages import APP, imported_from
 from tests.unit.leaderboard.planted import ALPHA, planned, plant, run_spec
 from tests.unit.leaderboard.planted import append as append_rows
 
 
 @pytest.fixture
-def loaded(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    for module in APP.parent.glob("*.py"):  # which another test may have imported from its folder
-        monkeypatch.delitem(sys.modules, module.stem, raising=False)
-    monkeypatch.syspath_prepend(str(APP.parent))
+def loaded() -> Iterator[ModuleType]:
     streamlit.cache_resource.clear()
-    import loaded
+    with imported_from(APP.parent):
+        import loaded
 
-    return loaded
+        yield loaded
 
 
 def test_runs_and_boards_are_read_once_until_a_table_changes(
