@@ -144,6 +144,7 @@ INSTALL = $(UV) pip install --quiet --constraint constraints.txt --python
 $(STAMP): pyproject.toml constraints.txt
 	$(call venv,$(VENV))
 	$(INSTALL) $(BIN)/python --editable '.[local,hub,connect,dev]'
+	@$(BIN)/python -m compileall -q medhelm_spark dashboards
 	@touch $@
 
 $(SPARK40)/.installed: SPARK := pyspark==4.0.2 delta-spark==4.0.1

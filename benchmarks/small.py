@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from compileall import compile_dir
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 
 import yaml
 
+import medhelm_spark
 from benchmarks.loads import ORIGINAL, abstracts, write_benchmark
 
 PORT = 8012
@@ -325,6 +327,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ORIGINAL)
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results/small.md")
     args = parser.parse_args()
+    # As it is where a wheel was installed; a checkout may lie where Python does not write.
+    compile_dir(medhelm_spark.__path__[0], quiet=1)
     given = {"inspect": args.inspect, "medhelm": args.medhelm}
     venvs = {name: venv.absolute() for name, venv in given.items() if venv}
     taken = {}

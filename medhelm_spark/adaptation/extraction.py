@@ -8,7 +8,6 @@ are in `docs/answer-extraction.md`.
 
 from collections.abc import Mapping, Sequence
 
-from medhelm_spark.adaptation.choice import read_choice, read_value
 from medhelm_spark.adaptation.json_fields import field
 from medhelm_spark.adaptation.options import Options, options_among, options_of, shown_in
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
@@ -54,6 +53,9 @@ def read_answer(
         return bare
     is_yes_no = how.method is ExtractionMethod.YES_NO
     options = _options(output_mapping, references, how.options or (), question, is_yes_no=is_yes_no)
+    # Not at the top: its patterns take a sixth of a second to compile, and drivers read no answer.
+    from medhelm_spark.adaptation.choice import read_choice
+
     return read_choice(text, options, question=question, is_cut=is_cut)
 
 
@@ -91,6 +93,8 @@ def _as_option(value: str | None, output_mapping: Mapping[str, str], question: s
         return None
     if not output_mapping or value in output_mapping:
         return value.strip()
+    from medhelm_spark.adaptation.choice import read_value
+
     return read_value(value, options_of(output_mapping), question)
 
 

@@ -16,11 +16,12 @@ from medhelm_spark.lake.session import LOCAL_MASTER, is_started, open_session
 from medhelm_spark.lake.settings import kept_settings
 from medhelm_spark.lake.worker_daemon import preloading
 
-STAGES = tuple(
-    f"medhelm_spark.stages.{name}"
-    for name in ("ingest.stage", "plan.stage", "infer.stage", "annotate", "score", "summarize")
+STAGES = ("ingest.stage", "plan.stage", "infer.stage", "annotate", "score", "summarize")
+IN_WORKERS = (
+    *(f"medhelm_spark.stages.{name}" for name in STAGES),
+    "medhelm_spark.adaptation.choice",
 )
-"""The modules whose functions Python workers run."""
+"""The modules whose functions Python workers run, and what those import when they first need it."""
 
 
 def settings_of(site: Path | None, spark: SparkSession | None = None) -> Settings:
@@ -48,7 +49,7 @@ def session_of(
     conf = settings.spark
     if spark is None and not is_started():
         master = conf.get("spark.master", LOCAL_MASTER)
-        conf = preloading(conf, master, [*STAGES, *clients])
+        conf = preloading(conf, master, [*IN_WORKERS, *clients])
     return open_session(
         conf,
         spark=spark,

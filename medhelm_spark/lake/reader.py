@@ -51,6 +51,8 @@ class Reader(Protocol):
 
 def decode(table: pa.Table, row_type: type[Row]) -> list[Row]:
     """Rows of a query's answer, whatever string types its engine uses."""
+    if not table.num_rows:  # a cast would import pandas, before the JVM of a first run starts
+        return []
     schema = arrow_schema(row_type)
     columns = [_as(table.column(field.name), field.type) for field in schema]
     rows: list[Row] = decode_batch(row_type, pa.Table.from_arrays(columns, schema=schema))

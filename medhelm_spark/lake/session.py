@@ -60,6 +60,9 @@ REQUIRED_STATIC: Mapping[str, str] = {
 # PySpark tells the JVM the line of each call for its error messages: four round trips a call.
 UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"
 
+MEANWHILE = ("pandas", "scipy.stats")
+"""What the first row handed to Arrow imports, and the statistics of the board."""
+
 LOOKED_UP = (
     "functions",
     "PythonSQLUtils",
@@ -290,11 +293,12 @@ def _looked_up(host: str) -> tuple[str, ...]:
 
 
 def _import_meanwhile() -> None:
-    """Java takes seconds to start: import what the first row handed to Arrow would import."""
+    """Java takes seconds to start: import what is needed after it, and not before."""
 
     def load() -> None:
-        with suppress(ImportError):
-            import_module("pandas")
+        for name in MEANWHILE:
+            with suppress(ImportError):
+                import_module(name)
 
     threading.Thread(target=load, daemon=True, name="medhelm-spark-imports").start()
 
