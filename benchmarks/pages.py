@@ -6,7 +6,8 @@ Without `--lake` the lake of `benchmarks.boards` is made (9 models x 46 benchmar
 `--large` is where the same lake with LARGE times its answers stands or is put: its rows again under
 other ids, so that stats are the small lake's and tables of answers are as large as those of
 2,070,000 results. Seconds are those until the browser shows it; beside them the server's CPU
-seconds, which a busy machine moves less. Needs chromium.
+seconds, which a busy machine moves less. First comes the bound: a page of Streamlit that says one
+line, for the same browser. Needs chromium.
 """
 
 import argparse
@@ -97,11 +98,26 @@ class Server:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000
 
 
+ONE_LINE = 'import streamlit\nstreamlit.html("<p>One line.</p>")\n'
+
+
+def of_lake(lake: Path) -> list[str]:
+    """The words that start the server of a lake."""
+    return [*command(str(lake), PORT, "127.0.0.1"), "--suite", SUITE]
+
+
+def of_one_line(folder: Path) -> list[str]:
+    """The words that start Streamlit, set up alike, on a page of one line."""
+    app = folder / "one_line.py"
+    app.write_text(ONE_LINE)
+    words = of_lake(folder)
+    return [sys.executable, "-m", "streamlit", "run", str(app), *words[4 : words.index("--")]]
+
+
 @contextmanager
-def served(lake: Path) -> Iterator[Server]:
-    """The server of a lake, healthy."""
+def served(words: list[str]) -> Iterator[Server]:
+    """A server, healthy."""
     started = time.perf_counter()
-    words = [*command(str(lake), PORT, "127.0.0.1"), "--suite", SUITE]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while True:
@@ -153,6 +169,7 @@ class Visit:
         """All of it, one after the other."""
         for name, act in {
             "first page, first visitor": self.first,
+            "filters opened": self.filters_opened,
             "filter": self.chosen,
             "benchmarks as rows": self.turned,
             "to the instances": self.to_instances,
@@ -169,8 +186,11 @@ class Visit:
         self.page.goto(f"{self.server.address}?suite={SUITE}")
         _board(self.page).get_by_role("row").last.wait_for()
 
-    def chosen(self) -> None:
+    def filters_opened(self) -> None:
         self.page.get_by_text("Filters", exact=True).click()
+        self.page.get_by_role("button", name="public", exact=True).wait_for()
+
+    def chosen(self) -> None:
         self.page.get_by_role("button", name="public", exact=True).click()
         self.page.get_by_text("Filters in use:").wait_for()
 
@@ -227,13 +247,30 @@ def measure(lake: Path, browser: Browser) -> tuple[list[Step], float]:
     name = run.run_spec.run_spec_id
     counted = "SELECT count(1) AS n FROM {per_instance_stats} WHERE run_spec_id = "
     answers = reader.query(f"{counted}'{name}'").to_pylist()[0]["n"]
-    with served(lake) as server:
+    with served(of_lake(lake)) as server:
         steps = [Step("server healthy", server.healthy, server.cpu)]
         time.sleep(SETTLE_SECONDS)
         visit = Visit(server, browser, opened(browser), name, answers)
         steps += visit.steps()
         visit.page.context.close()
         return steps, server.megabytes
+
+
+def bound(folder: Path, browser: Browser) -> list[Step]:
+    """What Streamlit and the browser take for a page of one line, once for each visitor."""
+    with served(of_one_line(folder)) as server:
+        time.sleep(SETTLE_SECONDS)
+        steps = []
+        for name in ("first visitor", "second visitor"):
+            page = opened(browser)
+
+            def first(page: Page = page) -> None:
+                page.goto(server.address)
+                page.get_by_text("One line.").wait_for()
+
+            steps.append(measured(server, f"one line, {name}", first))
+            page.context.close()
+        return steps
 
 
 SETTLE_SECONDS = 1.0
@@ -256,6 +293,7 @@ def main() -> None:
             grow(lake, large)
         path = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
+        lines_of_one = bound(Path(folder), browser)
         (small, small_memory), (many, many_memory) = (
             measure(each, browser) for each in (lake, large)
         )
@@ -271,6 +309,7 @@ def main() -> None:
         "",
         f"| | {results:,}: seconds | CPU | {results * LARGE:,}: seconds | CPU |",
         "|---|---|---|---|---|",
+        *(f"| {a.name} | {a.seconds:.2f} | {a.cpu:.2f} | | |" for a in lines_of_one),
         *(
             f"| {a.name} | {a.seconds:.2f} | {a.cpu:.2f} | {b.seconds:.2f} | {b.cpu:.2f} |"
             for a, b in zip(small, many, strict=True)
