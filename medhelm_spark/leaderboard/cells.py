@@ -50,7 +50,7 @@ def cell_of(
     is_judged = _is_judged(spec)
     return replace(
         _measured(row, main, scenario),
-        demo_judge=is_judged and row.is_jury_validated is False,
+        demo_judge=is_demo_judged(row),
         jury_coverage=coverage.mean if is_judged and coverage else None,
         unreadable=unreadable.mean if unreadable else None,
         is_primary=bool(row.is_primary),
@@ -103,6 +103,11 @@ def scale_of(spec: RunSpec) -> MetricInfo | None:
         return info(spec.main_metric, spec.metrics)
     except ConfigError:
         return None
+
+
+def is_demo_judged(row: SuiteRun) -> bool:
+    """Whether a jury that nobody validated scored the run's main metric."""
+    return row.is_jury_validated is False and _is_judged(row.run_spec)
 
 
 def _is_judged(spec: RunSpec) -> bool:

@@ -9,9 +9,11 @@ from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.lake.release import HeldRelease, ReleaseRows, key_of
 from medhelm_spark.lake.tables import ReleaseMember
+from medhelm_spark.leaderboard.cells import is_demo_judged
 from medhelm_spark.leaderboard.release_differences import InReleases, RunDifference
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table, interval_text, number_text
+from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
 
 SHORT = 12
 """Characters of a manifest hash in a table; the whole one stands above it and in JSON."""
@@ -88,6 +90,7 @@ def render_release(
             title="Runs",
             header=("Run", "Suite", "Metric", "Mean", "n"),
             rows=[run.cells for run in runs],
+            notes=[DEMO_JUDGE_NOTE] if any(run.is_demo_judged for run in runs) else [],
         ),
     ]
     content = {
@@ -163,6 +166,10 @@ class _Run:
         return cls(member=member, planned=planned, main=main[0] if main else None)
 
     @property
+    def is_demo_judged(self) -> bool:
+        return bool(self.main and self.planned and is_demo_judged(self.planned))
+
+    @property
     def cells(self) -> tuple[str, ...]:
         main = self.main
         interval = interval_text(main.ci_low, main.ci_high) if main else ""
@@ -170,7 +177,7 @@ class _Run:
             self.member.name,
             self.member.suite,
             main.name if main else "-",
-            number_text(main.mean if main else None) + interval,
+            number_text(main.mean if main else None) + "*" * self.is_demo_judged + interval,
             str(main.count) if main else "-",
         )
 
@@ -186,6 +193,7 @@ class _Run:
             "model_deployment": spec.model_deployment if spec else None,
             "main_metric": spec.main_metric if spec else None,
             **{name: getattr(self.main, name, None) for name in names},
+            "demo_judge": self.is_demo_judged,
         }
 
 

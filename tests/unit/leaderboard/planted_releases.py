@@ -7,32 +7,44 @@ from pathlib import Path
 from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest, ReleaseStatus
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.lake.release import read_release
 from medhelm_spark.lake.tables import ReleasedScores, ReleasedStat, ReleaseMember
 from medhelm_spark.lake.value_hash import manifest_hash, values_hash
 from tests.unit.leaderboard.planted import ALPHA, START, append, unit
 
 COPY = "w-copy"
-UNIT = unit(ALPHA, "triage_choice")
 
 
-def plant_release(lake: Path, name: str = "R2") -> str:
-    """A draft with rows of its own: ada's, who ran it; its mean is 0.75. Returns its hash."""
+def plant_release(lake: Path, name: str = "R2", scenario: str = "triage_choice") -> str:
+    """A draft of one run with rows of its own: ada's, who ran it. Returns its hash.
+
+    The mean of `triage_choice` is 0.75.
+    """
+    run = unit(ALPHA, scenario)
     reader = open_reader(str(lake))
-    where = f"WHERE write_id = 'w-{UNIT}' AND run_spec_id = '{UNIT}'"
+    where = f"WHERE write_id = 'w-{run}' AND run_spec_id = '{run}'"
     stats = reader.rows(f"SELECT * FROM {{stats}} {where}", Stat)
     scores = reader.rows(f"SELECT * FROM {{per_instance_stats}} {where}", PerInstanceStats)
     append(lake, "release_stats", [_of(ReleasedStat, row, name) for row in stats], COPY)
     append(lake, "release_scores", [_of(ReleasedScores, row, name) for row in scores], COPY)
     (old,) = reader.rows("SELECT * FROM {releases} WHERE release = 'R1'", ReleaseMember)
-    writes = {"per_instance_stats": f"w-{UNIT}", "release_stats": COPY, "release_scores": COPY}
+    writes = {
+        "scenarios": f"{scenario}-w",
+        "per_instance_stats": f"w-{run}",
+        "release_stats": COPY,
+        "release_scores": COPY,
+    }
     member = replace(
         old,
         release=name,
-        stats_write_id=f"w-{UNIT}",
+        name=old.name.replace("triage_choice", scenario),
+        run_spec_id=run,
+        stats_write_id=f"w-{run}",
         manifest_hash="",
         writes={**(old.writes or {}), **writes},
-        value_hashes={**(old.value_hashes or {}), "stats": values_hash(stats)},
     )
+    hashes = read_release(reader, [member]).hashes(member)
+    member = replace(member, value_hashes={**hashes, "stats": values_hash(stats)})
     manifest = ReleaseManifest(
         release=name,
         created_at=START,

@@ -16,6 +16,7 @@ from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.value_hash import manifest_hash
 from medhelm_spark.leaderboard import choose, instances_of, load_runs, reader_of
 from medhelm_spark.leaderboard.release_differences import InReleases, release_differences
+from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
 from tests.rewriting import rewritable
 from tests.unit.leaderboard.planted import ALPHA, BETA, append, plant, run_spec
 from tests.unit.leaderboard.planted_releases import plant_release
@@ -147,6 +148,20 @@ def test_what_cannot_be_done_is_told_in_one_line(lake: Path, typed, said: str, c
     assert release(lake, *typed) == FAILED
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
+
+
+def test_means_of_a_jury_that_nobody_validated_are_marked(lake: Path, capsys) -> None:
+    plant_release(lake, scenario="discharge_note")
+    plant_release(lake, "R3")
+    capsys.readouterr()
+    assert release(lake, "show", "R2") == 0
+    said = capsys.readouterr().out
+    assert "3.250* [" in said
+    assert DEMO_JUDGE_NOTE in said
+    assert release(lake, "show", "R2", "--format", "json") == 0
+    assert [run["demo_judge"] for run in json.loads(capsys.readouterr().out)["runs"]] == [True]
+    assert release(lake, "show", "R3") == 0
+    assert "*" not in capsys.readouterr().out
 
 
 def test_no_step_but_pinning_starts_spark(lake: Path) -> None:
