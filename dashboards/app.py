@@ -29,7 +29,7 @@ from medhelm_spark.leaderboard import (
 from medhelm_spark.leaderboard import reader_of as frozen
 from medhelm_spark.leaderboard.filters import STATUS, filters_text, passing
 from medhelm_spark.plugins import activate
-from medhelm_spark.render.report_file import APPROVED, NOT_APPROVED
+from medhelm_spark.render.report_file import standing_of
 
 
 @st.cache_resource(show_spinner=False)
@@ -114,7 +114,7 @@ def main() -> None:
     runs = runs_of(reader.location, source)
     if source.banner:
         st.html(note(source.banner, "error"))
-    st.html(note(APPROVED if source.is_approved else NOT_APPROVED, "warning"))
+    st.html(note(standing_of(source), "note" if source.is_approved else "warning"))
     filters = panel(runs, {each.release_status for each in sources_of(reader.location)})
     page = PAGES[names.index(view)]
     st.html(about(page.about))

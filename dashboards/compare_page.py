@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -121,6 +122,10 @@ def _summary(pairs: Sequence[BoardPair], first: str, second: str) -> str:
     ]
     of = counted(len(pairs), "comparison")
     line = f"{first} against {second}, {of}: {', '.join(counts)}."
+    verdicts = Counter(filter(None, map(comparison.margin_verdict, pairs)))
+    if verdicts:
+        listed = (f"{verdict} on {number}" for verdict, number in verdicts.most_common())
+        line += f" Within the margin: {', '.join(listed)}."
     return f'<p class="ms-lead">{text(line)}</p>'
 
 

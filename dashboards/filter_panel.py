@@ -12,9 +12,11 @@ from medhelm_spark.leaderboard.filters import (
     Filter,
     FilterKind,
     Filters,
+    Wanted,
     offered,
     read_filters,
     values_of,
+    written_filters,
 )
 
 COLUMNS = 4
@@ -23,15 +25,20 @@ COLUMNS = 4
 def panel(runs: Sequence[BoardRun], statuses: Collection[str]) -> Filters:
     """Offer the filters that these runs can have; returns those in use.
 
-    `statuses` are those of all suites and releases, by which the picker goes.
+    `statuses` are those of all suites and releases, by which the picker goes. A filter that the
+    address names is in use whatever these runs have: a link never shows more than it says.
+
+    Raises:
+        ConfigError: The address sets a filter to what it cannot be.
     """
+    written = written_filters(st.query_params.get_all)
     # Not a popover: the key Tab does not lead into one.
     with st.expander("Filters", icon=":material/filter_list:"):
         columns = cycle(st.columns(COLUMNS))
         chosen = {}
-        for each, column in zip(offered(runs), columns, strict=False):
+        for each, column in zip(offered(runs, written), columns, strict=False):
             with column:
-                chosen[each.key] = _widget(each, runs, statuses)
+                chosen[each.key] = _widget(each, runs, statuses, written.get(each.key, ()))
         st.caption(
             "Nothing chosen: all pass. A run whose value is unknown passes no filter in use. "
             "docs/filters.md says where each value is declared."
@@ -39,7 +46,9 @@ def panel(runs: Sequence[BoardRun], statuses: Collection[str]) -> Filters:
     return read_filters(chosen)
 
 
-def _widget(each: Filter, runs: Sequence[BoardRun], statuses: Collection[str]) -> Sequence[str]:
+def _widget(
+    each: Filter, runs: Sequence[BoardRun], statuses: Collection[str], written: Wanted
+) -> Sequence[str]:
     """The texts that a filter is set to; empty where it is not in use."""
     if each.kind is not FilterKind.CHOICE:
         number = st.number_input(
@@ -56,9 +65,14 @@ def _widget(each: Filter, runs: Sequence[BoardRun], statuses: Collection[str]) -
     unknown = f" ({UNKNOWN}: {absent} of {len(runs)} runs)" if absent else ""
     return st.pills(
         each.label + unknown,
-        sorted(statuses if each.key == STATUS else counts),
+        # Streamlit drops a value of the address that is not among the options.
+        sorted({*(statuses if each.key == STATUS else counts), *_texts(written)}),
         selection_mode="multi",
         key=each.key,
         bind="query-params",
         help=each.column,
     )
+
+
+def _texts(wanted: Wanted) -> Sequence[str]:
+    return wanted if isinstance(wanted, tuple) else ()

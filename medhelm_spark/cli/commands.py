@@ -272,7 +272,7 @@ def leaderboard(args: Namespace) -> int:
     site = evaluation(args)
     read = site.robustness if args.show == "robustness" else site.board
     shown = read(args.suite, release=args.release, schema=args.schema)
-    write_out(shown.render(args.format), args.output_file)
+    write_out(shown.render(args.format), args.output_file, command=args.name)
     return 0
 
 
@@ -285,7 +285,7 @@ def compare(args: Namespace) -> int:
         scenario=args.scenario,
         margin=args.margin,
     )
-    write_out(shown.render(args.format), args.output_file)
+    write_out(shown.render(args.format), args.output_file, command=args.name)
     return 0
 
 

@@ -4,8 +4,10 @@ Each names the column that it reads and where a person declares the value. A run
 passes no filter that is in use.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -215,12 +217,14 @@ def passing(runs: Iterable[BoardRun], filters: Filters) -> tuple[BoardRun, ...]:
     )
 
 
-def offered(runs: Sequence[BoardRun]) -> list[Filter]:
-    """The filters that a page offers for these runs."""
+def offered(runs: Sequence[BoardRun], written: Filters = NO_FILTERS) -> list[Filter]:
+    """The filters that a page offers for these runs, and those that its address has."""
     return [
         each
         for each in FILTERS.values()
-        if not each.if_declared or any(each.value(run) not in (None, NO_JUDGE) for run in runs)
+        if not each.if_declared
+        or each.key in written
+        or any(each.value(run) not in (None, NO_JUDGE) for run in runs)
     ]
 
 
@@ -232,6 +236,15 @@ def values_of(runs: Iterable[BoardRun], of: Filter) -> Counter[str]:
 def filters_text(filters: Filters) -> str:
     """The filters in use as one line; empty where there are none."""
     return "; ".join(FILTERS[key].text(wanted) for key, wanted in filters.items())
+
+
+def written_filters(texts_of: Callable[[str], Sequence[str]]) -> Filters:
+    """The filters that an address has, by what it gives for a key.
+
+    Raises:
+        ConfigError: As of `read_filters`.
+    """
+    return read_filters({key: texts_of(key) for key in FILTERS})
 
 
 def read_filters(given: Mapping[str, Sequence[str]]) -> Filters:
@@ -254,10 +267,10 @@ def _read(key: str, texts: Sequence[str]) -> Wanted:
                 f"filter {key!r}: a run whose value is unknown never passes a filter."
             )
         return tuple(texts)
-    try:
+    with suppress(ValueError):
         (number,) = map(float, texts)
-    except ValueError:
-        raise ConfigError(
-            f"filter {key!r} takes one number ({each.kind.value}), got {', '.join(texts)!r}."
-        ) from None
-    return number
+        if number >= 0 and math.isfinite(number):
+            return number
+    raise ConfigError(
+        f"filter {key!r} takes one number from 0 on ({each.kind.value}), got {', '.join(texts)!r}."
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.release import ReleaseChange, ReleaseStatus
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.release import HeldRelease, held_releases, members_of
@@ -29,13 +29,15 @@ class Kind(StrEnum):
 class BoardSource:
     """A suite or a release that the lake holds; `status` is a release's, empty for a suite.
 
-    `reason` is why a release was withdrawn, empty where it was not.
+    `reason` is why a release was withdrawn, empty where it was not; `changes` are the statuses that
+    it was given, oldest first.
     """
 
     kind: Kind
     name: str
     status: str = ""
     reason: str = ""
+    changes: tuple[ReleaseChange, ...] = ()
 
     @property
     def release_status(self) -> str:
@@ -74,6 +76,7 @@ def list_releases(reader: Reader) -> list[BoardSource]:
             name=held.name,
             status=held.state.status.value,
             reason=held.state.reason,
+            changes=held.state.changes,
         )
         for held in held_releases(reader)
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 
 from medhelm_spark.render.report import ROUNDED, Report, formatted
-from medhelm_spark.render.table import Table, interval_text, number_text
+from medhelm_spark.render.table import Table, number_text
 from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
 from medhelm_spark.statistics.paired import PairedDifference, PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, BoardPair
@@ -86,9 +86,11 @@ def benchmark(pair: BoardPair) -> str:
 
 
 def difference_text(held: PairedDifference) -> str:
-    """`+0.120 [0.05, 0.19]`."""
-    mean = "-" if held.mean_difference is None else f"{held.mean_difference:+.3f}"
-    return mean + interval_text(held.ci_low, held.ci_high)
+    """`+0.120 [0.050, 0.190]`: it is read by whether 0, or a margin, lies within."""
+    mean = "-" if held.mean_difference is None else f"{held.mean_difference:+z.3f}"
+    if held.ci_low is None or held.ci_high is None:
+        return mean
+    return f"{mean} [{held.ci_low:z.3f}, {held.ci_high:z.3f}]"
 
 
 def p_text(p_value: float | None) -> str:
@@ -104,16 +106,21 @@ def size_text(held: PairedDifference) -> str:
     return f"{held.n}{clusters}{dropped}"
 
 
-def _margin_text(pair: BoardPair) -> str:
-    """What is known of the first model beside a margin; every equivalent one is not inferior."""
+def margin_verdict(pair: BoardPair) -> str:
+    """What is known of the first model beside a margin; every equivalent one is not inferior.
+
+    Empty without a margin, and where nothing could be tested.
+    """
     if pair.margin is None or pair.is_not_inferior is None:
-        return "-"
-    says = {
-        "equivalent": pair.is_equivalent,
-        "not inferior": pair.is_not_inferior,
-        "not shown": True,
-    }
-    return f"{pair.margin:g}: {next(text for text, holds in says.items() if holds)}"
+        return ""
+    if pair.is_equivalent:
+        return "equivalent"
+    return "not inferior" if pair.is_not_inferior else "not shown"
+
+
+def _margin_text(pair: BoardPair) -> str:
+    verdict = margin_verdict(pair)
+    return f"{pair.margin:g}: {verdict}" if verdict else "-"
 
 
 def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
@@ -123,16 +130,18 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     tests = dict.fromkeys(pair.difference.test.label for pair in pairs)
     methods = dict.fromkeys(pair.difference.ci_method.label for pair in pairs)
     yield f"Tests: {'; '.join(tests)}. Intervals of differences: {'; '.join(methods)}."
-    used = {pair.adjustment for pair in pairs}
+    used = {pair.adjustment: pair.num_adjusted for pair in pairs}
     if Adjustment.HOLM in used:
         yield (
-            "Declared questions are adjusted by Holm: at most 5 % to tell any two apart that do "
-            "not differ."
+            f"Declared questions, p adjusted for {used[Adjustment.HOLM]:,} by Holm: at most 5 % to "
+            "tell any two apart that do not differ."
         )
     if Adjustment.BENJAMINI_HOCHBERG in used:
         yield (
-            "All other pairs are adjusted by Benjamini and Hochberg: of those told apart at most "
-            "5 % are expected not to differ."
+            "Questions that nobody declared beforehand, p adjusted for "
+            f"{used[Adjustment.BENJAMINI_HOCHBERG]:,} by Benjamini and Hochberg: of those told "
+            "apart at most 5 % are expected not to differ. Where more or fewer are asked at once, "
+            "the same two models may be told apart or not."
         )
     columns = {pair.display_name: pair.cluster_column for pair in pairs if pair.cluster_column}
     for name, column in sorted(columns.items()):
@@ -146,11 +155,15 @@ def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     if any(pair.demo_judge for pair in pairs):
         yield DEMO_JUDGE_NOTE
     if any(pair.difference.detectable for pair in pairs):
-        yield "Can detect: the difference that these pairs find with a power of 80 %."
+        yield (
+            "Can detect: the difference that is found with a power of 80 % where answers disagree "
+            "as often as these do."
+        )
     if any(pair.margin is not None for pair in pairs):
         yield (
             "Within margin: not inferior where the 95 % interval excludes a loss of the margin, "
-            "equivalent where all of it lies within the margin on both sides."
+            "equivalent where all of it lies within the margin on both sides; each row by itself, "
+            "not adjusted for the others."
         )
 
 

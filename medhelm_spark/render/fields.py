@@ -76,6 +76,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "num_runs": "runs behind the mean",
         "n": "instances on which both models have a value",
         "num_dropped": "instances that lack one of the two values",
+        "num_adjusted": "how many pairs `adjusted_p` was adjusted for, this one included",
         "num_higher": "instances on which the first model has the higher value",
         "num_equal": "instances on which both have the same value",
         "num_lower": "instances on which the first model has the lower value",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.leaderboard import BoardRun, BoardSource
 from medhelm_spark.render import comparison
@@ -39,6 +40,8 @@ table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tab
 th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.8rem 0.3rem 0; text-align: left;
   vertical-align: top; }
 th { color: var(--muted); font-weight: 600; } caption { text-align: left; font-weight: 600; }
+.approved { border-left-color: light-dark(#17507f, #7db8e8);
+  background: light-dark(#f0f5fa, #16283a); color: var(--ink); }
 p { margin: 0.3rem 0; } .notes p, table + p { color: var(--muted); font-size: 0.82rem; }
 figure { background: #ffffff; margin: 0; overflow-x: auto; width: fit-content; max-width: 100%; }
 svg { height: auto; max-width: 100%; }
@@ -51,10 +54,7 @@ NOT_APPROVED = (
     "Working results, not approved. Nobody has reviewed or signed off these numbers; do not choose "
     "a model for patient care by them."
 )
-APPROVED = (
-    "Approved release. Who approved it is the name of an operating system's user, which nobody has "
-    "checked: `medhelm-spark release show` tells who and when."
-)
+UNVERIFIED = "Unverified: the name of the operating system's user, which nobody has checked."
 TERMS: Mapping[str, str] = {
     "Tier": "1: no model is shown to be better. A model of a further tier is told apart from one "
     "above. Order within a tier is chance.",
@@ -62,7 +62,14 @@ TERMS: Mapping[str, str] = {
     "Win rate": "the chance to have the better mean than another model drawn at random.",
     "[low, high]": "the 95 % confidence interval of a mean or a difference.",
     "n": "the answers with a score; n=a/b: a of b.",
-    "Can detect": "the difference that so many answers find with a power of 80 %.",
+    "Best with": "the chance to be the best model, by resampling of benchmarks and answers.",
+    "p adjusted": "the p-value of a difference, adjusted for all that were asked at once; below "
+    "0.05 the two are told apart.",
+    "Win/tie/loss": "on how many instances the first model is better, equal or worse.",
+    "Can detect": "of a comparison: the difference that it finds with a power of 80 %, by how "
+    "often its answers disagree.",
+    "Can detect, planned": "of a benchmark: the same, before answers are seen, if a fifth of two "
+    "models' answers disagree.",
     "*": "scored by a judge that nobody validated: not evidence of quality.",
 }
 
@@ -71,11 +78,12 @@ TERMS: Mapping[str, str] = {
 class ReportFacts:
     """What a report says of itself: `title`, then lines of name and value in order.
 
-    `warning` stands below the title: whether anybody approved the numbers.
+    `standing` is below the title: whether anybody approved the numbers, as `is_approved` says.
     """
 
     title: str
-    warning: str
+    standing: str
+    is_approved: bool
     lines: Sequence[tuple[str, str]]
 
 
@@ -97,18 +105,31 @@ def facts_of(
     lines = {
         source.kind.value.capitalize(): source.name,
         "Status": source.status,
+        "History": "; ".join(map(str, source.changes)),
         "Manifest": manifest,
         "Filters": filters,
         "Sorted by": order,
         "Numbers made": f"{max(made):%Y-%m-%d %H:%M} UTC" if made else "",
-        "Size": f"{counted(len(board.rows), 'row')}, {counted(len(board.columns), 'benchmark')}",
+        "Size": f"{counted(len(board.rows), 'model')}, {counted(len(board.columns), 'benchmark')}",
         "Coverage floor": f"{100 * coverage_floor:g} % of answers scored",
     }
     return ReportFacts(
         title=f"Medical leaderboard: {source.kind.value} {source.name}",
-        warning=source.banner or (APPROVED if source.is_approved else NOT_APPROVED),
+        standing=source.banner or standing_of(source),
+        is_approved=source.is_approved,
         lines=[(name, value) for name, value in lines.items() if value],
     )
+
+
+def standing_of(source: BoardSource) -> str:
+    """Whether anybody approved the numbers; of a release who did, and when."""
+    if not source.is_approved:
+        return NOT_APPROVED
+    approvals = [each for each in source.changes if each.to_status is ReleaseStatus.APPROVED]
+    said = [f"It was {approvals[-1]}."] if approvals else []
+    if approvals and not approvals[-1].is_verified:
+        said.append(UNVERIFIED)
+    return " ".join(["Approved release.", *said])
 
 
 def report_file(
@@ -121,7 +142,7 @@ def report_file(
     """
     parts = [
         f"<h1>{_text(facts.title)}</h1>",
-        f'<p class="status">{_text(facts.warning)}</p>' if facts.warning else "",
+        f'<p class="status{" approved" * facts.is_approved}">{_text(facts.standing)}</p>',
         _facts([*facts.lines, ("Made by", f"medhelm-spark {VERSION}")]),
         "<h2>Models</h2>",
         _models(board),
@@ -234,7 +255,7 @@ def _benchmark(column: BoardColumn, board: Leaderboard, cards: Mapping[str, Scen
         "Metric": column.main_metric + (", lower is better" if column.lower_is_better else ""),
         "Instances": f"{max((cell.total for cell in cells), default=0):,}",
         "Clustered by": ", ".join(sorted(clusters)),
-        "Can detect": "" if column.detectable is None else f"{column.detectable:.3f}",
+        "Can detect, planned": "" if column.detectable is None else f"{column.detectable:.3f}",
         "Licence": card.licence if card else "",
         "Data": ", ".join(sorted(filter(None, set(map(_data_version, cells))))),
     }

@@ -32,7 +32,8 @@ class BoardPair:
 
     `is_primary`: the suite file declared the question beforehand. `margin` is the difference that
     is too small to matter, in the metric's own units. `adjusted_p` takes into account the other
-    pairs that were asked about at once, by `adjustment`; `adjusted` fills both in. `demo_judge`:
+    pairs that were asked about at once, `num_adjusted` with this one, by `adjustment`; `adjusted`
+    fills the three in. `demo_judge`:
     judges that nobody validated scored one of the two.
     """
 
@@ -51,6 +52,7 @@ class BoardPair:
     run_spec_ids: tuple[str, str] = ("", "")
     adjusted_p: float | None = None
     adjustment: Adjustment | None = None
+    num_adjusted: int | None = None
 
     @property
     def decision(self) -> Decision:
@@ -137,11 +139,11 @@ def _adjusted(pairs: Sequence[BoardPair], how: Adjustment, family: int) -> list[
     p_values = adjusted_ps[: len(tested)]
     return [
         *(
-            replace(pair, adjusted_p=p_value, adjustment=how)
+            replace(pair, adjusted_p=p_value, adjustment=how, num_adjusted=len(adjusted_ps))
             for pair, p_value in zip(tested, p_values, strict=True)
         ),
         *(
-            replace(pair, adjusted_p=None, adjustment=None)
+            replace(pair, adjusted_p=None, adjustment=None, num_adjusted=None)
             for pair in pairs
             if pair.difference.p_value is None
         ),

@@ -248,6 +248,24 @@ class TestFilters:
         test = opened(monkeypatch, lake, suite="", release=WITHDRAWN, status="withdrawn")
         assert len(shown_cells(test)) == len(MODELS) * len(BENCHMARKS)
 
+    @pytest.mark.parametrize(
+        ("key", "value", "said"),
+        [
+            ("locality", "elsewhere", "no result pass: locality of the model: elsewhere"),
+            ("holder", "Nobody", "no result pass: data holder: Nobody"),
+            ("width", "0", "no result pass: width of the interval at most 0"),
+            ("answers", "abc", "filter 'answers' takes one number from 0 on (at least), got 'abc'"),
+            ("width", "-1", "filter 'width' takes one number from 0 on (at most), got '-1'"),
+            ("locality", "unknown", "a run whose value is unknown never passes a filter"),
+        ],
+    )
+    def test_a_link_never_shows_more_than_its_filters_say(
+        self, monkeypatch, lake, key, value, said
+    ) -> None:
+        test = opened(monkeypatch, lake, suite="", release=APPROVED, **{key: value})
+        assert said in page_text(test) + "".join(each.value for each in test.info)
+        assert not any('aria-label="Leaderboard"' in body for body in markup(test))
+
     def shows(self, test: AppTest, released, kept: set[Cell]) -> None:
         """The kept cells with the release table's numbers, and no other."""
         shown = {cell: text for cell, text in shown_cells(test).items() if text != "not run"}
@@ -282,7 +300,7 @@ class TestCompare:
             ours, theirs = scored[first, name], scored[second, name]
             differences = [a - b for a, b in zip(ours, theirs, strict=True)]
             row = found[BENCHMARKS[name].title]
-            assert row[2].startswith(f"{sum(differences) / 10:+.3f} ")
+            assert row[2].startswith(f"{sum(differences) / 10:+z.3f} ")
             assert row[3] == p_text(adjusted[name])
             assert row[4] == "10"
             signs = [(d > 0) - (d < 0) for d in differences]

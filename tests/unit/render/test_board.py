@@ -28,7 +28,7 @@ def test_text_table():
     assert "n=a/b: a of b answers are scored." in lines
     start = lines.index("Paired differences on the same instances")
     assert " ".join(lines[start + 4].split()) == (
-        "PubMedQA: exact_match local/smollm2 imported/always_yes -0.111 [-0.21, -0.01] "
+        "PubMedQA: exact_match local/smollm2 imported/always_yes -0.111 [-0.206, -0.011] "
         "90, 10 dropped 0.027 worse"
     )
     assert text.endswith("\n")

@@ -10,7 +10,9 @@ from medhelm_spark.render.charts import dot_plots, heat_map, share_of_scale, svg
 from medhelm_spark.render.report_file import NOT_APPROVED, ReportFacts, report_file
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 
-FACTS = ReportFacts(title="Suite <first>", warning=NOT_APPROVED, lines=[("Manifest", "f00")])
+FACTS = ReportFacts(
+    title="Suite <first>", standing=NOT_APPROVED, is_approved=False, lines=[("Manifest", "f00")]
+)
 SCALED = [replace(cell, minimum=0.0, maximum=1.0) for cell in (CELL, OTHER)]
 NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
@@ -26,7 +28,7 @@ def test_the_file_has_the_boards_numbers_and_asks_no_host():
     assert "default-src 'none'" in page
     assert "Suite &lt;first&gt;" in page
     assert NOT_APPROVED in page
-    for number in ("0.550 [0.38,\N{NO-BREAK SPACE}0.45] n=100", "3.250* [3.00,", "-0.111 [-0.21"):
+    for number in ("0.550 [0.38,\N{NO-BREAK SPACE}0.45] n=100", "3.250* [3.00,", "-0.111 [-0.206"):
         assert number in page
     assert page.count("<svg") == 3  # a chart for each of two categories, and the map
     for heading in ("Medical Research Assistance", "Clinical Note Generation", "All benchmarks"):
