@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 import yaml
 from deltalake import write_deltalake
 
@@ -20,6 +21,9 @@ from tests.helm_folder import run_spec, state, values, write_run
 from tests.spark.conftest import PUBLIC, Site, questions
 from tests.spark.many_writes import UNITS
 from tests.unit.scenarios.histories import ehrshot
+
+pytestmark = pytest.mark.timeout(2600)
+"""For two processes, each of `conftest.SECONDS` at most."""
 
 RUBRIC = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
 JURY = {
@@ -167,13 +171,14 @@ def test_a_session_that_refuses_nearly_all_settings_works(site: Site, server: st
     done = typed(site, [run, export], {"SPARK_REMOTE": server}, by="tests.connect.serverless")
     assert done.codes == [0, 0], done.told
     assert "CONFIG_NOT_AVAILABLE" not in done.told
-    assert "refuses" not in done.told, "the time zone is taken, and nothing follows from the others"
+    # The time zone is taken, and nothing follows from the others.
+    assert "session refuses" not in done.told
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (0.75, 4)
 
 
 def test_tasks_that_end_are_shown_while_a_job_runs(site: Site, server: str) -> None:
     done = program(site, "tests.connect.progress", more={"SPARK_REMOTE": server})
-    drawn = re.findall(r"infer: (\d) of (\d) tasks", done.stdout)
+    drawn = re.findall(r"infer: (\d+) of (\d+) tasks", done.stdout)
     assert drawn, done.stdout + done.stderr[-4000:]
     assert all(int(completed) < int(total) for completed, total in drawn)
