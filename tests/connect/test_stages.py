@@ -31,8 +31,15 @@ JURY = {
     "prompt_file": "judge.txt",
     "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
 }
-# What no two runs have alike: times, and names that are drawn.
-DRAWN = re.compile(r".*_at|write_id|request_time|executor|holder|engine_start")
+# What no two runs have alike: times, and names that are drawn or made of those. Versions count
+# commits, of which Spark makes others than the driver does.
+DRAWN = re.compile(
+    r".*_at|(stats_)?write_id|writes|request_time|executor|holder|engine_start|fingerprint"
+    r"|manifest_hash|delta_versions"
+)
+# In a map: hashes of rows that hold a time, and times themselves.
+DRAWN_KEYS = re.compile(r"run_specs|request_results|(.*_)?milliseconds")
+WHEN_ASKED = re.compile(r'"request_datetime": \d+')
 
 
 def letters(folder: Path) -> str:
@@ -120,6 +127,11 @@ def commands(site: Site, entries: dict[str, str], lake: str) -> list[list[str]]:
 def rows(lake: Path, table: str) -> Iterator[str]:
     """The rows of a table in a fixed order, each as text, without what no two runs have alike."""
     for row in FileReader(str(lake)).query(f"SELECT * FROM {{{table}}}").to_pylist():
+        for name in {"counts", "value_hashes"} & row.keys():
+            pairs = row[name] or ()
+            row[name] = [(key, value) for key, value in pairs if not DRAWN_KEYS.fullmatch(key)]
+        if row.get("stage", "").startswith("infer"):
+            row["unit_id"] = row["unit_id"].partition("|")[0]  # the rest names a write
         yield canonical_json({key: plain(value) for key, value in row.items() if not is_drawn(key)})
 
 
@@ -135,7 +147,9 @@ def told(lake: Path) -> dict[str, str]:
     """What was written beside a lake: exported runs, the board, a comparison."""
     files = [path for path in lake.parent.rglob("*.json") if path.is_relative_to(f"{lake}-helm")]
     files += sorted(lake.parent.glob(f"{lake.name}-*.json"))
-    return {str(path).replace(str(lake), "LAKE"): path.read_text() for path in files}
+    return {
+        str(path).replace(str(lake), "LAKE"): WHEN_ASKED.sub("", path.read_text()) for path in files
+    }
 
 
 def test_every_stage_writes_what_it_writes_in_a_classic_session(site: Site, server: str) -> None:
@@ -150,7 +164,9 @@ def test_every_stage_writes_what_it_writes_in_a_classic_session(site: Site, serv
     differing = {}
     for table in TABLES:
         first, second = (sorted(rows(site.folder / name, table)) for name in lakes)
-        if first != second:
+        if table == "leases":  # a classic session has them in files
+            assert second and not first
+        elif first != second:
             differing[table] = (set(first) - set(second), set(second) - set(first))
     assert not differing
     assert told(site.folder / "connect") == told(site.folder / "classic")
