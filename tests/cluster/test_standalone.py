@@ -25,7 +25,13 @@ CARD: dict[str, Any] = {
     "description": "Calls to an advice line.",
     "access_level": "public",
     "shape": "multiple_choice",
-    "fields": {"id": "case", "question": "question", "options": "options", "answer": "answer"},
+    "fields": {
+        "id": "case",
+        "question": "question",
+        "option.A": "wait",
+        "option.B": "come",
+        "answer": "answer",
+    },
     "options": {"answer_form": "letter"},
     "adapter_spec": {"method": "multiple_choice_joint", "max_tokens": 1},
     "answer_extraction": "choice",
@@ -101,8 +107,8 @@ def card(site: Site, name: str, **source: Any) -> str:
 
 
 def calls_csv(first: int) -> str:
-    rows = [f"{n},Call {n}?,wait|come,A" for n in range(first, first + 8)]
-    return "\n".join(["case,question,options,answer", *rows]) + "\n"
+    rows = [f"{n},Call {n}?,wait {n} days,come now,A" for n in range(first, first + 8)]
+    return "\n".join(["case,question,wait,come,answer", *rows]) + "\n"
 
 
 def entries(cluster: Cluster, address: str, served: Path) -> list[str]:
