@@ -48,7 +48,7 @@ test-long: java $(STAMP) ## The longest tests: killed drivers, logs, files at re
 test-e2e: java $(STAMP) ## Tests from the command line to the board, with the real small model
 	$(PYTEST) tests/e2e -n 2 --dist loadfile -m "not long"
 test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment on two executors
-	$(PYTEST) tests/cluster --ignore tests/cluster/test_standalone.py
+	$(PYTEST) tests/cluster --ignore-glob "tests/cluster/test_standalone*"
 test-connect: java $(STAMP) ## Tests of all stages but vLLM's through a Spark Connect server in another process
 	$(PYTEST) tests/connect
 test-matrix: test-spark test-spark40 test-spark41 ## All tests of tables and stages on the newest Spark, the core of them on the older
@@ -60,7 +60,7 @@ test-spark41: java $(SPARK41)/.installed ## The core on Spark 4.1, Python 3.12
 test-s3: java $(STAMP) $(S3)/.installed ## Tests of a lake in a bucket, on a local S3 server (600 MB: Amazon's SDK)
 	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/s3
 test-standalone: java $(STAMP) ## Tests on a master and two workers that see no folder of the driver's but the lake
-	$(PYTEST) tests/cluster/test_standalone.py
+	$(PYTEST) tests/cluster/test_standalone.py tests/cluster/test_standalone_kills.py
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)

@@ -51,6 +51,7 @@ def answers(parser: ArgumentParser) -> None:
     )
     add(
         "--text-levels",
+        action="extend",
         nargs="+",
         choices=tuple(level.value for level in AccessLevel),
         default=[],
@@ -64,12 +65,13 @@ def comparing(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--models",
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME",
         help="models or deployments, each compared with each later one (default: all)",
     )
-    add("--scenario", nargs="+", metavar="NAME", help="only on these scenarios")
+    add("--scenario", action="extend", nargs="+", metavar="NAME", help="only on these scenarios")
     add(
         "--margin",
         type=float,
@@ -137,6 +139,7 @@ def serving(parser: ArgumentParser) -> None:
     )
     add(
         "--allowed-hosts",
+        action="extend",
         nargs="+",
         metavar="NAME",
         help="names that browsers call the server by beside its own, such as a proxy's",

@@ -60,6 +60,7 @@ def examining(parser: ArgumentParser) -> None:
     )
     add(
         "--engine",
+        action="extend",
         nargs="+",
         choices=tuple(ENGINES),
         default=[],
@@ -68,6 +69,7 @@ def examining(parser: ArgumentParser) -> None:
     )
     add(
         "--paths",
+        action="extend",
         nargs="+",
         default=[],
         metavar="PATH",

@@ -38,6 +38,7 @@ def _medhelm(add: Callable[..., object]) -> None:
     )
     add(
         "--args",
+        action="extend",
         nargs="+",
         default=[],
         metavar="KEY=VALUE",
@@ -91,6 +92,7 @@ def helm_export(parser: ArgumentParser) -> None:
     add("--suite", type=suite_name, required=True, metavar="NAME", help="the suite to write")
     add(
         "--text-levels",
+        action="extend",
         nargs="+",
         choices=tuple(level.value for level in AccessLevel),
         default=[],

@@ -79,6 +79,7 @@ def plugins(parser: ArgumentParser) -> None:
     """A site's own code."""
     parser.add_argument(
         "--plugins",
+        action="extend",
         nargs="+",
         default=[],
         metavar="MODULE",
@@ -112,6 +113,7 @@ def checking(parser: ArgumentParser) -> None:
     """Which models to ask whether they answer."""
     parser.add_argument(
         "--check",
+        action="extend",
         nargs="*",
         metavar="NAME",
         help="ask these, or all that files list, one short question of public nature; a name may "
@@ -125,6 +127,7 @@ def entries(parser: ArgumentParser) -> None:
     add(
         "-r",
         "--run-entries",
+        action="extend",
         nargs="+",
         default=[],
         metavar="ENTRY",
@@ -133,6 +136,7 @@ def entries(parser: ArgumentParser) -> None:
     add(
         "-c",
         "--conf-paths",
+        action="extend",
         nargs="+",
         default=[],
         type=Path,
@@ -165,6 +169,7 @@ def entries(parser: ArgumentParser) -> None:
 def _own_data(add: Callable[..., object]) -> None:
     add(
         "--source",
+        action="extend",
         nargs="+",
         default=[],
         metavar="PATH",
@@ -246,6 +251,7 @@ def _selection(parser: ArgumentParser) -> None:
     _instances(add)
     add(
         "--models-to-run",
+        action="extend",
         nargs="+",
         default=[],
         metavar="MODEL",
@@ -253,6 +259,7 @@ def _selection(parser: ArgumentParser) -> None:
     )
     add(
         "--groups-to-run",
+        action="extend",
         nargs="+",
         default=[],
         metavar="GROUP",
@@ -357,6 +364,7 @@ def summarizing(parser: ArgumentParser) -> None:
     add(
         "--suites",
         type=suite_name,
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME",

@@ -25,8 +25,9 @@ from pyspark.sql.types import StructType
 from medhelm_spark import errors, plugins
 from medhelm_spark.domain.cluster import GPU, StageResources
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch
+from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch, fields_of
 from medhelm_spark.lake.progress import Watched
+from medhelm_spark.lake.settings import is_connect
 
 FIRST_BATCH_ROWS = 16
 MAX_BATCH_ROWS = 8192
@@ -62,7 +63,20 @@ def map_rows(
     columns = df.selectExpr(*(field.name for field in fields(in_type)))  # type: ignore[arg-type]
     partition = _Partition(fn, in_type, out_type, plugins.active())
     profile = _profile(needs) if needs else None
-    return columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
+    mapped = columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
+    return _plain_strings(mapped, out_type) if is_connect(df.sparkSession) else mapped
+
+
+def _plain_strings(df: DataFrame, row_type: type) -> DataFrame:
+    """The rows of a Python function with types as SQL names them.
+
+    Such a function's types reach a server of Spark Connect with their collation spelled out, and
+    Delta's log would say `string collate UTF8_BINARY` (Spark 4.2), which delta-rs cannot read.
+    """
+    kinds = fields_of(row_type)
+    return df.selectExpr(
+        *(f"CAST(`{name}` AS {kind.ddl}) `{name}`" for name, kind in kinds.items())
+    )
 
 
 def _profile(needs: StageResources) -> ResourceProfile:

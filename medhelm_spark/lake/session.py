@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError
+from medhelm_spark.lake.cluster import CONNECT
 from medhelm_spark.lake.interrupts import cancel_on_interrupt
 from medhelm_spark.lake.jvm import (
     LAUNCHER_OPTIONS,
@@ -184,6 +185,10 @@ def _start(
 ) -> SparkSession:
     if _submitted():
         builder = SparkSession.builder.appName(app_name)
+        if os.environ.get("SPARK_REMOTE", "").startswith(CONNECT):
+            # A server that runs takes none of the static ones, and PySpark warns of each;
+            # `require` sets the others.
+            return _configured(builder, conf).getOrCreate()
         present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
         needed = {LOG_LEVEL: "WARN", **conf, **REQUIRED, **REQUIRED_STATIC}
         missing = {key: value for key, value in needed.items() if key not in present}

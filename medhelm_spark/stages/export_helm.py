@@ -101,14 +101,19 @@ def exported_values(ctx: Context, spec: RunSpec, write: Write) -> Iterator[str]:
 
 
 def exported_stats(ctx: Context, spec: RunSpec) -> Sequence[Stat]:
-    """The stats of a run: of an imported one those that its files had."""
+    """The stats of a run in a fixed order: of an imported one those that its files had."""
     ctx = ctx.within(EXPORT_HELM)
     stage = IMPORT_HELM if is_stored(spec) else SUMMARIZE
     record = ctx.finished(stage, [spec.run_spec_id]).get(spec.run_spec_id)
     if record is None:
         return ()
     unit, write = literal(spec.run_spec_id), literal(record.write_id)
-    return ctx.lake.rows(_STATS.format(unit=unit, write=write), Stat)
+    stats = ctx.lake.rows(_STATS.format(unit=unit, write=write), Stat)
+    return sorted(stats, key=_place)
+
+
+def _place(stat: Stat) -> tuple[str, ...]:
+    return stat.name, stat.split, stat.perturbation, stat.computed_on or ""
 
 
 def scenario_of(ctx: Context, spec: RunSpec) -> ScenarioVersion | None:

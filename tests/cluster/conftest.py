@@ -16,6 +16,7 @@ import pytest
 from medhelm_spark.lake.jvm import delta_conf
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import load_board
+from tests.cluster.standalone import Standalone
 from tests.installed import ROOT
 from tests.spark.conftest import Site
 
@@ -55,6 +56,10 @@ class Cluster:
     slots: str | None = "2"
     homes: list[Path] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
+    conf: dict[str, str] = field(default_factory=dict)
+    evaluation: Path = ROOT / "jobs" / "evaluate.py"
+    host: tuple[str, ...] = ()
+    """The words before a job's command that start it on another host."""
 
     @property
     def lake(self) -> str:
@@ -82,12 +87,18 @@ class Cluster:
         self, *arguments: str, conf: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[str]":
         """`spark-submit jobs/evaluate.py`, into the suite `s`."""
-        return self.submit_job("evaluate", *arguments, "--suite", "s", conf=conf)
+        return self._launch(self.evaluation, *arguments, "--suite", "s", conf=conf)
 
     def submit_job(
         self, job: str, *words: str, conf: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[str]":
-        """`spark-submit jobs/JOB.py` with the packed environment, as a process group."""
+        """`spark-submit jobs/JOB.py`."""
+        return self._launch(ROOT / "jobs" / f"{job}.py", *words, conf=conf)
+
+    def _launch(
+        self, script: Path, *words: str, conf: Mapping[str, str] | None
+    ) -> "subprocess.Popen[str]":
+        """`spark-submit` of a script with the packed environment, as a process group."""
         given = conf or {}
         conf = {
             **delta_conf(pyspark.__version__),
@@ -98,15 +109,16 @@ class Cluster:
             "spark.driver.extraJavaOptions": (
                 f"-Dlog4j2.configurationFile={ROOT / 'conf' / 'log4j2.properties'}"
             ),
+            **self.conf,
             **given,
         }
         home = self.home()
         command = [
-            home / "bin" / "spark-submit", "--master", self.master,
+            *self.host, home / "bin" / "spark-submit", "--master", self.master,
             "--properties-file", ROOT / "spark-defaults.conf",
             "--archives", f"{self.packed / 'environment.tar.gz'}#environment",
             *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
-            ROOT / "jobs" / f"{job}.py", "-o", self.lake, "--no-tracking",
+            script, "-o", self.lake, "--no-tracking",
             "--local-path", self.site.folder / "prod_env", *words,
         ]  # fmt: skip
         own = {key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")}
@@ -151,3 +163,34 @@ def cluster(tmp_path: Path, packed: Path) -> Iterator[Cluster]:
     for home in made.homes:
         # A killed executor's children may still write.
         shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def drivers(tmp_path: Path) -> Path:
+    """The folder of all that is the driver's alone."""
+    folder = tmp_path / "driver"
+    (folder / "home").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def apart(tmp_path: Path, drivers: Path, packed: Path) -> Iterator[Cluster]:
+    """A job whose driver's folders the workers do not see; the lake is one that all write to."""
+    cluster = Cluster(Site(drivers, None), packed, slots=None)
+    cluster.variables = {
+        "HOME": str(drivers / "home"),
+        "MEDHELM_SPARK_CACHE": str(drivers / "home" / "cache"),
+    }
+    cluster.own_lake = tmp_path / "lake"
+    yield cluster
+    for home in cluster.homes:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def workers(tmp_path: Path, drivers: Path, packed: Path) -> Iterator[Standalone]:
+    hidden = (drivers, packed, ROOT / "conf", ROOT / "medhelm_spark", ROOT / "dashboards")
+    standalone = Standalone(tmp_path / "standalone", hidden)
+    standalone.folder.mkdir()
+    yield standalone
+    standalone.stop()

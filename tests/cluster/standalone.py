@@ -41,7 +41,7 @@ class Standalone:
             log = self.folder / f"worker-{number}.log"
             arguments = (
                 *("--host", "127.0.0.1", "--webui-port", "0", "--work-dir", str(own / "work")),
-                *("--cores", str(cores), "--memory", "1g", self.url),
+                *("--cores", str(cores), "--memory", f"{cores}g", self.url),
             )
             devices = self._devices(own, gpus) if gpus else {}
             self._launch("worker.Worker", arguments, log, own, devices, is_apart=True)

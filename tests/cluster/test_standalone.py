@@ -25,7 +25,13 @@ CARD: dict[str, Any] = {
     "description": "Calls to an advice line.",
     "access_level": "public",
     "shape": "multiple_choice",
-    "fields": {"id": "case", "question": "question", "options": "options", "answer": "answer"},
+    "fields": {
+        "id": "case",
+        "question": "question",
+        "option.A": "wait",
+        "option.B": "come",
+        "answer": "answer",
+    },
     "options": {"answer_form": "letter"},
     "adapter_spec": {"method": "multiple_choice_joint", "max_tokens": 1},
     "answer_extraction": "choice",
@@ -34,6 +40,13 @@ CARD: dict[str, Any] = {
     "category": "Clinical Decision Support",
     "subcategory": "Supporting Diagnostic Decisions",
 }
+BOTH_FIRST = {
+    "spark.cores.max": "4",
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "180s",
+}
+"""Has a job wait for both executors, as docs/clusters says: the slots told are of those there."""
+
 GPU_ENGINE = '''"""An engine that answers with the address of the GPU that Spark gave its task."""
 
 from medhelm_spark.engines.engine import EngineFactory, nowhere
@@ -84,37 +97,6 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         running.shutdown()
 
 
-@pytest.fixture
-def drivers(tmp_path: Path) -> Path:
-    """The folder of all that is the driver's alone."""
-    folder = tmp_path / "driver"
-    (folder / "home").mkdir(parents=True)
-    return folder
-
-
-@pytest.fixture
-def apart(tmp_path: Path, drivers: Path, packed: Path) -> Iterator[Cluster]:
-    """A job whose driver's folders the workers do not see; the lake is one that all write to."""
-    cluster = Cluster(Site(drivers, None), packed, slots=None)
-    cluster.variables = {
-        "HOME": str(drivers / "home"),
-        "MEDHELM_SPARK_CACHE": str(drivers / "home" / "cache"),
-    }
-    cluster.own_lake = tmp_path / "lake"
-    yield cluster
-    for home in cluster.homes:
-        shutil.rmtree(home, ignore_errors=True)
-
-
-@pytest.fixture
-def workers(tmp_path: Path, drivers: Path, packed: Path) -> Iterator[Standalone]:
-    hidden = (drivers, packed, ROOT / "conf", ROOT / "medhelm_spark", ROOT / "dashboards")
-    standalone = Standalone(tmp_path / "standalone", hidden)
-    standalone.folder.mkdir()
-    yield standalone
-    standalone.stop()
-
-
 def card(site: Site, name: str, **source: Any) -> str:
     """Declare a scenario of the site's own."""
     folder = site.folder / "prod_env" / "scenarios"
@@ -125,8 +107,8 @@ def card(site: Site, name: str, **source: Any) -> str:
 
 
 def calls_csv(first: int) -> str:
-    rows = [f"{n},Call {n}?,wait|come,A" for n in range(first, first + 8)]
-    return "\n".join(["case,question,options,answer", *rows]) + "\n"
+    rows = [f"{n},Call {n}?,wait {n} days,come now,A" for n in range(first, first + 8)]
+    return "\n".join(["case,question,wait,come,answer", *rows]) + "\n"
 
 
 def entries(cluster: Cluster, address: str, served: Path) -> list[str]:
@@ -200,10 +182,13 @@ def test_tasks_ask_for_the_gpus_of_their_engine_and_the_others_for_none(
     apart.master = workers.url
     conf = {
         "spark.executor.resource.gpu.amount": "2",
+        **BOTH_FIRST,
         "spark.submit.pyFiles": str(site.folder / "gpu_engine.py"),
     }
     told = apart.told(apart.submit(entry, conf=conf))
-    assert "slots: 4 for acme/gpu: 2 executors registered; executors have 2 GPUs each" in told
+    assert "slots: 4 for acme/gpu: 2 executors registered; executors have 2 GPUs each" in told, (
+        own_lines(told)
+    )
     given = apart.query(
         "SELECT executor, completions[1]['text'] AS gpu, count(*) AS n FROM {request_results} "
         "GROUP BY executor, completions[1]['text']"

@@ -46,7 +46,7 @@ def check_complete(cluster: Cluster) -> None:
 
 
 def committed(cluster: Cluster) -> set[str]:
-    if not (cluster.site.lake_path / "request_results" / "_delta_log").is_dir():
+    if not (Path(cluster.lake) / "request_results" / "_delta_log").is_dir():
         return set()
     return {row["request_id"] for row in cluster.query("SELECT request_id FROM {request_results}")}
 

@@ -13,6 +13,9 @@ import pytest
 from tests.connect.server import ROOT, connect_server
 from tests.spark.conftest import Site
 
+SECONDS = 1200.0
+"""For a process of commands: on a busy machine twenty of them take many minutes."""
+
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -41,7 +44,7 @@ def program(
         capture_output=True,
         text=True,
         check=False,
-        timeout=550,
+        timeout=SECONDS,
     )
 
 

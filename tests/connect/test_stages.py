@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 import yaml
 from deltalake import write_deltalake
 
@@ -21,14 +22,24 @@ from tests.spark.conftest import PUBLIC, Site, questions
 from tests.spark.many_writes import UNITS
 from tests.unit.scenarios.histories import ehrshot
 
+pytestmark = pytest.mark.timeout(2600)
+"""For two processes, each of `conftest.SECONDS` at most."""
+
 RUBRIC = '<rubric_criteria>{"clarity": ["score"]}</rubric_criteria>\n{RESPONSE} to {QUESTION}'
 JURY = {
     "name": "jury_score",
     "prompt_file": "judge.txt",
     "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
 }
-# What no two runs have alike: times, and names that are drawn.
-DRAWN = re.compile(r".*_at|write_id|request_time|executor|holder|engine_start")
+# What no two runs have alike: times, and names that are drawn or made of those. Versions count
+# commits, of which Spark makes others than the driver does.
+DRAWN = re.compile(
+    r".*_at|(stats_)?write_id|writes|request_time|executor|holder|engine_start|fingerprint"
+    r"|manifest_hash|delta_versions"
+)
+# In a map: hashes of rows that hold a time, and times themselves.
+DRAWN_KEYS = re.compile(r"run_specs|request_results|(.*_)?milliseconds")
+WHEN_ASKED = re.compile(r'"request_datetime": \d+')
 
 
 def letters(folder: Path) -> str:
@@ -116,6 +127,11 @@ def commands(site: Site, entries: dict[str, str], lake: str) -> list[list[str]]:
 def rows(lake: Path, table: str) -> Iterator[str]:
     """The rows of a table in a fixed order, each as text, without what no two runs have alike."""
     for row in FileReader(str(lake)).query(f"SELECT * FROM {{{table}}}").to_pylist():
+        for name in {"counts", "value_hashes"} & row.keys():
+            pairs = row[name] or ()
+            row[name] = [(key, value) for key, value in pairs if not DRAWN_KEYS.fullmatch(key)]
+        if row.get("stage", "").startswith("infer"):
+            row["unit_id"] = row["unit_id"].partition("|")[0]  # the rest names a write
         yield canonical_json({key: plain(value) for key, value in row.items() if not is_drawn(key)})
 
 
@@ -131,7 +147,9 @@ def told(lake: Path) -> dict[str, str]:
     """What was written beside a lake: exported runs, the board, a comparison."""
     files = [path for path in lake.parent.rglob("*.json") if path.is_relative_to(f"{lake}-helm")]
     files += sorted(lake.parent.glob(f"{lake.name}-*.json"))
-    return {str(path).replace(str(lake), "LAKE"): path.read_text() for path in files}
+    return {
+        str(path).replace(str(lake), "LAKE"): WHEN_ASKED.sub("", path.read_text()) for path in files
+    }
 
 
 def test_every_stage_writes_what_it_writes_in_a_classic_session(site: Site, server: str) -> None:
@@ -146,7 +164,9 @@ def test_every_stage_writes_what_it_writes_in_a_classic_session(site: Site, serv
     differing = {}
     for table in TABLES:
         first, second = (sorted(rows(site.folder / name, table)) for name in lakes)
-        if first != second:
+        if table == "leases":  # a classic session has them in files
+            assert second and not first
+        elif first != second:
             differing[table] = (set(first) - set(second), set(second) - set(first))
     assert not differing
     assert told(site.folder / "connect") == told(site.folder / "classic")
@@ -167,13 +187,14 @@ def test_a_session_that_refuses_nearly_all_settings_works(site: Site, server: st
     done = typed(site, [run, export], {"SPARK_REMOTE": server}, by="tests.connect.serverless")
     assert done.codes == [0, 0], done.told
     assert "CONFIG_NOT_AVAILABLE" not in done.told
-    assert "refuses" not in done.told, "the time zone is taken, and nothing follows from the others"
+    # The time zone is taken, and nothing follows from the others.
+    assert "session refuses" not in done.told
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (0.75, 4)
 
 
 def test_tasks_that_end_are_shown_while_a_job_runs(site: Site, server: str) -> None:
     done = program(site, "tests.connect.progress", more={"SPARK_REMOTE": server})
-    drawn = re.findall(r"infer: (\d) of (\d) tasks", done.stdout)
+    drawn = re.findall(r"infer: (\d+) of (\d+) tasks", done.stdout)
     assert drawn, done.stdout + done.stderr[-4000:]
     assert all(int(completed) < int(total) for completed, total in drawn)

@@ -66,6 +66,7 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
         {"folder": Path("bench"), "file": "a.csv", "id": None},
     ),
     ("--suite-file", [*RUN, "--suite-file", "smoke"], {"suite_file": "smoke", "run_entries": []}),
+    ("-r and -r", [*RUN, "-r", "a", "-r", "b", "c"], {"run_entries": ["a", "b", "c"]}),
     ("scenarios", ["scenarios"], {"action": "list"}),
     ("scenarios check", ["scenarios", "check"], {"action": "check"}),
     ("ingest", ["ingest", "--scenario", "a", "--source", "f", "g"], {"source": ["f", "g"]}),

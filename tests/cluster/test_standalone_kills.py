@@ -1,0 +1,134 @@
+"""A worker, an executor and a driver that are killed on a standalone cluster; two drivers at once.
+
+Drivers give themselves the name of another host, for on its own host a dead one is known at once.
+Waves last about three leases, so that an answer that is there once shows that leases are renewed.
+"""
+
+import os
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.conftest import Cluster, own_lines
+from tests.cluster.standalone import Standalone
+from tests.cluster.test_submit import check_complete, committed, executors, wait_for
+from tests.installed import ROOT
+from tests.processes import below, command_line
+from tests.spark.conftest import calls, questions
+
+COUNT = 40
+DELAY = 1.0
+SLOTS = 2
+SLOW = {"delay": DELAY, "max_concurrency": SLOTS, "tokens_per_second": 5}
+"""A first guess of two seconds' work, then waves of twelve seconds: twenty-four requests."""
+SHORT_LEASE = f"""
+import runpy
+
+from medhelm_spark.lake import lease
+
+lease.TIMES = lease.LeaseTimes(lifetime=4.0, heartbeat=1.0, watched=2.0)
+runpy.run_path({str(ROOT / "jobs" / "evaluate.py")!r}, run_name="__main__")
+"""
+"""The job of a driver whose leases have a short life."""
+
+ELSEWHERE = ("unshare", "--uts", "sh", "-c", 'hostname localhost && exec "$@"', "sh")
+"""Starts a driver on a host of another name, one that resolves."""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """What the engine was asked, by request; outside what workers do not see."""
+    return tmp_path / "calls.log"
+
+
+@pytest.fixture
+def entry(apart: Cluster, workers: Standalone, log: Path) -> str:
+    """Forty requests of a second for two workers, and leases of four seconds."""
+    apart.evaluation = apart.site.folder / "short_lease.py"
+    apart.evaluation.write_text(SHORT_LEASE)
+    model = apart.site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
+    bench = apart.site.benchmark("bench", questions(COUNT), max_tokens=40)
+    workers.start(SLOTS, cores=2)
+    apart.master = workers.url
+    return f"{bench},model={model}"
+
+
+def wait_for_open_wave(cluster: Cluster, log: Path) -> tuple[set[str], Counter[str]]:
+    """What was committed and what was asked, when a wave was and the next one is being asked."""
+
+    def is_open() -> bool:
+        return 0 < len(committed(cluster)) <= len(calls(log)) - 2 * SLOTS
+
+    wait_for("committed wave and open one", is_open)
+    return committed(cluster), Counter(calls(log))
+
+
+def check_paid(log: Path, before: set[str], asked: Counter[str]) -> None:
+    """Nothing that was committed is asked again, and only what was in flight is asked twice."""
+    after = Counter(calls(log))
+    assert all(after[request] == 1 for request in before)
+    assert max(after.values()) <= 2
+    again = {request for request, count in after.items() if count > 1}
+    late = again - set(asked)
+    assert len(late) <= SLOTS, f"{len(late)} were asked by what was killed"
+
+
+def test_a_killed_worker_costs_what_it_was_asking(
+    apart: Cluster, workers: Standalone, entry: str, log: Path
+) -> None:
+    process = apart.submit(entry)
+    before, asked = wait_for_open_wave(apart, log)
+    os.kill(workers.processes[-1].pid, signal.SIGKILL)
+    apart.told(process)
+    check_complete(apart)
+    check_paid(log, before, asked)
+
+
+def test_a_killed_executor_costs_what_it_was_asking(
+    apart: Cluster, workers: Standalone, entry: str, log: Path
+) -> None:
+    process = apart.submit(entry)
+    before, asked = wait_for_open_wave(apart, log)
+    (executor,) = executors(workers.processes[-1].pid)
+    os.kill(executor, signal.SIGKILL)
+    apart.told(process)
+    check_complete(apart)
+    check_paid(log, before, asked)
+
+
+def test_a_killed_driver_is_followed_from_another_host(
+    apart: Cluster, workers: Standalone, entry: str, log: Path
+) -> None:
+    apart.host = ELSEWHERE
+    process = apart.submit(entry)
+    before, asked = wait_for_open_wave(apart, log)
+    started = [one for worker in workers.processes for one in below(worker.pid)]
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    wait_for("end of its executors", lambda: not any(map(command_line, started)), 60)
+    count = len(calls(log))
+    time.sleep(3 * DELAY)
+    assert len(calls(log)) == count, "nobody asks for a dead driver"
+    apart.host = ()
+    told = apart.run(entry)
+    assert "to see that localhost:" in told, "another host's driver is watched first"
+    check_complete(apart)
+    check_paid(log, before, asked)
+
+
+def test_of_two_drivers_at_once_one_asks(
+    apart: Cluster, workers: Standalone, entry: str, log: Path
+) -> None:
+    apart.conf |= {"spark.cores.max": str(SLOTS), "spark.executor.cores": "1"}
+    first = apart.submit(entry)
+    apart.host = ELSEWHERE
+    second = apart.submit(entry)
+    told = [process.communicate(timeout=500)[0] for process in (first, second)]
+    both = "\n".join(map(own_lines, told))
+    assert sorted(process.returncode for process in (first, second)) == [0, 1], both
+    assert "is asking 'acme/slow' for suite 's'" in told[first.returncode == 0], both
+    check_complete(apart)
+    assert set(Counter(calls(log)).values()) == {1}
