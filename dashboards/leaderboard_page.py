@@ -80,7 +80,8 @@ def lead(board: Leaderboard) -> str:
     apart = len(ranked) - len(best)
     which = "these" if len(best) > 1 else "this one"
     first = f"Tier 1: {first_of(best)}. No ranked model is shown to be better than {which}"
-    second = f", and {counted(apart, 'model')} shown to be behind." if apart else "."
+    are = "is" if apart == 1 else "are"
+    second = f", and {counted(apart, 'model')} {are} shown to be behind." if apart else "."
     unranked = len(board.rows) - len(ranked)
     third = f" Not ranked: {unranked} of {len(board.rows)}, for reasons below." if unranked else ""
     return first + second + third

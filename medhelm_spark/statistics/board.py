@@ -271,10 +271,15 @@ def _cluster_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
 
 def _detectable_notes(columns: Iterable[BoardColumn]) -> Iterator[str]:
     """What the benchmarks of the ranking can show at all, those that can show least first."""
-    known = [(each.detectable, each.display_name) for each in columns if each.is_ranked]
-    shown = sorted(((size, name) for size, name in known if size is not None), reverse=True)
-    if shown:
-        sizes = [f"{name} {size:.3f}" for size, name in shown]
+    names: dict[str, list[str]] = {}
+    ranked = [each for each in columns if each.is_ranked and each.detectable is not None]
+    for each in sorted(ranked, key=lambda each: each.detectable or 0.0, reverse=True):
+        names.setdefault(f"{each.detectable:.3f}", []).append(each.display_name)
+    if names:
+        sizes = [
+            f"{held[0] if len(held) == 1 else counted(len(held), 'benchmark')} {size}"
+            for size, held in names.items()
+        ]
         yield (
             "Difference of two models that is found with a power of 80 %, if a fifth of their "
             f"answers disagree: {first_of(sizes, 8)}."
