@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from medhelm_spark.api.session import STAGES
+from medhelm_spark.api.session import IN_WORKERS
 from medhelm_spark.children import child_environment
 from medhelm_spark.engines import ENGINES
 from medhelm_spark.lake.worker_daemon import DAEMON, PRELOAD, preloading
@@ -47,7 +47,7 @@ def test_other_sessions_and_a_sites_daemon_stay_as_they_are(
 def test_what_is_named_can_be_imported() -> None:
     clients = [name for engine in ENGINES.values() for name in engine.imports]
     assert "openai" in clients
-    assert [name for name in (*STAGES, *clients) if find_spec(name) is None] == []
+    assert [name for name in (*IN_WORKERS, *clients) if find_spec(name) is None] == []
 
 
 def test_imports_print_nothing_where_the_jvm_reads_and_one_that_fails_is_passed_over(
