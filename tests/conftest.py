@@ -1,6 +1,7 @@
 """Fixtures for every kind of test; nothing here starts a JVM."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,14 @@ def no_platform_file() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(settings, "PLATFORM_FILE", Path("/no/such/medhelm-spark/settings.yaml"))
         yield
+
+
+@pytest.fixture
+def as_in_a_terminal() -> Iterator[None]:
+    """A shell starts what it runs in the background with SIGINT ignored, and so are its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

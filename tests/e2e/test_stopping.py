@@ -59,6 +59,7 @@ def stopped_in_a_wave(
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("as_in_a_terminal")
 def test_a_stopped_run_says_what_is_kept_and_goes_on_from_there(tmp_path: Path) -> None:
     site, log = Site(tmp_path, None), tmp_path / "calls.log"
     model = site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)

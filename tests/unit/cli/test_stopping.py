@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -14,12 +14,7 @@ from medhelm_spark.errors import Interrupted, LakeError, is_interrupt
 TYPED = ["run", "-r", "a:b=c d", "--suite", "s"]
 
 
-@pytest.fixture(autouse=True)
-def as_in_a_terminal() -> Iterator[None]:
-    """A shell starts what it runs in the background with SIGINT ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("as_in_a_terminal")
 
 
 def wait_for(number: signal.Signals) -> None:
