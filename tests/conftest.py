@@ -23,7 +23,7 @@ def no_platform_file() -> Iterator[None]:
 
 @pytest.fixture
 def as_in_a_terminal() -> Iterator[None]:
-    """A shell starts what it runs in the background with SIGINT ignored, and so are its children."""
+    """A shell has what it runs in the background ignore SIGINT, and so do its children."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
