@@ -12,7 +12,6 @@ from medhelm_spark.leaderboard.filters import (
     Filter,
     FilterKind,
     Filters,
-    Wanted,
     offered,
     read_filters,
     values_of,
@@ -38,7 +37,7 @@ def panel(runs: Sequence[BoardRun], statuses: Collection[str]) -> Filters:
         chosen = {}
         for each, column in zip(offered(runs, written), columns, strict=False):
             with column:
-                chosen[each.key] = _widget(each, runs, statuses, written.get(each.key, ()))
+                chosen[each.key] = _widget(each, runs, statuses)
         st.caption(
             "Nothing chosen: all pass. A run whose value is unknown passes no filter in use. "
             "docs/filters.md says where each value is declared."
@@ -46,9 +45,7 @@ def panel(runs: Sequence[BoardRun], statuses: Collection[str]) -> Filters:
     return read_filters(chosen)
 
 
-def _widget(
-    each: Filter, runs: Sequence[BoardRun], statuses: Collection[str], written: Wanted
-) -> Sequence[str]:
+def _widget(each: Filter, runs: Sequence[BoardRun], statuses: Collection[str]) -> Sequence[str]:
     """The texts that a filter is set to; empty where it is not in use."""
     if each.kind is not FilterKind.CHOICE:
         number = st.number_input(
@@ -66,13 +63,9 @@ def _widget(
     return st.pills(
         each.label + unknown,
         # Streamlit drops a value of the address that is not among the options.
-        sorted({*(statuses if each.key == STATUS else counts), *_texts(written)}),
+        sorted({*(statuses if each.key == STATUS else counts), *st.query_params.get_all(each.key)}),
         selection_mode="multi",
         key=each.key,
         bind="query-params",
         help=each.column,
     )
-
-
-def _texts(wanted: Wanted) -> Sequence[str]:
-    return wanted if isinstance(wanted, tuple) else ()

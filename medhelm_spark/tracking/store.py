@@ -27,9 +27,10 @@ NOTE = "mlflow.note.content"
 """The description of a run on its page, as Markdown."""
 MAX_RUN_NAME = 250
 EXPERIMENT_KIND = ("mlflow.experimentKind", "custom_model_development")
-FEW_TRIES = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
 """What MLflow calls an experiment whose runs are looked at and compared; one that does not say so
 opens on traces of an application, of which we log none."""
+FEW_TRIES = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
+"""What MLflow is told where a server need only say whether it is there; seconds for an answer."""
 RUNS = "/#/experiments/{}/runs?workflowType=machine_learning&compareRunsMode=CHART"
 """The page of an experiment's runs with their charts. MLflow 3.17 takes the kind from the address
 alone, and without it from what a browser looked at last."""

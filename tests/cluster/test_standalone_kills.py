@@ -76,24 +76,15 @@ def check_paid(log: Path, before: set[str], asked: Counter[str]) -> None:
     assert len(late) <= SLOTS, f"{len(late)} were asked by what was killed"
 
 
-def test_a_killed_worker_costs_what_it_was_asking(
-    apart: Cluster, workers: Standalone, entry: str, log: Path
+@pytest.mark.parametrize("killed", ["worker", "executor"])
+def test_what_is_killed_costs_what_it_was_asking(
+    apart: Cluster, workers: Standalone, entry: str, log: Path, killed: str
 ) -> None:
     process = apart.submit(entry)
     before, asked = wait_for_open_wave(apart, log)
-    os.kill(workers.processes[-1].pid, signal.SIGKILL)
-    apart.told(process)
-    check_complete(apart)
-    check_paid(log, before, asked)
-
-
-def test_a_killed_executor_costs_what_it_was_asking(
-    apart: Cluster, workers: Standalone, entry: str, log: Path
-) -> None:
-    process = apart.submit(entry)
-    before, asked = wait_for_open_wave(apart, log)
-    (executor,) = executors(workers.processes[-1].pid)
-    os.kill(executor, signal.SIGKILL)
+    worker = workers.processes[-1].pid
+    (pid,) = [worker] if killed == "worker" else executors(worker)
+    os.kill(pid, signal.SIGKILL)
     apart.told(process)
     check_complete(apart)
     check_paid(log, before, asked)
