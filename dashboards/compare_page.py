@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
+from loaded import board_for
 from page_markup import LOCAL_VIEW, chip, note, section, table, text
 from shown import Shown
 
@@ -43,7 +44,7 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 def show(shown: Shown) -> None:
     """Pickers, the table of decisions, and the answers that differ on one benchmark."""
     reader = shown.reader
-    names = sorted({run.run_spec.model_deployment for run in shown.runs if run.cell})
+    names = _by_rank(shown)
     if len(names) < 2:
         few = "A comparison needs two models with results in this suite or release."
         st.info(few if shown.runs == shown.all_runs else f"{few} The filters left {len(names)}.")
@@ -75,6 +76,12 @@ def show(shown: Shown) -> None:
     else:
         st.html(note(f"On no benchmark is {first} shown to be worse."))
     _differing(reader, runs, [first, second], pairs, shown.viewer)
+
+
+def _by_rank(shown: Shown) -> list[str]:
+    """The models in the order of the board, so that the page opens with the two first."""
+    board = board_for(shown.reader.location, shown.source, shown.runs, shown.coverage_floor)
+    return list(dict.fromkeys(row.model_deployment for row in board.rows))
 
 
 def _pick(names: Sequence[str]) -> tuple[str, str, float | None, bool]:

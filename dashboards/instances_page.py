@@ -19,6 +19,7 @@ from answer_markup import (
 from page_markup import LOCAL_VIEW, chip, note, section, text
 from shown import Shown, nothing
 
+from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
@@ -100,7 +101,7 @@ def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
     in_address = st.query_params.get("run")
     start = next((run for run in runs if run.run_spec.run_spec_id == in_address), runs[0])
     model_column, benchmark_column, order_column = st.columns([1.4, 1.8, 1])
-    models = sorted({run.run_spec.model_deployment for run in runs})
+    models = sorted({run.run_spec.model_deployment for run in runs}, key=in_natural_order)
     with model_column:
         model = st.selectbox("Model", models, index=models.index(start.run_spec.model_deployment))
     of_model = [run for run in runs if run.run_spec.model_deployment == model]
@@ -337,7 +338,7 @@ def _pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:
         return []
     picked = st.multiselect(
         "Beside it, the answers of",
-        sorted(named),
+        sorted(named, key=in_natural_order),
         key="beside",
         bind="query-params",
         max_selections=MAX_BESIDE,

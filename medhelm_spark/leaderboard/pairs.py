@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.literals import literals
@@ -75,9 +76,10 @@ def paired(
                 if run.is_current:
                     key = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
                     columns.setdefault(key, []).append((run, cell, row.name))
+    in_order = sorted(columns, key=lambda key: tuple(map(in_natural_order, key)))
     differences = [
         pair
-        for batch in _batches([columns[key] for key in sorted(columns)])
+        for batch in _batches([columns[key] for key in in_order])
         for pair in _batch_pairs(reader, batch, pairs)
     ]
     sizes = {True: 0, False: 0}

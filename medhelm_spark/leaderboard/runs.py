@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import chain
 
+from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stages import INGEST, SCORE, SUMMARIZE, Stage
@@ -134,7 +135,7 @@ def load_runs(
         stats = _stats(reader, pins, [row.run_spec_id for row in planned])
     scenarios = _scenarios(frozen)
     runs = []
-    for planned_row in sorted(planned, key=lambda row: (row.name, row.suite)):
+    for planned_row in sorted(planned, key=_place):
         view = view_of(planned_row.run_spec)
         row = view.row(planned_row)
         spec, pin = row.run_spec, pins.get(row.run_spec_id)
@@ -162,6 +163,10 @@ def load_runs(
             )
         )
     return tuple(runs)
+
+
+def _place(row: SuiteRun) -> tuple[tuple[str | int, ...], str]:
+    return in_natural_order(row.name), row.suite
 
 
 def _of_release(

@@ -49,6 +49,8 @@ ROW_HEIGHT = 17
 PLOT_WIDTH = 250
 PLOTS_IN_A_ROW = 3
 CELL_WIDTH = 46
+PADDING = {"left": 12, "top": 5, "right": 40, "bottom": 5}
+"""Room for names in a reader's font that is wider than the one with which they were measured."""
 PNG_SCALE = 2
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # a name; nothing is fetched
 
@@ -56,6 +58,7 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # a name; nothing i
 def _config(palette: Palette) -> dict[str, object]:
     return {
         "font": "sans-serif",
+        "padding": PADDING,
         "background": palette.background,
         "view": {"stroke": palette.grid},
         "axis": {
@@ -81,13 +84,38 @@ def category_of(column: BoardColumn) -> str:
     return column.category or "Other"
 
 
-def dot_plots(board: Leaderboard, palette: Palette = LIGHT) -> Iterator[tuple[str, Spec]]:
-    """By category: of each benchmark the models' means with their intervals, on its own scale."""
+def dot_plots(
+    board: Leaderboard, palette: Palette = LIGHT, *, at_most: int | None = None
+) -> Iterator[tuple[str, Spec]]:
+    """By category: of each benchmark the models' means with their intervals.
+
+    Benchmarks of a category are drawn on the same axis where their metrics have one scale with two
+    ends, else each on its own. A chart has `at_most` so many benchmarks; those beyond are in
+    further charts of the same category.
+    """
     places = list(enumerate(board.columns))
+    models = [row.name for row in board.rows]
     for category, group in groupby(places, key=lambda place: category_of(place[1])):
-        rows = [row for place, column in group for row in _dots(board, place, column)]
-        if rows:
-            yield category, _dot_plot(rows, [row.name for row in board.rows], palette)
+        plots = {place: list(_dots(board, place, column)) for place, column in group}
+        drawn = [place for place, dots in plots.items() if dots]
+        ends = _common_ends(board, drawn)
+        size = at_most or len(board.columns)
+        for start in range(0, len(drawn), size):
+            rows = [dot for place in drawn[start : start + size] for dot in plots[place]]
+            yield category, _dot_plot(rows, models, ends, palette)
+
+
+def _common_ends(board: Leaderboard, places: Iterable[int]) -> tuple[float, float] | None:
+    """The lowest and highest end of the intervals; None where scales differ or are open."""
+    cells = [cell for place in places for row in board.rows if (cell := row.cells[place])]
+    drawn = [cell for cell in cells if cell.mean is not None]
+    scales = {(cell.minimum, cell.maximum) for cell in drawn}
+    if len(scales) != 1 or None in next(iter(scales)):
+        return None
+    ends = [
+        end for cell in drawn for end in (cell.mean, cell.ci_low, cell.ci_high) if end is not None
+    ]
+    return min(ends), max(ends)
 
 
 def _dots(board: Leaderboard, place: int, column: BoardColumn) -> Iterator[dict[str, object]]:
@@ -105,13 +133,19 @@ def _dots(board: Leaderboard, place: int, column: BoardColumn) -> Iterator[dict[
             }
 
 
-def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str], palette: Palette) -> Spec:
+def _dot_plot(
+    rows: Sequence[dict[str, object]],
+    models: Sequence[str],
+    ends: tuple[float, float] | None,
+    palette: Palette,
+) -> Spec:
     order = list(dict.fromkeys(row["benchmark"] for row in rows))
-    y = {"field": "model", "type": "nominal", "sort": list(models), "title": None}
+    scale = {"zero": False, **({"domain": list(ends), "nice": True} if ends else {})}
+    y = {"field": "model", "type": "nominal", "scale": {"domain": list(models)}, "title": None}
     interval = {
         "mark": {"type": "rule", "color": palette.mark, "strokeWidth": 2, "opacity": 0.55},
         "encoding": {
-            "x": {"field": "low", "type": "quantitative", "title": None, "scale": {"zero": False}},
+            "x": {"field": "low", "type": "quantitative", "title": None, "scale": scale},
             "x2": {"field": "high"},
             "y": y,
         },
@@ -148,7 +182,10 @@ def _dot_plot(rows: Sequence[dict[str, object]], models: Sequence[str], palette:
             "height": {"step": ROW_HEIGHT},
             "layer": [interval, mean],
         },
-        resolve={"scale": {"x": "independent", "y": "independent"}},
+        resolve={
+            "scale": {"x": "shared" if ends else "independent"},
+            "axis": {"x": "independent"},
+        },
     )
 
 

@@ -14,7 +14,16 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.leaderboard import BoardRun, BoardSource
 from medhelm_spark.render import comparison
 from medhelm_spark.render.board import counts, marked_mean, remarks, standing_text
-from medhelm_spark.render.charts import category_of, dot_plots, heat_map, svg
+from medhelm_spark.render.charts import (
+    DARK,
+    LIGHT,
+    PLOTS_IN_A_ROW,
+    Palette,
+    category_of,
+    dot_plots,
+    heat_map,
+    svg,
+)
 from medhelm_spark.render.table import html_table, interval_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
@@ -43,8 +52,12 @@ th { color: var(--muted); font-weight: 600; } caption { text-align: left; font-w
 .approved { border-left-color: light-dark(#17507f, #7db8e8);
   background: light-dark(#f0f5fa, #16283a); color: var(--ink); }
 p { margin: 0.3rem 0; } .notes p, table + p { color: var(--muted); font-size: 0.82rem; }
-figure { background: #ffffff; margin: 0; overflow-x: auto; width: fit-content; max-width: 100%; }
-svg { height: auto; max-width: 100%; }
+figure { margin: 0; overflow-x: auto; width: fit-content; max-width: 100%; }
+svg { display: block; height: auto; max-width: 100%; }
+.dark { display: none; }
+@media screen and (prefers-color-scheme: dark) {
+  .light { display: none; } .dark { display: block; }
+}
 @media print { :root { color-scheme: light; } body { margin: 0; max-width: none; font-size: 11px; }
   h2 { break-after: avoid; }
   figure, table { break-inside: avoid; } .wide, figure { overflow: visible; } }
@@ -72,6 +85,9 @@ TERMS: Mapping[str, str] = {
     "models' answers disagree.",
     "*": "scored by a judge that nobody validated: not evidence of quality.",
 }
+
+PALETTES: Mapping[Palette, str] = {LIGHT: "light", DARK: "dark"}
+"""The palettes of charts, with the class of the style sheet that shows them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,15 +208,25 @@ def _model(row: BoardRow) -> tuple[str, ...]:
 
 def _categories(board: Leaderboard) -> Iterator[str]:
     """Of each category the numbers, a row for a benchmark, and their chart."""
-    plots = dict(dot_plots(board))
+    plots = {
+        category: list(drawn)
+        for category, drawn in groupby(_drawn_plots(board), key=lambda plot: plot[0])
+    }
     places = list(enumerate(board.columns))
     for category, group in groupby(places, key=lambda place: category_of(place[1])):
         yield f"<h2>{_text(category)}</h2>"
         header = ["Benchmark", *(row.name for row in board.rows)]
         rows = [_numbers(board, place, column) for place, column in group]
         yield f'<div class="wide">{html_table(header, rows)}</div>'
-        if category in plots:
-            yield _figure(svg(plots[category]), f"{category}: means with 95 % intervals")
+        label = f"{category}: means with 95 % intervals"
+        yield from (_figure(drawn, label) for _, drawn in plots.get(category, ()))
+
+
+def _drawn_plots(board: Leaderboard) -> Iterator[tuple[str, Sequence[str]]]:
+    """A row of plots each with its category, since a page of paper breaks between figures alone."""
+    by_palette = [dot_plots(board, palette, at_most=PLOTS_IN_A_ROW) for palette in PALETTES]
+    for plots in zip(*by_palette, strict=True):
+        yield plots[0][0], [svg(spec) for _, spec in plots]
 
 
 def _numbers(board: Leaderboard, place: int, column: BoardColumn) -> list[str]:
@@ -217,10 +243,11 @@ def _cell(row: BoardRow, place: int) -> str:
 
 
 def _heat(board: Leaderboard) -> Iterator[str]:
-    spec = heat_map(board)
-    if spec:
+    specs = [spec for palette in PALETTES if (spec := heat_map(board, palette))]
+    if specs:
         yield "<h2>All benchmarks</h2>"
-        yield _figure(svg(spec), "Models against benchmarks; a deeper blue is nearer to the best")
+        label = "Models against benchmarks; a deeper blue is nearer to the best"
+        yield _figure([svg(spec) for spec in specs], label)
 
 
 def shown_pairs(board: Leaderboard) -> Sequence[BoardPair]:
@@ -269,13 +296,12 @@ def _exact(board: Leaderboard) -> str:
         "<h2>Exact numbers</h2>",
         "<p>Numbers above are rounded for reading. These are the numbers themselves, as MLflow and "
         "the exports as CSV and JSON have them.</p>",
-        "<details><summary>Models, means and differences with all digits</summary>",
         _numbers_of(("Model", "Win rate", "Best with"), _exact_models(board)),
         _numbers_of(("Model", "Benchmark", *_OF_CELL), _exact_cells(board)),
     ]
     if pairs := list(_exact_pairs(board)):
         parts.append(_numbers_of(("First", "Second", "Benchmark", *_OF_PAIR), pairs))
-    return "\n".join([*parts, "</details>"])
+    return "\n".join(parts)
 
 
 _OF_CELL = ("mean", "ci_low", "ci_high", "count", "num_unscored")
@@ -318,8 +344,11 @@ def _facts(lines: Iterable[tuple[str, str]]) -> str:
     return f"<dl>{rows}</dl>"
 
 
-def _figure(drawn: str, label: str) -> str:
-    return f'<figure role="img" aria-label="{_text(label)}">{drawn}</figure>'
+def _figure(drawn: Sequence[str], label: str) -> str:
+    """A chart, drawn in each palette: the reader's colour scheme chooses the one that is shown."""
+    by_class = zip(PALETTES.values(), drawn, strict=True)
+    variants = "".join(f'<div class="{name}">{each}</div>' for name, each in by_class)
+    return f'<figure role="img" aria-label="{_text(label)}">{variants}</figure>'
 
 
 def _text(value: object) -> str:

@@ -191,7 +191,8 @@ def _is_alike(
 
 def _with_hashes(ctx: Context, rows: ReleaseRows) -> list[ReleaseMember]:
     """The members with the hashes of the values that their writes hold."""
-    hashes = member_hashes(ctx.lake, rows)
+    with ctx.metered("publish: rows hashed") as watch:
+        hashes = member_hashes(ctx.lake, rows, watch)
     return [
         replace(member, value_hashes={**rows.hashes(member), **hashes[member.run_spec_id]})
         for member in rows.members

@@ -49,7 +49,9 @@ def write_copies(ctx: Context, rows: ReleaseRows, scores: Iterable[Pin]) -> None
     copied = copied.drop(WRITE_ID).repartition("run_spec_id").sortWithinPartitions("run_spec_id")
     ctx.lake.ensure(scores_table)
     ctx.lake.append(scores_table, copied, write_id, txn=txn, at_most=_size(ctx, rows))
-    if wrong := [*copied_changes(ctx.lake, rows), *_stats_changes(ctx, rows)]:
+    with ctx.metered("publish: copied rows hashed") as watch:
+        wrong = [*copied_changes(ctx.lake, rows, watch), *_stats_changes(ctx, rows)]
+    if wrong:
         raise LakeError(
             f"release {release!r} is not made: its own rows are not those of the lake "
             f"({', '.join(map(str, wrong[:3]))}); was the lake written meanwhile? Publish again."

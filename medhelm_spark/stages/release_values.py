@@ -14,6 +14,7 @@ from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.release import COPIES, Change, ReleaseRows, copy_of
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.value_hash import COMBINED, row_digest
@@ -145,7 +146,7 @@ def pinned_rows(lake: Lake, table: str, pins: Iterable[Pin]) -> DataFrame:
     return lake.query(sql, pins=lake.frame(pins, Pin))
 
 
-def copied_changes(lake: Lake, rows: ReleaseRows) -> Iterator[Change]:
+def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Change]:
     """What is no longer as it was published in the release's own rows of scores.
 
     Nothing of a release of an earlier version, which has no rows of its own.
@@ -154,16 +155,16 @@ def copied_changes(lake: Lake, rows: ReleaseRows) -> Iterator[Change]:
     if not writes:
         return
     sql = f"SELECT * FROM {{{COPIED}}} WHERE write_id IN ({literals(writes)})"
-    current = _combined(lake, _digests(lake.query(sql), OF_RUNS[ORIGINAL]))
+    current = _combined(lake, _digests(lake.query(sql), OF_RUNS[ORIGINAL], watch))
     for member in rows.members:
         if (member.value_hashes or {}).get(ORIGINAL, "") != current.get(member.run_spec_id, ""):
             yield Change(table=COPIED, name=member.name)
 
 
-def row_changes(lake: Lake, rows: ReleaseRows) -> list[Change]:
+def row_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> list[Change]:
     """What is no longer as it was published in the tables in which every answer has rows."""
     held = {member.run_spec_id: member.value_hashes or {} for member in rows.members}
-    current = member_hashes(lake, rows)
+    current = member_hashes(lake, rows, watch)
     return [
         Change(table=table, name=member.name, is_gone=table not in current[member.run_spec_id])
         for member in rows.members
@@ -172,7 +173,7 @@ def row_changes(lake: Lake, rows: ReleaseRows) -> list[Change]:
     ]
 
 
-def member_hashes(lake: Lake, rows: ReleaseRows) -> dict[str, dict[str, str]]:
+def member_hashes(lake: Lake, rows: ReleaseRows, watch: Watch) -> dict[str, dict[str, str]]:
     """By run_spec_id and table, the hashes of the values of the writes that a member pins."""
     versions = data_versions(rows)
     units = {
@@ -198,6 +199,7 @@ def member_hashes(lake: Lake, rows: ReleaseRows) -> dict[str, dict[str, str]]:
             table: [Pin(unit=unit, write_id=write_id) for unit, write_id in places]
             for table, places in pins.items()
         },
+        watch,
     )
     return {
         run: {table: hashes[table][unit] for table, unit in of_run.items() if unit in hashes[table]}
@@ -216,13 +218,15 @@ def writes_of_requests(lake: Lake, requests: Sequence[Pin]) -> dict[str, list[Pi
     return writes
 
 
-def row_hashes(lake: Lake, pins: Mapping[str, Sequence[Pin]]) -> dict[str, dict[str, str]]:
+def row_hashes(
+    lake: Lake, pins: Mapping[str, Sequence[Pin]], watch: Watch
+) -> dict[str, dict[str, str]]:
     """By table, the hash of the pinned rows of every unit; without one where there is no row."""
     hashes = {}
     for table, place in {**OF_RUNS, **OF_DATA}.items():
         frame = lake.frame(pins.get(table, ()), Pin)
         sql = _PINNED.format(columns="t.*", table=table, key=place.key)
-        hashes[table] = _combined(lake, _digests(lake.query(sql, pins=frame), place))
+        hashes[table] = _combined(lake, _digests(lake.query(sql, pins=frame), place, watch))
     planned = _planned(lake, pins.get("requests", ()))
     for table, place in OF_REQUESTS.items():
         frame = lake.frame(pins.get(table, ()), Pin)
@@ -230,7 +234,8 @@ def row_hashes(lake: Lake, pins: Mapping[str, Sequence[Pin]]) -> dict[str, dict[
         names = {"asked": asked, "table": table, "key": place.key}
         rows = lake.query(_OF_REQUESTS.format(**names), requests=planned, pins=frame)
         of_runs = _DIGESTS_OF_RUNS.format(**names)
-        digests = lake.query(of_runs, requests=planned, pins=frame, digests=_digests(rows, place))
+        hashed = _digests(rows, place, watch)
+        digests = lake.query(of_runs, requests=planned, pins=frame, digests=hashed)
         hashes[table] = _combined(lake, digests)
     return hashes
 
@@ -240,8 +245,8 @@ def _planned(lake: Lake, pins: Sequence[Pin]) -> DataFrame:
     return lake.query(sql, pins=lake.frame(pins, Pin))
 
 
-def _digests(rows: DataFrame, place: _Place) -> DataFrame:
-    return map_rows(rows, _Digests(place.key), place.row, _Digest)
+def _digests(rows: DataFrame, place: _Place, watch: Watch) -> DataFrame:
+    return map_rows(rows, watch(_Digests(place.key)), place.row, _Digest)
 
 
 def _combined(lake: Lake, digests: DataFrame) -> dict[str, str]:

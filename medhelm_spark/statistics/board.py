@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.bootstrap import MIN_UNITS
@@ -186,7 +187,12 @@ def _columns(
         for key, cells in by_column.items()
     }
     ordered = sorted(
-        columns, key=lambda key: (columns[key].category, columns[key].subcategory, key)
+        columns,
+        key=lambda key: (
+            columns[key].category,
+            columns[key].subcategory,
+            *map(in_natural_order, key),
+        ),
     )
     return {key: columns[key] for key in ordered}
 

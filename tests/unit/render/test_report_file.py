@@ -30,7 +30,10 @@ def test_the_file_has_the_boards_numbers_and_asks_no_host():
     assert NOT_APPROVED in page
     for number in ("0.550 [0.38,\N{NO-BREAK SPACE}0.45] n=100", "3.250* [3.00,", "-0.111 [-0.206"):
         assert number in page
-    assert page.count("<svg") == 3  # a chart for each of two categories, and the map
+    # A chart for each of two categories, and the map, each for a light and for a dark screen.
+    assert page.count("<svg") == 2 * 3
+    assert page.count('<div class="light"><svg') == page.count('<div class="dark"><svg') == 3
+    assert "clip-path" not in page, "charts of one page would share the names of their clips"
     for heading in ("Medical Research Assistance", "Clinical Note Generation", "All benchmarks"):
         assert f"<h2>{heading}</h2>" in page
 
@@ -65,6 +68,33 @@ def test_a_dot_for_every_mean_with_its_interval():
         ("local/smollm2", 0.412, 0.38, 0.45),
     ]
     assert svg(spec).startswith("<svg")
+
+
+def x_scale(spec):
+    return spec["spec"]["layer"][0]["encoding"]["x"]["scale"], spec["resolve"]["scale"]["x"]
+
+
+def test_benchmarks_of_one_scale_are_drawn_on_one_axis():
+    further = replace(SCALED[0], scenario_name="b", mean=0.9, ci_low=0.85, ci_high=0.97)
+    ((_, one),) = dot_plots(board_of([*SCALED, further]))
+    assert x_scale(one) == ({"zero": False, "domain": [0.38, 0.97], "nice": True}, "shared")
+    likert = replace(further, minimum=1.0, maximum=5.0)
+    ((_, several),) = dot_plots(board_of([*SCALED, likert]))
+    assert x_scale(several) == ({"zero": False}, "independent")
+    open_ended = [replace(cell, maximum=None) for cell in SCALED]
+    ((_, alone),) = dot_plots(board_of(open_ended))
+    assert x_scale(alone) == ({"zero": False}, "independent")
+
+
+def test_a_chart_holds_no_more_benchmarks_than_asked_for():
+    cells = [replace(SCALED[0], scenario_name=f"bench-{n}", display_name="") for n in range(1, 8)]
+    plots = [spec for _, spec in dot_plots(board_of(cells), at_most=3)]
+    titles = [[row["benchmark"].split()[0] for row in spec["data"]["values"]] for spec in plots]
+    assert titles == [
+        ["bench-1", "bench-2", "bench-3"],
+        ["bench-4", "bench-5", "bench-6"],
+        ["bench-7"],
+    ]
 
 
 @pytest.mark.parametrize(

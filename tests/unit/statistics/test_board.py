@@ -23,6 +23,12 @@ def test_two_metrics_of_a_scenario_are_never_compared():
     assert [row.mean_win_rate for row in board.rows] == [None, None]
 
 
+def test_numbers_in_names_of_benchmarks_count_by_their_value():
+    cells = [replace(CELL, scenario_name=f"ward-{n}", display_name="") for n in (10, 2, 1)]
+    names = [column.display_name for column in board_of(cells).columns]
+    assert names == ["ward-1", "ward-2", "ward-10"]
+
+
 def test_lower_is_better_turns_the_order():
     board = board_of([replace(cell, lower_is_better=True) for cell in (CELL, OTHER)])
     assert board.rows[0].model_deployment == "local/smollm2"
