@@ -61,6 +61,8 @@ test-s3: java $(STAMP) $(S3)/.installed ## Tests of a lake in a bucket, on a loc
 	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/s3
 test-standalone: java $(STAMP) ## Tests on a master and two workers that see no folder of the driver's but the lake
 	$(PYTEST) tests/cluster/test_standalone.py tests/cluster/test_standalone_kills.py
+test-yarn: java $(STAMP) ## Tests of spark-submit in cluster mode on a YARN of this machine (60 MB: Hadoop's daemons)
+	$(PYTEST) tests/yarn
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where
 # its index can be reached.
 test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment of its own (6 GB)

@@ -22,15 +22,18 @@ def hadoop_version() -> str:
 
 
 def hadoop_jars(artifact: str) -> list[Path]:
-    """The jars of a Hadoop artifact and what it needs, fetched once into the cache.
+    """The jars of a Hadoop artifact and what it needs; its SDK bundle makes hadoop-aws 600 MB."""
+    return jars_of(f"org.apache.hadoop:{artifact}:{hadoop_version()}")
 
-    Its SDK bundle makes hadoop-aws 600 MB.
-    """
-    folder = cache_folder() / f"{artifact}-{hadoop_version()}"
+
+def jars_of(package: str) -> list[Path]:
+    """The jars of `GROUP:ARTIFACT:VERSION` and what it needs, fetched once into the cache."""
+    _, artifact, version = package.split(":")
+    folder = cache_folder() / f"{artifact}-{version}"
     with locked(folder.name):
         if not (folder / "complete").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            _resolve(f"org.apache.hadoop:{artifact}:{hadoop_version()}", folder)
+            _resolve(package, folder)
             (folder / "complete").touch()
     return sorted((folder / "jars").glob("*.jar"))
 

@@ -29,16 +29,21 @@ def own_lines(told: str) -> str:
     return "\n".join(lines[:60])
 
 
+def pack(archive: Path, *packages: str) -> None:
+    """Pack this checkout's wheel and these packages, without Spark, as `deploy/pack.sh` does."""
+    ours = {**os.environ, "UV": f"{sys.executable} -m uv", "PYTHON": sys.executable}
+    command = [ROOT / "deploy" / "pack.sh", archive, *packages]
+    # What the checkout's own set-up has fetched is taken from uv's cache first.
+    if subprocess.run(command, env={**ours, "UV_OFFLINE": "1"}, check=False).returncode:
+        subprocess.run(command, env=ours, check=True)
+
+
 @pytest.fixture(scope="session")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An environment with the wheel and without Spark, and its archive for executors."""
     place = tmp_path_factory.mktemp("packed")
     archive = place / "environment.tar.gz"
-    ours = {**os.environ, "UV": f"{sys.executable} -m uv", "PYTHON": sys.executable}
-    pack = [ROOT / "deploy" / "pack.sh", archive, "pandas"]
-    # What the checkout's own set-up has fetched is taken from uv's cache first.
-    if subprocess.run(pack, env={**ours, "UV_OFFLINE": "1"}, check=False).returncode:
-        subprocess.run(pack, env=ours, check=True)
+    pack(archive, "pandas")
     (place / "env").mkdir()
     subprocess.run(["tar", "-xzf", archive, "-C", place / "env"], check=True)
     yield place

@@ -1,0 +1,150 @@
+"""A YARN of this machine, and a site whose jobs are submitted to it in cluster mode."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from medhelm_spark.lake.jvm import delta_conf
+from tests.cluster.conftest import pack
+from tests.hadoop import SPARK_HOME
+from tests.installed import ROOT
+from tests.servers import HOST
+from tests.spark.conftest import Site
+from tests.yarn.daemons import Yarn, java_home
+
+APPLICATION = re.compile(r"Submitted application (application_\w+)")
+FINAL = re.compile(r"final status: (\w+)")
+PYTHON = "./environment/bin/python"
+
+
+@pytest.fixture(scope="session")
+def yarn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
+    """Started once for all tests."""
+    made = Yarn(tmp_path_factory.mktemp("yarn"))
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+    shutil.rmtree(made.folder, ignore_errors=True)  # containers unpack half a gigabyte each
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The archive of an environment that runs the embedded model too."""
+    archive = tmp_path_factory.mktemp("packed") / "environment.tar.gz"
+    pack(archive, "pandas", "xllamacpp")
+    yield archive
+    archive.unlink()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that has ended: what spark-submit told and what the containers did."""
+
+    code: int
+    shown: str
+    containers: Mapping[str, str]
+
+    @property
+    def final_status(self) -> str:
+        """What YARN keeps of the application."""
+        return FINAL.findall(self.shown)[-1]
+
+    @property
+    def told(self) -> str:
+        """All that the containers told."""
+        return "\n".join(f"== {name}\n{text}" for name, text in self.containers.items())
+
+
+@dataclass
+class Submitter:
+    """A person with a site folder, who submits from there."""
+
+    site: Site
+    yarn: Yarn
+    environment: Path
+    conf: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def lake(self) -> Path:
+        return self.site.lake_path
+
+    def submit(self, job: str, *words: str | Path) -> "subprocess.Popen[str]":
+        """`spark-submit` of a job as docs/clusters says it, with two small executors."""
+        folder = self.site.folder
+        with tarfile.open(folder / "site.tar.gz", "w:gz") as archive:
+            archive.add(folder / "prod_env", ".")
+        conf = {
+            **delta_conf(pyspark.__version__),
+            "spark.pyspark.python": PYTHON,
+            "spark.yarn.appMasterEnv.PYSPARK_PYTHON": PYTHON,
+            "spark.driver.extraJavaOptions": "-Dlog4j2.configurationFile=log4j2.properties",
+            # Where a cluster has Spark installed; else every job carries its jars.
+            "spark.yarn.jars": f"local:{SPARK_HOME / 'jars'}/*",
+            "spark.yarn.stagingDir": str(folder / "staging"),
+            "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": HOST,
+            "spark.executorEnv.SPARK_LOCAL_IP": HOST,
+            "spark.executor.instances": "2",
+            "spark.executor.memory": "1g",
+            "spark.driver.memory": "1g",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.databricks.delta.snapshotPartitions": "1",
+            **self.conf,
+        }
+        command = [
+            SPARK_HOME / "bin" / "spark-submit", "--master", "yarn", "--deploy-mode", "cluster",
+            "--properties-file", ROOT / "spark-defaults.conf",
+            "--archives", f"{self.environment}#environment,{folder / 'site.tar.gz'}#prod_env",
+            "--files", ROOT / "conf" / "log4j2.properties",
+            *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
+            ROOT / "jobs" / f"{job}.py", *words, "-o", self.lake,
+        ]  # fmt: skip
+        kept = {key: os.environ[key] for key in ("PATH", "LANG", "HOME") if key in os.environ}
+        own = {"HADOOP_CONF_DIR": str(self.yarn.conf), "JAVA_HOME": str(java_home())}
+        return subprocess.Popen(
+            [str(part) for part in command],
+            env={**kept, **own, "SPARK_HOME": str(SPARK_HOME)},
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def ended(self, process: "subprocess.Popen[str]") -> Ended:
+        """Wait for the end of a job."""
+        shown, _ = process.communicate(timeout=900)
+        found = APPLICATION.search(shown)
+        assert found, shown[-4000:]
+        return Ended(process.returncode, shown, dict(self.yarn.told(found[1])))
+
+    def run(self, job: str, *words: str | Path) -> Ended:
+        """Submit and wait; fails the test where the job does."""
+        ended = self.ended(self.submit(job, *words))
+        assert ended.code == 0, ended.shown[-3000:] + ended.told[-6000:]
+        assert ended.final_status == "SUCCEEDED"
+        return ended
+
+    def here(self, *words: str | Path) -> Path:
+        """The same command on this machine alone, into a lake of its own; returns that lake."""
+        lake = self.site.folder / "here"
+        command = [sys.executable, "-m", "medhelm_spark.cli", *map(str, words), "-o", str(lake)]
+        done = subprocess.run(
+            command, cwd=self.site.folder, capture_output=True, text=True, check=False, timeout=600
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return lake
+
+
+@pytest.fixture
+def submitter(tmp_path: Path, yarn: Yarn, environment: Path) -> Submitter:
+    return Submitter(Site(tmp_path, None), yarn, environment)  # type: ignore[arg-type]

@@ -1,0 +1,140 @@
+"""spark-submit in cluster mode on YARN: the driver in a container too, and two executors."""
+
+import os
+import shutil
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medhelm_spark.engines.model_files import OWN_FILE, fetch_model
+from medhelm_spark.lake.reader import FileReader
+from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.lake.views import CURRENT_RESULTS
+from tests.cluster.test_submit import SPARKS, wait_for
+from tests.installed import ROOT
+from tests.spark.conftest import calls, questions
+from tests.yarn.conftest import Submitter
+from tests.yarn.daemons import DRIVER
+
+pytestmark = pytest.mark.timeout(1200)
+
+KEY = TABLES["stats"].key
+DEMOS = ("triage_choice", "urgent_letter")
+MARK = "PLANTED-"
+COUNT = 40
+
+
+def stats(lake: Path) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The rows of `stats` by their key, without what names the write."""
+    rows = FileReader(str(lake)).query("SELECT * FROM {stats}").to_pylist()
+    values = [{name: row[name] for name in row if name != "write_id"} for row in rows]
+    assert len({tuple(row[name] for name in KEY) for row in values}) == len(values) > 0
+    return {tuple(row[name] for name in KEY): row for row in values}
+
+
+def executors(lake: Path) -> int:
+    """How many executors answered."""
+    query = "SELECT DISTINCT executor FROM {request_results}"
+    return FileReader(str(lake)).query(query).num_rows  # type: ignore[no-any-return]
+
+
+def committed(lake: Path) -> set[str]:
+    if not (lake / "request_results" / "_delta_log").is_dir():
+        return set()
+    rows = FileReader(str(lake)).query("SELECT request_id FROM {request_results}").to_pylist()
+    return {row["request_id"] for row in rows}
+
+
+def with_benchmarks(submitter: Submitter) -> str:
+    """Lay two of the shipped benchmarks and their run entries into the site folder."""
+    site = submitter.site.folder / "prod_env"
+    for demo in DEMOS:
+        shutil.copytree(ROOT / "conf" / "demos" / demo, site / "benchmarks" / demo)
+    entries = [
+        f'{{description: "medhelm_configurable_benchmark:config_path=benchmarks/{demo}/'
+        'benchmark.yaml", priority: 1}'
+        for demo in DEMOS
+    ]
+    (site / "run_entries.conf").write_text(f"entries: [{', '.join(entries)}]\n")
+    return "prod_env/run_entries.conf"
+
+
+def planted(submitter: Submitter, count: int, model: str) -> str:
+    """A benchmark in the site folder all of whose text is marked; returns its run entry."""
+    rows = questions(count)
+    marked = [{**row, "question": f"{MARK}{row['question']}"} for row in rows]
+    site = submitter.site
+    site.benchmark("bench", marked, max_tokens=40)
+    shutil.move(site.folder / "bench", site.folder / "prod_env" / "bench")
+    place = "prod_env/bench/benchmark.yaml"
+    return f"medhelm_configurable_benchmark:config_path={place},model={model}"
+
+
+def test_a_site_that_travels_as_an_archive_gives_the_stats_of_one_machine(
+    submitter: Submitter,
+) -> None:
+    entries = with_benchmarks(submitter)
+    model = submitter.site.deploy("acme/m", mode="choice", choices=["emergency", "yes", "no"])
+    run = ("-c", entries, "--models-to-run", model, "--suite", "s", "--no-tracking")
+    ended = submitter.run("evaluate", *run)
+    assert stats(submitter.lake) == stats(submitter.here("run", *run))
+    assert executors(submitter.lake) == 2
+    assert "TRIAGE-CHOICE" in ended.told, "the board is in the driver's log"
+    lines = [line for line in ended.told.splitlines() if SPARKS.match(line)]
+    assert not [line for line in lines if " INFO " in line], "of Spark's log, warnings at most"
+
+
+def test_the_demo_with_the_embedded_model_gives_the_stats_of_one_machine(
+    submitter: Submitter,
+) -> None:
+    for place in ("spark.yarn.appMasterEnv", "spark.executorEnv"):
+        submitter.conf[f"{place}.{OWN_FILE}"] = str(fetch_model())
+    ended = submitter.run("command", "demo", "--no-tracking")
+    assert "60 model calls" in ended.told
+    assert stats(submitter.lake) == stats(submitter.here("demo", "--no-tracking"))
+    assert executors(submitter.lake) == 2
+
+
+def test_a_job_that_fails_says_why_in_its_log_and_shows_no_text(submitter: Submitter) -> None:
+    model = submitter.site.deploy("acme/out", fail_every=1, max_attempts=1)
+    submitter.conf["spark.yarn.maxAppAttempts"] = "1"
+    entry = planted(submitter, 8, model)
+    run = ("-r", entry, "--suite", "s", "--no-tracking")
+    ended = submitter.ended(submitter.submit("evaluate", *run))
+    assert (ended.code, ended.final_status) == (1, "FAILED"), ended.told[-4000:]
+    sentence = "medhelm-spark: infer: deployment 'acme/out' does not answer: 0 answers kept"
+    assert sentence in ended.told, ended.told[-4000:]
+    assert MARK not in ended.shown and MARK not in ended.told
+
+
+def test_the_doctor_looks_at_both_executors(submitter: Submitter) -> None:
+    ended = submitter.run("doctor")
+    assert "executors: 2 took a task" in ended.told
+    assert f"{submitter.lake}: create, read, delete" in ended.told
+
+
+def test_a_killed_driver_is_started_again_by_yarn_and_goes_on(
+    submitter: Submitter, tmp_path: Path
+) -> None:
+    log = tmp_path / "calls.log"
+    slow = {"delay": 0.5, "max_concurrency": 2, "tokens_per_second": 5}
+    model = submitter.site.deploy("acme/slow", text="yes", log_file=str(log), **slow)
+    submitter.conf["spark.yarn.appMasterEnv.MEDHELM_SPARK_WAVE_MINUTES"] = "0.1"
+    run = ("-r", planted(submitter, COUNT, model), "--suite", "s", "--no-tracking")
+    process = submitter.submit("evaluate", *run)
+    lake = submitter.lake
+    wait_for("committed wave and open one", lambda: 0 < len(committed(lake)) < len(calls(log)))
+    before = committed(lake)
+    (driver,) = submitter.yarn.containers(DRIVER)
+    os.killpg(driver, signal.SIGKILL)
+    ended = submitter.ended(process)
+    assert (ended.code, ended.final_status) == (0, "SUCCEEDED"), ended.told[-6000:]
+    assert any("_02_" in name for name in ended.containers), "of the second attempt"
+    assert len(committed(lake)) == COUNT
+    current = FileReader(str(lake)).query(CURRENT_RESULTS).to_pylist()
+    assert len({row["request_id"] for row in current}) == len(current) == COUNT
+    asked = Counter(calls(log))
+    assert all(asked[request] == 1 for request in before) and max(asked.values()) <= 2
