@@ -59,6 +59,8 @@ test-spark41: java $(SPARK41)/.installed ## The core on Spark 4.1, Python 3.12
 	$(SPARK41)/bin/python $(CORE)
 test-s3: java $(STAMP) $(S3)/.installed ## Tests of a lake in a bucket, on a local S3 server (600 MB: Amazon's SDK)
 	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/s3
+test-platforms: java $(STAMP) $(S3)/.installed ## The demo gives the same stats on six kinds of cluster (600 MB: Amazon's SDK)
+	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/platforms
 test-standalone: java $(STAMP) ## Tests on a master and two workers that see no folder of the driver's but the lake
 	$(PYTEST) tests/cluster/test_standalone.py tests/cluster/test_standalone_kills.py
 test-yarn: java $(STAMP) ## Tests of spark-submit in cluster mode on a YARN of this machine (60 MB: Hadoop's daemons)

@@ -21,8 +21,8 @@ START_SECONDS = 180.0
 
 
 @contextmanager
-def connect_server(folder: Path) -> Iterator[str]:
-    """Starts one that works in this folder; its address, `sc://HOST:PORT`.
+def connect_server(folder: Path, **variables: str) -> Iterator[str]:
+    """Starts one that works in this folder, with further variables; its address, `sc://HOST:PORT`.
 
     Its executors find the package, as a cluster's do where it is installed, and nothing else of
     the client's: another HOME, cache and working folder.
@@ -42,6 +42,7 @@ def connect_server(folder: Path) -> Iterator[str]:
         "PYTHONPATH": str(ROOT),
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        **variables,
     }
     with delta_classes(pyspark.__version__) as delta, (folder / "log").open("wb") as log:
         conf = {

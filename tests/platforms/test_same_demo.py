@@ -1,0 +1,164 @@
+"""The demo with the real small model gives the same stats on every kind of cluster.
+
+`make test-platforms` runs it, which also fetches what S3 and YARN need.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pytest
+import yaml
+
+from medhelm_spark.engines.model_files import OWN_FILE, model_file
+from medhelm_spark.lake.jvm import delta_conf
+from medhelm_spark.lake.reader import FileReader
+from tests.cluster.standalone import Standalone
+from tests.connect.server import connect_server
+from tests.hadoop import SPARK_HOME, hadoop_jars
+from tests.installed import ROOT
+from tests.s3.conftest import BUCKET, Store, store
+from tests.yarn.conftest import yarn
+from tests.yarn.daemons import Yarn, java_home
+
+__all__ = ["store", "yarn"]
+
+pytestmark = pytest.mark.timeout(1800)
+
+DEMO = ("demo", "--no-tracking", "-o")
+NOT_OURS = ("PYTHONPATH", "SPARK_REMOTE", "PYSPARK_PYTHON")
+
+Stats = list[dict[str, Any]]
+
+
+def stats(lake: str | Path) -> Stats:
+    """The rows of `stats` in a fixed order, without what names the write."""
+    rows = FileReader(str(lake)).query("SELECT * FROM {stats}").to_pylist()
+    values = [{name: row[name] for name in row if name != "write_id"} for row in rows]
+    return sorted(values, key=lambda row: (row["run_spec_id"], row["name"], row["split"]))
+
+
+def told(command: list[Any], folder: Path, variables: Mapping[str, str]) -> str:
+    """What a demo tells on both streams, in a folder of its own; it has to end well."""
+    own = {key: text for key, text in os.environ.items() if key not in NOT_OURS}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env={**own, OWN_FILE: str(model_file()), **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=1500,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "60 model calls" in done.stdout
+    return done.stdout
+
+
+def command_line(folder: Path, lake: str | Path, **variables: str) -> str:
+    """The demo as a person types it, without spark-submit."""
+    return told([sys.executable, "-m", "medhelm_spark.cli", *DEMO, lake], folder, variables)
+
+
+def submitted(
+    master: str, folder: Path, conf: Mapping[str, str] | None = None, **variables: str
+) -> Path:
+    """The demo by spark-submit with two executors; returns its lake."""
+    lake = folder / "lake"
+    settings = {
+        **delta_conf(pyspark.__version__),
+        "spark.pyspark.python": sys.executable,
+        "spark.executorEnv.PYTHONPATH": str(ROOT),
+        f"spark.executorEnv.{OWN_FILE}": str(model_file()),
+        "spark.executor.memory": "1g",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "1",
+        **(conf or {}),
+    }
+    command = [
+        SPARK_HOME / "bin" / "spark-submit", "--master", master,
+        "--properties-file", ROOT / "spark-defaults.conf",
+        *(part for key, value in settings.items() for part in ("--conf", f"{key}={value}")),
+        ROOT / "jobs" / "command.py", *DEMO, lake,
+    ]  # fmt: skip
+    told(
+        command, folder, {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": "127.0.0.1"} | variables
+    )
+    return lake
+
+
+def executors(lake: Path) -> int:
+    """How many executors asked the models."""
+    rows = FileReader(str(lake)).query("SELECT DISTINCT executor FROM {request_results}")
+    return rows.num_rows
+
+
+@pytest.fixture(scope="session")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Stats:
+    """The stats of the demo in one JVM of this machine."""
+    folder = tmp_path_factory.mktemp("here")
+    command_line(folder, folder / "lake")
+    held = stats(folder / "lake")
+    assert len(held) > 20
+    return held
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Standalone]:
+    """A master and two workers that do not see the folder `driver`, and have homes of their own."""
+    (tmp_path / "driver").mkdir()
+    standalone = Standalone(tmp_path / "standalone", (tmp_path / "driver",))
+    standalone.folder.mkdir()
+    standalone.start(2)
+    yield standalone
+    standalone.stop()
+
+
+def test_two_executors_of_one_machine(here: Stats, tmp_path: Path) -> None:
+    lake = submitted("local-cluster[2,1,1024]", tmp_path)
+    assert executors(lake) == 2
+    assert stats(lake) == here
+
+
+def test_a_standalone_cluster(here: Stats, workers: Standalone, tmp_path: Path) -> None:
+    lake = submitted(workers.url, tmp_path)
+    assert executors(lake) == 2
+    assert stats(lake) == here
+
+
+def test_spark_connect(here: Stats, tmp_path: Path) -> None:
+    with connect_server(tmp_path / "server", **{OWN_FILE: str(model_file())}) as address:
+        command_line(tmp_path, tmp_path / "lake", SPARK_REMOTE=address)
+    assert stats(tmp_path / "lake") == here
+
+
+def test_a_bucket(
+    here: Stats, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = f"s3a://{BUCKET}/demo"
+    settings = store.settings(hadoop_jars("hadoop-aws"))
+    (tmp_path / "prod_env").mkdir()
+    (tmp_path / "prod_env" / "settings.yaml").write_text(yaml.safe_dump({"spark": settings}))
+    command_line(tmp_path, lake, **store.environment)
+    for name, value in store.environment.items():
+        monkeypatch.setenv(name, value)
+    assert stats(lake) == here
+
+
+def test_yarn(here: Stats, yarn: Yarn, tmp_path: Path) -> None:
+    conf = {
+        "spark.executor.instances": "2",
+        "spark.yarn.jars": f"local:{SPARK_HOME / 'jars'}/*",
+        "spark.yarn.stagingDir": str(tmp_path / "staging"),
+        "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    places = {"HADOOP_CONF_DIR": str(yarn.conf), "JAVA_HOME": str(java_home())}
+    lake = submitted("yarn", tmp_path, conf, **places)
+    assert executors(lake) == 2
+    assert stats(lake) == here
