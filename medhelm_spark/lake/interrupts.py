@@ -7,10 +7,12 @@ then prints tracebacks and may give up that call's interrupt for an error of its
 import logging
 import signal
 import threading
+from contextlib import suppress
 from types import FrameType
 
 from pyspark.sql import SparkSession
 
+CANCELLER = "medhelm-spark-cancel"
 SAID_BY_PY4J = "KeyboardInterrupt while sending command."
 
 
@@ -20,10 +22,12 @@ def cancel_on_interrupt(spark: SparkSession) -> None:
         return
     context = spark.sparkContext
 
+    def cancel() -> None:
+        with suppress(Exception):  # a JVM that the same signal ends cancels its jobs itself
+            context.cancelAllJobs()
+
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        threading.Thread(
-            target=context.cancelAllJobs, daemon=True, name="medhelm-spark-cancel"
-        ).start()
+        threading.Thread(target=cancel, daemon=True, name=CANCELLER).start()
         raise KeyboardInterrupt
 
     logging.getLogger().addFilter(_is_not_py4js)

@@ -194,7 +194,10 @@ def _start(
         missing = {key: value for key, value in needed.items() if key not in present}
         if LOG_LEVEL in conf:  # somebody said so: nothing that ships does
             missing[LOG_LEVEL] = conf[LOG_LEVEL]
-        return _configured(builder, missing).getOrCreate()
+        spark = _configured(builder, missing).getOrCreate()
+        if not is_connect(spark):
+            cancel_on_interrupt(spark)
+        return spark
     java_version = check_java()
     restrict(permissions)
     _import_meanwhile()

@@ -13,7 +13,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from getpass import getuser
 from pathlib import Path
+from urllib.request import Request, urlopen
 from xml.sax.saxutils import escape
 
 from tests.hadoop import SPARK_HOME, hadoop_jars, jars_of
@@ -28,6 +30,7 @@ CERTIFICATES = "org.bouncycastle:bcpkix-jdk18on:1.82"
 STARTED = re.compile(r"Transitioned to active state")
 REGISTERED = re.compile(r"Registered with ResourceManager as")
 SECONDS = 90.0
+WEB = "webapp.address"
 NO_HOME = "/no/such/home"
 LOG = """\
 rootLogger.level = info
@@ -67,13 +70,10 @@ def node_settings(work: Path) -> dict[str, str]:
     return {f"yarn.nodemanager.{name}": value for name, value in node.items()}
 
 
-def resource_settings() -> dict[str, str]:
-    """Addresses of this machine alone, at ports that are free."""
-    names = ("address", "scheduler.address", "resource-tracker.address", "admin.address")
-    own = {name: f"{HOST}:{free_port()}" for name in (*names, "webapp.address")}
-    return {f"yarn.resourcemanager.{name}": value for name, value in own.items()} | {
-        "yarn.scheduler.minimum-allocation-mb": "256"
-    }
+def resource_addresses() -> dict[str, str]:
+    """Where the resource manager listens: on this machine alone, at ports that are free."""
+    names = ("address", "scheduler.address", "resource-tracker.address", "admin.address", WEB)
+    return {name: f"{HOST}:{free_port()}" for name in names}
 
 
 def scheduler_settings() -> dict[str, str]:
@@ -101,6 +101,7 @@ class Yarn:
 
     folder: Path
     processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    addresses: dict[str, str] = field(default_factory=resource_addresses)
 
     @property
     def conf(self) -> Path:
@@ -113,8 +114,10 @@ class Yarn:
             self.conf / "core-site.xml",
             {"fs.defaultFS": "file:///", "hadoop.tmp.dir": str(self.folder / "tmp")},
         )
+        addresses = {f"yarn.resourcemanager.{name}": at for name, at in self.addresses.items()}
+        smallest = {"yarn.scheduler.minimum-allocation-mb": "256"}
         write_settings(
-            self.conf / "yarn-site.xml", resource_settings() | node_settings(self.folder)
+            self.conf / "yarn-site.xml", addresses | smallest | node_settings(self.folder)
         )
         write_settings(self.conf / "capacity-scheduler.xml", scheduler_settings())
         (self.conf / "log4j2.properties").write_text(LOG)
@@ -135,6 +138,21 @@ class Yarn:
         """The groups of processes of the containers whose command has these words."""
         node = self.processes[-1].pid
         return sorted({os.getpgid(one) for one in below(node) if words in command_line(one)})
+
+    def applications(self) -> list[str]:
+        """Those that have had a container, the last one last."""
+        return sorted(path.name for path in (self.folder / "logs").glob("application_*"))
+
+    def kill(self, application: str) -> None:
+        """What `yarn application -kill` does: SIGTERM to its containers, SIGKILL soon after."""
+        state = Request(
+            f"http://{self.addresses[WEB]}/ws/v1/cluster/apps/{application}/state"
+            f"?user.name={getuser()}",
+            data=b'{"state": "KILLED"}',
+            headers={"Content-Type": "application/json"},
+            method="PUT",
+        )
+        urlopen(state, timeout=30).close()
 
     def told(self, application: str) -> Iterator[tuple[str, str]]:
         """What the containers of an application told, by `CONTAINER/STREAM`."""

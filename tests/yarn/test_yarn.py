@@ -1,9 +1,12 @@
 """spark-submit in cluster mode on YARN: the driver in a container too, and two executors."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,12 @@ KEY = TABLES["stats"].key
 DEMOS = ("triage_choice", "urgent_letter")
 MARK = "PLANTED-"
 COUNT = 40
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """What the engine was asked, by request."""
+    return tmp_path / "calls.log"
 
 
 def stats(lake: Path) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -116,23 +125,48 @@ def test_the_doctor_looks_at_both_executors(submitter: Submitter) -> None:
     assert f"{submitter.lake}: create, read, delete" in ended.told
 
 
-def test_a_killed_driver_is_started_again_by_yarn_and_goes_on(
-    submitter: Submitter, tmp_path: Path
-) -> None:
-    log = tmp_path / "calls.log"
-    slow = {"delay": 0.5, "max_concurrency": 2, "tokens_per_second": 5}
-    model = submitter.site.deploy("acme/slow", text="yes", log_file=str(log), **slow)
+@pytest.fixture
+def slow(submitter: Submitter, log: Path) -> Iterator[tuple[set[str], "subprocess.Popen[str]"]]:
+    """A job with a committed wave and an open one, and what is committed."""
+    speed = {"delay": 0.5, "max_concurrency": 2, "tokens_per_second": 5}
+    model = submitter.site.deploy("acme/slow", text="yes", log_file=str(log), **speed)
     submitter.conf["spark.yarn.appMasterEnv.MEDHELM_SPARK_WAVE_MINUTES"] = "0.1"
     run = ("-r", planted(submitter, COUNT, model), "--suite", "s", "--no-tracking")
     process = submitter.submit("evaluate", *run)
     lake = submitter.lake
     wait_for("committed wave and open one", lambda: 0 < len(committed(lake)) < len(calls(log)))
-    before = committed(lake)
+    yield committed(lake), process
+    process.kill()
+
+
+def test_a_job_that_yarn_stops_says_what_is_kept_and_gives_its_lease_back(
+    submitter: Submitter, slow: tuple[set[str], "subprocess.Popen[str]"]
+) -> None:
+    kept, process = slow
+    application = submitter.yarn.applications()[-1]
+    submitter.yarn.kill(application)
+    ended = submitter.ended(process)
+    assert (ended.code, ended.final_status) == (1, "KILLED")
+    wait_for("end of its containers", lambda: not submitter.yarn.containers(application), 60)
+    told = dict(submitter.yarn.told(application))
+    (own,) = (text for name, text in told.items() if name.endswith("_000001/stdout"))
+    assert f"medhelm-spark: stopped by SIGTERM; infer: {len(kept)} of {COUNT} requests" in own
+    assert "Traceback" not in own
+    newest = max(path for path in (submitter.lake / "_leases").rglob("*") if path.is_file())
+    (lease,) = json.loads(newest.read_text())
+    assert lease["expires_at"] <= lease["claimed_at"], "given back"
+
+
+def test_a_killed_driver_is_started_again_by_yarn_and_goes_on(
+    submitter: Submitter, log: Path, slow: tuple[set[str], "subprocess.Popen[str]"]
+) -> None:
+    before, process = slow
     (driver,) = submitter.yarn.containers(DRIVER)
     os.killpg(driver, signal.SIGKILL)
     ended = submitter.ended(process)
     assert (ended.code, ended.final_status) == (0, "SUCCEEDED"), ended.told[-6000:]
     assert any("_02_" in name for name in ended.containers), "of the second attempt"
+    lake = submitter.lake
     assert len(committed(lake)) == COUNT
     current = FileReader(str(lake)).query(CURRENT_RESULTS).to_pylist()
     assert len({row["request_id"] for row in current}) == len(current) == COUNT

@@ -1,5 +1,8 @@
 """When a session starts, and what one that is somebody else's keeps; no JVM is started."""
 
+import signal
+import threading
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pyspark
@@ -7,6 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import SetupError
+from medhelm_spark.lake import session as sessions
+from medhelm_spark.lake.interrupts import CANCELLER
+from medhelm_spark.lake.rest import Permissions
 from medhelm_spark.lake.session import Session, check_spark, makes_secret
 from medhelm_spark.lake.settings import (
     LOCALS_IN_TRACEBACKS,
@@ -154,3 +160,29 @@ def test_a_session_is_started_by_its_first_use_and_not_before() -> None:
         _ = session.spark
     with pytest.raises(SetupError, match="started"):
         Session(start)  # only the session knows its master
+
+
+@pytest.mark.usefixtures("as_in_a_terminal")
+def test_a_submitted_job_is_interrupted_as_one_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySpark's own handler asks the JVM on the connection that the interrupted call waits on."""
+    asked: list[str] = []
+    failed: list[threading.ExceptHookArgs] = []
+
+    def cancel() -> None:
+        asked.append("cancel")
+        raise ConnectionError("the JVM ends by the same signal")
+
+    spark = SimpleNamespace(sparkContext=SimpleNamespace(cancelAllJobs=cancel))
+    builder = SimpleNamespace(getOrCreate=lambda: spark)
+    monkeypatch.setattr(sessions, "_configured", lambda *_: builder)
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    started = sessions._start({}, "a", Permissions.PRIVATE, is_encrypted=True, log_file=None)
+    assert cast(Any, started) is spark
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    for thread in threading.enumerate():
+        if thread.name == CANCELLER:
+            thread.join(10)
+    assert asked == ["cancel"] and not failed
