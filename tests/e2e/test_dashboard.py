@@ -113,6 +113,11 @@ class TestPage:
         test.toggle(key="regressions").set_value(True).run()
         assert f"On no benchmark is {ALPHA} shown to be worse." in " ".join(board_words(test))
 
+    def test_a_comparison_opens_with_the_models_that_stand_first(self, monkeypatch, lake) -> None:
+        first, second, *_ = places(opened(monkeypatch, lake))
+        test = opened(monkeypatch, lake, view="Compare")
+        assert [test.selectbox(key=key).value for key in ("first", "second")] == [first, second]
+
     def test_the_board_is_sorted_by_name_or_by_a_benchmark_as_the_address_says(
         self, monkeypatch, lake
     ) -> None:
