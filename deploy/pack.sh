@@ -12,6 +12,8 @@ archive=$(realpath -m -- "${1:?usage: deploy/pack.sh ARCHIVE.tar.gz [PACKAGE ...
 shift
 root=$(cd -- "$(dirname -- "$0")/.." && pwd)
 read -ra uv <<<"${UV:-uv}"
+command -v "${uv[0]}" >/dev/null ||
+  { echo "deploy/pack.sh: needs uv: pip install uv, or UV='python3 -m uv' deploy/pack.sh ..." >&2; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
 

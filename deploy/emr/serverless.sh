@@ -5,7 +5,7 @@
 #   deploy/emr/serverless.sh APPLICATION_ID ROLE_ARN s3://BUCKET/medhelm evaluate -c ... -o s3://BUCKET/lake
 #
 # What follows the name of the job (a file of jobs/) goes to it. The folder in S3 holds environment.tar.gz
-# (deploy/pack.sh) and jobs/. An application with an image of deploy/docker needs no archive: IMAGE=1.
+# (deploy/pack.sh) and jobs/; with --local-path prod_env also prod_env.tar.gz, the site folder. An application with an image of deploy/docker needs no archive: IMAGE=1.
 # Not run: no EMR of ours.
 set -euo pipefail
 
@@ -26,14 +26,21 @@ conf=(
   spark.sql.execution.arrow.pyspark.validateSchema.enabled=true
   spark.sql.execution.pyspark.udf.tracebackWithLocals.enabled=false
 )
+archives=()
+for argument in "$@"; do
+  [[ "$argument" != --local-path* ]] || archives+=("$place/prod_env.tar.gz#prod_env")
+done
 if [ -z "${IMAGE:-}" ]; then
   python=./environment/bin/python
+  archives+=("$place/environment.tar.gz#environment")
   conf+=(
-    "spark.archives=$place/environment.tar.gz#environment"
     "spark.emr-serverless.driverEnv.PYSPARK_DRIVER_PYTHON=$python"
     "spark.emr-serverless.driverEnv.PYSPARK_PYTHON=$python"
     "spark.executorEnv.PYSPARK_PYTHON=$python"
   )
+fi
+if [ "${#archives[@]}" -gt 0 ]; then
+  conf+=("spark.archives=$(IFS=,; echo "${archives[*]}")")
 fi
 driver=$(python3 -c 'import json, sys
 entry, count = sys.argv[1], int(sys.argv[2])

@@ -17,7 +17,7 @@ shift 3
 
 archives="$place/environment.tar.gz#environment"
 for argument in "$@"; do
-  [ "$argument" != --local-path ] || archives+=",$place/prod_env.tar.gz#prod_env"
+  [[ "$argument" != --local-path* ]] || archives+=",$place/prod_env.tar.gz#prod_env"
 done
 python=./environment/bin/python
 words=(
@@ -31,7 +31,7 @@ words=(
 # shellcheck disable=SC2016
 printf -v line 'conf=$(mktemp) && aws s3 cp %q "$conf" && ' "$place/job.conf"
 # shellcheck disable=SC2016
-line+='spark-submit --deploy-mode cluster --properties-file "$conf"'
+line+='spark-submit --deploy-mode cluster --load-spark-defaults --properties-file "$conf"'
 printf -v line '%s%s' "$line" "$(printf ' %q' "${words[@]}")"
 steps=$(python3 -c 'import json, sys
 print(json.dumps([{"Name": sys.argv[1], "Type": "CUSTOM_JAR", "Jar": "command-runner.jar",

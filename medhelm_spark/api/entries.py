@@ -1,5 +1,6 @@
 """What to evaluate: run entries, and what narrows or changes them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ LEAST = {"priority": 0, "num_threads": 1}
 
 LISTS = ("run_entries", "conf_paths", "models_to_run", "groups_to_run")
 
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 _NO_SUITE = SuiteFile(description="")
 
 
@@ -91,6 +93,12 @@ class Entries:
                     raise ConfigError(
                         f"{name} holds a {type(item).__name__}; allowed: one text or several."
                     )
+        for path in map(str, listed(self.conf_paths)):
+            if _ADDRESS.match(path):
+                raise ConfigError(
+                    f"{path}: run entries (-c) are read from a file of this machine, not from an "
+                    "address; put the file into the site folder, which travels with the job."
+                )
 
     def _with_lists(self) -> "Entries":
         return replace(

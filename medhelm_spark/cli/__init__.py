@@ -1,6 +1,7 @@
 """`medhelm-spark ...`: parse, wire, call a stage. Prints; decides nothing."""
 
 import logging
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -44,11 +45,16 @@ def _run(args: Namespace) -> int:
             args.plugins = [*load_settings(args.local_path).plugins, *args.plugins]
         for plugin in plugins.activate(getattr(args, "plugins", ())):
             sys.stderr.write(f"plug-in {plugin}\n")
-        return int(args.command(args) or 0)
+        code = int(args.command(args) or 0)
+        sys.stdout.flush()
+        return code
     except MedhelmSparkError as error:
         if is_interrupt(error):
             raise
         return _told(error, typed)
+    except BrokenPipeError:  # as `| head` ends it; what is left would be told at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
 
 
 def _told(error: MedhelmSparkError, typed: Sequence[str]) -> int:

@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pyspark import SparkConf, SparkContext
 from pyspark import __version__ as spark_version
@@ -24,7 +25,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.errors import SetupError
+from medhelm_spark.errors import SetupError, is_interrupt
 from medhelm_spark.lake.cluster import CONNECT
 from medhelm_spark.lake.interrupts import cancel_on_interrupt
 from medhelm_spark.lake.jvm import (
@@ -60,6 +61,12 @@ REQUIRED_STATIC: Mapping[str, str] = {
 }
 # PySpark tells the JVM the line of each call for its error messages: four round trips a call.
 UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"
+
+PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY")
+"""The variables by which gRPC finds a proxy."""
+
+CONNECT_PORT = 15002
+CONNECT_SECONDS = 10.0
 
 MEANWHILE = ("pandas", "scipy.stats")
 """What the first row handed to Arrow imports, and the statistics of the board."""
@@ -185,7 +192,9 @@ def _start(
 ) -> SparkSession:
     if _submitted():
         builder = SparkSession.builder.appName(app_name)
-        if os.environ.get("SPARK_REMOTE", "").startswith(CONNECT):
+        remote = os.environ.get("SPARK_REMOTE", "")
+        if remote.startswith(CONNECT):
+            _check_answers(remote)
             # A server that runs takes none of the static ones, and PySpark warns of each;
             # `require` sets the others.
             return _configured(builder, conf).getOrCreate()
@@ -237,13 +246,48 @@ def _start(
             cancel_on_interrupt(spark)
             return spark
         except Exception as error:
-            if PACKAGES not in settings:
+            if is_interrupt(error):
                 raise
+            if PACKAGES not in settings:
+                raise _not_started(settings["spark.master"], error) from error
             raise SetupError(
                 "Delta's JVM packages are not in the cache and could not be had from Maven; "
                 "connect once, or set MEDHELM_SPARK_JARS to the paths of delta-spark and "
                 "delta-storage."
             ) from error
+
+
+def _not_started(master: str, error: Exception) -> SetupError:
+    """What to tell of a session that Spark does not start: Java's innermost reason, in one line."""
+    java = getattr(error, "java_exception", None)
+    reason = type(error).__name__
+    while java is not None:
+        reason, java = str(java.toString()).partition("\n")[0], java.getCause()
+    return SetupError(
+        f"Spark cannot be started at spark.master {master!r} ({reason}); allowed: local, "
+        "local[CORES], spark://HOST:PORT, yarn, k8s://https://HOST:PORT, of a cluster that answers."
+    )
+
+
+def _check_answers(remote: str) -> None:
+    """Refuse a Spark Connect server that does not answer: PySpark would try for ten minutes.
+
+    Behind a proxy nothing is known before it is asked.
+    """
+    if any(os.environ.get(name) for name in PROXIES):
+        return
+    try:
+        place = urlsplit(remote)
+        host, port = place.hostname or "", place.port or CONNECT_PORT
+    except ValueError:
+        return  # PySpark says what is wrong with the address
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        raise SetupError(
+            f"no Spark Connect server answers at {host}:{port} ({type(error).__name__}), as "
+            "SPARK_REMOTE has it; start it, or unset SPARK_REMOTE."
+        ) from error
 
 
 def _launch(settings: Mapping[str, str]) -> None:

@@ -83,8 +83,12 @@ def test_what_is_killed_costs_what_it_was_asking(
     process = apart.submit(entry)
     before, asked = wait_for_open_wave(apart, log)
     worker = workers.processes[-1].pid
-    (pid,) = [worker] if killed == "worker" else executors(worker)
+    of_worker = executors(worker)
+    (pid,) = [worker] if killed == "worker" else of_worker
     os.kill(pid, signal.SIGKILL)
+    # An executor asks on until it sees that its worker is gone.
+    wait_for("end of its executor", lambda: not any(map(command_line, of_worker)), 60)
+    asked |= Counter(calls(log))
     apart.told(process)
     check_complete(apart)
     check_paid(log, before, asked)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pyspark import __version__ as pyspark_version
 
-from medhelm_spark.api.session import session_of
-from medhelm_spark.config.settings import Platform, Settings, load_settings
+from medhelm_spark.api.session import session_of, settings_of
+from medhelm_spark.config.settings import Platform, Settings
 from medhelm_spark.domain.machine import LookAt, Machine
 from medhelm_spark.engines.machine import look, look_at_each
 from medhelm_spark.errors import MedhelmSparkError, SetupError
@@ -64,7 +64,7 @@ def gather(
     Raises:
         ConfigError: the location, or a setting, is wrong.
     """
-    place, settings = Location.of(location), load_settings(site)
+    place, settings = Location.of(location), settings_of(site)
     found: dict[str, object] = {
         "driver": look(LookAt(number=0, paths=paths)),
         "location": str(place),
@@ -112,7 +112,7 @@ def _by_spark(
     try:
         spark = session_of(settings)
     except MedhelmSparkError as error:
-        return {"spark_problem": str(error)}
+        return {"spark_problem": str(error).removesuffix(".")}
     except Exception as error:  # PySpark has its own, and Java's
         return {"spark_problem": f"it cannot be started ({type(error).__name__})"}
     found: dict[str, object] = {"spark": spark.version}

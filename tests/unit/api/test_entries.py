@@ -34,6 +34,12 @@ def test_one_text_stands_for_a_list_of_one(tmp_path: Path) -> None:
     assert len(grouped.resolve(load_site())) == 1
 
 
+def test_run_entries_at_an_address_are_refused_before_anything_is_read() -> None:
+    for address in ("s3://ward/entries.conf", Path("s3://ward/entries.conf")):
+        with pytest.raises(ConfigError, match="not from an address"):
+            entries_of((), {"conf_paths": [address]}).load(None)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -97,7 +97,12 @@ def test_settings_for_gpus_make_one_engine_of_an_executor(name: str) -> None:
     assert 4 * amount <= int(gpu["spark.executor.cores"]) <= 6 * amount
     addresses = [str(number) for number in range(amount)]
     assert gpu_groups(addresses, None, "", amount) == (tuple(addresses),), "one slot"
-    assert (ROOT / gpu["spark.executor.resource.gpu.discoveryScript"]).is_file()
+    place = gpu["spark.executor.resource.gpu.discoveryScript"]
+    assert f"deploy/spark/discover_gpus.sh {place}\n" in DOCKERFILE
+    bootstrap, settings = (
+        (DEPLOY / "emr" / each).read_text() for each in ("gpu_bootstrap.sh", "cluster.json")
+    )
+    assert place in bootstrap and f'discoveryScript": "{place}"' in settings
 
 
 def test_a_step_of_emr_submits_the_job_with_the_environment(tmp_path: Path) -> None:
@@ -121,6 +126,7 @@ def test_a_step_of_emr_submits_the_job_with_the_environment(tmp_path: Path) -> N
         "s3://bucket/medhelm/prod_env.tar.gz#prod_env",
     ]
     assert "spark.yarn.appMasterEnv.PYSPARK_PYTHON=./environment/bin/python" in submitted
+    assert "--load-spark-defaults" in submitted, "the cluster's own settings count too"
 
 
 def test_emr_serverless_gets_delta_and_the_environment(tmp_path: Path) -> None:
