@@ -1,8 +1,7 @@
 """The dashboard as a Databricks App: its port, address and lake come from the environment.
 
-The app reads Delta files without Spark, so LAKE is an object store's URI: an external location
-whose tables the catalog names. Managed tables are read through Spark alone; for those the job's
-task `report` writes the board into a Volume. Everybody who may open the app sees the lake by the
+The app has no Spark: it reads the lake that the job writes, LAKE is CATALOG.SCHEMA, through a SQL
+warehouse, or the Delta files of an object store's URI with keys of its own (`app.yaml`). Everybody who may open the app sees the lake by the
 app's rights, so `serve` refuses one that holds gated or private text.
 """
 
