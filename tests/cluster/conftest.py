@@ -91,8 +91,8 @@ class Cluster:
     def evaluate(
         self, *arguments: str, conf: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[str]":
-        """`spark-submit jobs/evaluate.py`, into the suite `s`."""
-        return self._launch(self.evaluation, *arguments, "--suite", "s", conf=conf)
+        """`spark-submit jobs/evaluate.py`, into the suite `s` where the arguments name no other."""
+        return self._launch(self.evaluation, "--suite", "s", *arguments, conf=conf)
 
     def submit_job(
         self, job: str, *words: str, conf: Mapping[str, str] | None = None
