@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.machine import LookAt, Machine
+from medhelm_spark.lake.java_error import innermost
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.rows import map_rows, rows_of
@@ -150,11 +151,14 @@ def _remove(spark: SparkSession, location: Location, table: str) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Spark's condition where it names one, else the error's type: neither quotes anything."""
+    """Spark's condition where it names one, else Java's class or Python's: none quotes anything."""
     for name in ("getCondition", "getErrorClass"):  # Spark 4.0 and newer, and before
         with suppress(Exception):  # a JVM's error may hold none
             if condition := getattr(error, name)():
                 return str(condition)
+    with suppress(Exception):  # a JVM that has ended
+        if java := innermost(error):
+            return str(java.getClass().getSimpleName())
     return type(error).__name__
 
 

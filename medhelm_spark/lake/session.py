@@ -28,6 +28,7 @@ from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError, is_interrupt
 from medhelm_spark.lake.cluster import CONNECT
 from medhelm_spark.lake.interrupts import cancel_on_interrupt
+from medhelm_spark.lake.java_error import innermost
 from medhelm_spark.lake.jvm import (
     LAUNCHER_OPTIONS,
     PACKAGES,
@@ -259,10 +260,8 @@ def _start(
 
 def _not_started(master: str, error: Exception) -> SetupError:
     """What to tell of a session that Spark does not start: Java's innermost reason, in one line."""
-    java = getattr(error, "java_exception", None)
-    reason = type(error).__name__
-    while java is not None:
-        reason, java = str(java.toString()).partition("\n")[0], java.getCause()
+    java = innermost(error)
+    reason = str(java.toString()).partition("\n")[0] if java else type(error).__name__
     return SetupError(
         f"Spark cannot be started at spark.master {master!r} ({reason}); allowed: local, "
         "local[CORES], spark://HOST:PORT, yarn, k8s://https://HOST:PORT, of a cluster that answers."

@@ -1,8 +1,9 @@
 """The dashboard as a Databricks App: its port, address and lake come from the environment.
 
 The app has no Spark: it reads the lake that the job writes, LAKE is CATALOG.SCHEMA, through a SQL
-warehouse, or the Delta files of an object store's URI with keys of its own (`app.yaml`). Everybody who may open the app sees the lake by the
-app's rights, so `serve` refuses one that holds gated or private text.
+warehouse, or the Delta files of an object store's URI with keys of its own (`app.yaml`). Everybody
+who may open the app sees the lake by the app's rights, so `serve` refuses one that holds gated or
+private text.
 """
 
 import os

@@ -187,13 +187,29 @@ def _engines(facts: Facts) -> Found:
                 yield where, State.WRONG, f"{engine}: no {package}", f"install {package} there"
 
 
+_NO_FILE_SYSTEM = (
+    "Spark lacks the jars of this file system, or names it otherwise (s3a:// outside EMR and "
+    "Databricks): see docs/clusters/s3.md"
+)
+REMEDIES = {
+    "ClassNotFoundException": _NO_FILE_SYSTEM,
+    "UnsupportedFileSystemException": _NO_FILE_SYSTEM,
+    "FileNotFoundError": "name a folder that can be made there",
+    "UnknownHostException": "its host's name is not known here: look at the endpoint",
+}
+"""What to do about a lake that cannot be written, by the reason."""
+
+
 def _lake(facts: Facts) -> Found:
     store = facts.store
     if store is None:
         return
     if store.failed:
         had = f" after {', '.join(store.done)}" if store.done else ""
-        remedy = f"give this job's user the right to create, read and delete at {facts.location}"
+        remedy = REMEDIES.get(
+            store.reason,
+            f"give this job's user the right to create, read and delete at {facts.location}",
+        )
         yield facts.location, State.WRONG, f"{store.failed} failed{had} ({store.reason})", remedy
     else:
         yield facts.location, State.OK, ", ".join(store.done), ""

@@ -117,6 +117,23 @@ def test_what_is_wrong_is_said_once_with_what_to_do(name: str) -> None:
     assert all(each.remedy for each in wrong)
 
 
+@pytest.mark.parametrize(
+    ("reason", "remedy"),
+    [
+        ("UnsupportedFileSystemException", "s3.md"),
+        ("UnknownHostException", "endpoint"),
+        ("AccessDenied", "the right to"),
+    ],
+)
+def test_a_lake_that_cannot_be_written_has_the_remedy_of_its_reason(
+    reason: str, remedy: str
+) -> None:
+    store = Store(done=(), failed="create", reason=reason, before=NOW, after=LATER)
+    (found,) = of("lake", replace(WELL, store=store))
+    assert reason in found.found
+    assert remedy in found.remedy
+
+
 def test_warnings_are_not_wrong() -> None:
     old = replace(WELL, executors=(replace(WORKER, gpu_driver="570.86.15", free_bytes=1 << 30),))
     assert [(check, state) for check, _, state, _ in not_ok(old)] == [
