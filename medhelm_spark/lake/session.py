@@ -17,7 +17,6 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from pyspark import SparkConf, SparkContext
 from pyspark import __version__ as spark_version
@@ -27,6 +26,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.errors import SetupError, is_interrupt
 from medhelm_spark.lake.cluster import CONNECT
+from medhelm_spark.lake.connect import check_answers
 from medhelm_spark.lake.interrupts import cancel_on_interrupt
 from medhelm_spark.lake.java_error import innermost
 from medhelm_spark.lake.jvm import (
@@ -62,12 +62,6 @@ REQUIRED_STATIC: Mapping[str, str] = {
 }
 # PySpark tells the JVM the line of each call for its error messages: four round trips a call.
 UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"
-
-PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY")
-"""The variables by which gRPC finds a proxy."""
-
-CONNECT_PORT = 15002
-CONNECT_SECONDS = 10.0
 
 MEANWHILE = ("pandas", "scipy.stats")
 """What the first row handed to Arrow imports, and the statistics of the board."""
@@ -195,7 +189,7 @@ def _start(
         builder = SparkSession.builder.appName(app_name)
         remote = os.environ.get("SPARK_REMOTE", "")
         if remote.startswith(CONNECT):
-            _check_answers(remote)
+            check_answers(remote)
             # A server that runs takes none of the static ones, and PySpark warns of each;
             # `require` sets the others.
             return _configured(builder, conf).getOrCreate()
@@ -266,27 +260,6 @@ def _not_started(master: str, error: Exception) -> SetupError:
         f"Spark cannot be started at spark.master {master!r} ({reason}); allowed: local, "
         "local[CORES], spark://HOST:PORT, yarn, k8s://https://HOST:PORT, of a cluster that answers."
     )
-
-
-def _check_answers(remote: str) -> None:
-    """Refuse a Spark Connect server that does not answer: PySpark would try for ten minutes.
-
-    Behind a proxy nothing is known before it is asked.
-    """
-    if any(os.environ.get(name) for name in PROXIES):
-        return
-    try:
-        place = urlsplit(remote)
-        host, port = place.hostname or "", place.port or CONNECT_PORT
-    except ValueError:
-        return  # PySpark says what is wrong with the address
-    try:
-        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
-    except OSError as error:
-        raise SetupError(
-            f"no Spark Connect server answers at {host}:{port} ({type(error).__name__}), as "
-            "SPARK_REMOTE has it; start it, or unset SPARK_REMOTE."
-        ) from error
 
 
 def _launch(settings: Mapping[str, str]) -> None:

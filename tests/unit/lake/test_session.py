@@ -1,7 +1,6 @@
 """When a session starts, and what one that is somebody else's keeps; no JVM is started."""
 
 import signal
-import socket
 import threading
 from types import SimpleNamespace
 from typing import Any, cast
@@ -187,22 +186,6 @@ def test_a_submitted_job_is_interrupted_as_one_of_ours(monkeypatch: pytest.Monke
         if thread.name == CANCELLER:
             thread.join(10)
     assert asked == ["cancel"] and not failed
-
-
-def test_a_connect_server_that_does_not_answer_is_refused_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in sessions.PROXIES:
-        monkeypatch.delenv(name, raising=False)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        with pytest.raises(SetupError, match=rf"no Spark Connect server .* 127.0.0.1:{port} "):
-            sessions._check_answers(f"sc://127.0.0.1:{port}/;token=secret")
-        listening.listen()
-        sessions._check_answers(f"sc://127.0.0.1:{port}")
-    monkeypatch.setenv("https_proxy", "http://proxy:3128")
-    sessions._check_answers(f"sc://127.0.0.1:{port}")
 
 
 def test_a_session_that_does_not_start_is_told_by_javas_innermost_reason() -> None:
