@@ -5,7 +5,8 @@
 #   deploy/emr/serverless.sh APPLICATION_ID ROLE_ARN s3://BUCKET/medhelm evaluate -c ... -o s3://BUCKET/lake
 #
 # What follows the name of the job (a file of jobs/) goes to it. The folder in S3 holds environment.tar.gz
-# (deploy/pack.sh) and jobs/; with --local-path prod_env also prod_env.tar.gz, the site folder. An application with an image of deploy/docker needs no archive: IMAGE=1.
+# (deploy/pack.sh) and jobs/; with --local-path prod_env also prod_env.tar.gz, the site folder. An application
+# with an image of deploy/docker needs no environment: IMAGE=1.
 # Not run: no EMR of ours.
 set -euo pipefail
 

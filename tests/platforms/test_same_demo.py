@@ -3,8 +3,6 @@
 `make test-platforms` runs it, which also fetches what S3 and YARN need.
 """
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,14 +12,15 @@ import pyspark
 import pytest
 import yaml
 
-from medhelm_spark.engines.model_files import OWN_FILE, model_file
+from medhelm_spark.engines.model_files import OWN_FILE, fetch_model
 from medhelm_spark.lake.jvm import delta_conf
-from medhelm_spark.lake.reader import FileReader
 from tests.cluster.standalone import Standalone
 from tests.connect.server import connect_server
 from tests.hadoop import SPARK_HOME, hadoop_jars
-from tests.installed import ROOT
+from tests.installed import ROOT, checked
+from tests.lakes import Stats, num_executors, stats
 from tests.s3.conftest import BUCKET, Store, store
+from tests.servers import HOST
 from tests.yarn.conftest import yarn
 from tests.yarn.daemons import Yarn, java_home
 
@@ -30,39 +29,17 @@ __all__ = ["store", "yarn"]
 pytestmark = pytest.mark.timeout(1800)
 
 DEMO = ("demo", "--no-tracking", "-o")
-NOT_OURS = ("PYTHONPATH", "SPARK_REMOTE", "PYSPARK_PYTHON")
-
-Stats = list[dict[str, Any]]
 
 
-def stats(lake: str | Path) -> Stats:
-    """The rows of `stats` in a fixed order, without what names the write."""
-    rows = FileReader(str(lake)).query("SELECT * FROM {stats}").to_pylist()
-    values = [{name: row[name] for name in row if name != "write_id"} for row in rows]
-    return sorted(values, key=lambda row: (row["run_spec_id"], row["name"], row["split"]))
+def run_demo(command: list[Any], folder: Path, variables: Mapping[str, str]) -> None:
+    """Run the demo in a folder of its own; it has to end well."""
+    own = {OWN_FILE: str(fetch_model()), **variables}
+    assert "60 model calls" in checked(*command, folder=folder, **own)
 
 
-def told(command: list[Any], folder: Path, variables: Mapping[str, str]) -> str:
-    """What a demo tells on both streams, in a folder of its own; it has to end well."""
-    own = {key: text for key, text in os.environ.items() if key not in NOT_OURS}
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=folder,
-        env={**own, OWN_FILE: str(model_file()), **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=1500,
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert "60 model calls" in done.stdout
-    return done.stdout
-
-
-def command_line(folder: Path, lake: str | Path, **variables: str) -> str:
+def command_line(folder: Path, lake: str | Path, **variables: str) -> None:
     """The demo as a person types it, without spark-submit."""
-    return told([sys.executable, "-m", "medhelm_spark.cli", *DEMO, lake], folder, variables)
+    run_demo([sys.executable, "-m", "medhelm_spark.cli", *DEMO, lake], folder, variables)
 
 
 def submitted(
@@ -74,7 +51,7 @@ def submitted(
         **delta_conf(pyspark.__version__),
         "spark.pyspark.python": sys.executable,
         "spark.executorEnv.PYTHONPATH": str(ROOT),
-        f"spark.executorEnv.{OWN_FILE}": str(model_file()),
+        f"spark.executorEnv.{OWN_FILE}": str(fetch_model()),
         "spark.executor.memory": "1g",
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
@@ -83,20 +60,13 @@ def submitted(
     }
     command = [
         SPARK_HOME / "bin" / "spark-submit", "--master", master,
-        "--properties-file", ROOT / "spark-defaults.conf",
+        "--load-spark-defaults", "--properties-file", ROOT / "spark-defaults.conf",
         *(part for key, value in settings.items() for part in ("--conf", f"{key}={value}")),
         ROOT / "jobs" / "command.py", *DEMO, lake,
     ]  # fmt: skip
-    told(
-        command, folder, {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": "127.0.0.1"} | variables
-    )
+    own = {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": HOST}
+    run_demo(command, folder, own | variables)
     return lake
-
-
-def executors(lake: Path) -> int:
-    """How many executors asked the models."""
-    rows = FileReader(str(lake)).query("SELECT DISTINCT executor FROM {request_results}")
-    return rows.num_rows
 
 
 @pytest.fixture(scope="session")
@@ -122,18 +92,18 @@ def workers(tmp_path: Path) -> Iterator[Standalone]:
 
 def test_two_executors_of_one_machine(here: Stats, tmp_path: Path) -> None:
     lake = submitted("local-cluster[2,1,1024]", tmp_path)
-    assert executors(lake) == 2
+    assert num_executors(lake) == 2
     assert stats(lake) == here
 
 
 def test_a_standalone_cluster(here: Stats, workers: Standalone, tmp_path: Path) -> None:
     lake = submitted(workers.url, tmp_path)
-    assert executors(lake) == 2
+    assert num_executors(lake) == 2
     assert stats(lake) == here
 
 
 def test_spark_connect(here: Stats, tmp_path: Path) -> None:
-    with connect_server(tmp_path / "server", **{OWN_FILE: str(model_file())}) as address:
+    with connect_server(tmp_path / "server", **{OWN_FILE: str(fetch_model())}) as address:
         command_line(tmp_path, tmp_path / "lake", SPARK_REMOTE=address)
     assert stats(tmp_path / "lake") == here
 
@@ -156,9 +126,9 @@ def test_yarn(here: Stats, yarn: Yarn, tmp_path: Path) -> None:
         "spark.executor.instances": "2",
         "spark.yarn.jars": f"local:{SPARK_HOME / 'jars'}/*",
         "spark.yarn.stagingDir": str(tmp_path / "staging"),
-        "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
+        "spark.executorEnv.SPARK_LOCAL_IP": HOST,
     }
     places = {"HADOOP_CONF_DIR": str(yarn.conf), "JAVA_HOME": str(java_home())}
     lake = submitted("yarn", tmp_path, conf, **places)
-    assert executors(lake) == 2
+    assert num_executors(lake) == 2
     assert stats(lake) == here

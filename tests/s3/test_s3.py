@@ -2,27 +2,15 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from medhelm_spark.lake.reader import FileReader
-from medhelm_spark.lake.tables import TABLES
+from tests.lakes import stats
 from tests.s3.conftest import Bucket, Store
 from tests.spark.conftest import calls, questions
 
-KEY = TABLES["stats"].key
-
 pytestmark = pytest.mark.timeout(1800)
 """A commit to the server, which is Python on this machine, takes a second."""
-
-
-def stats(location: str) -> dict[tuple[str, ...], dict[str, Any]]:
-    """The rows of `stats` by their key, without what names the write."""
-    rows = FileReader(location).query("SELECT * FROM {stats}").to_pylist()
-    values = [{name: row[name] for name in row if name != "write_id"} for row in rows]
-    assert len({tuple(row[name] for name in KEY) for row in values}) == len(values) > 0
-    return {tuple(row[name] for name in KEY): row for row in values}
 
 
 def test_the_demo_in_a_bucket_gives_the_same_stats(
@@ -33,7 +21,7 @@ def test_the_demo_in_a_bucket_gives_the_same_stats(
     bucket.run("demo", "-o", "lake", "--no-tracking")
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
-    assert stats(bucket.lake) == stats(str(bucket.site.folder / "lake"))
+    assert stats(bucket.lake) == stats(bucket.site.folder / "lake")
     # The board of a bucket needs neither Spark nor Java.
     board = bucket.run("leaderboard", "--suite", "demo", "-o", bucket.lake, JAVA_HOME="/nowhere")
     assert "TRIAGE-CHOICE" in board and "0.417" in board

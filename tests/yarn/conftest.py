@@ -103,7 +103,7 @@ class Submitter:
         }
         command = [
             SPARK_HOME / "bin" / "spark-submit", "--master", "yarn", "--deploy-mode", "cluster",
-            "--properties-file", ROOT / "spark-defaults.conf",
+            "--load-spark-defaults", "--properties-file", ROOT / "spark-defaults.conf",
             "--archives", f"{self.environment}#environment,{folder / 'site.tar.gz'}#prod_env",
             "--files", ROOT / "conf" / "log4j2.properties",
             *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),

@@ -8,23 +8,21 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from medhelm_spark.engines.model_files import OWN_FILE, fetch_model
 from medhelm_spark.lake.reader import FileReader
-from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.lake.views import CURRENT_RESULTS
 from tests.cluster.test_submit import SPARKS, wait_for
 from tests.installed import ROOT
+from tests.lakes import num_executors, stats
 from tests.spark.conftest import calls, questions
 from tests.yarn.conftest import Submitter
 from tests.yarn.daemons import DRIVER
 
 pytestmark = pytest.mark.timeout(1200)
 
-KEY = TABLES["stats"].key
 DEMOS = ("triage_choice", "urgent_letter")
 MARK = "PLANTED-"
 COUNT = 40
@@ -34,20 +32,6 @@ COUNT = 40
 def log(tmp_path: Path) -> Path:
     """What the engine was asked, by request."""
     return tmp_path / "calls.log"
-
-
-def stats(lake: Path) -> dict[tuple[str, ...], dict[str, Any]]:
-    """The rows of `stats` by their key, without what names the write."""
-    rows = FileReader(str(lake)).query("SELECT * FROM {stats}").to_pylist()
-    values = [{name: row[name] for name in row if name != "write_id"} for row in rows]
-    assert len({tuple(row[name] for name in KEY) for row in values}) == len(values) > 0
-    return {tuple(row[name] for name in KEY): row for row in values}
-
-
-def executors(lake: Path) -> int:
-    """How many executors answered."""
-    query = "SELECT DISTINCT executor FROM {request_results}"
-    return FileReader(str(lake)).query(query).num_rows  # type: ignore[no-any-return]
 
 
 def committed(lake: Path) -> set[str]:
@@ -90,7 +74,7 @@ def test_a_site_that_travels_as_an_archive_gives_the_stats_of_one_machine(
     run = ("-c", entries, "--models-to-run", model, "--suite", "s", "--no-tracking")
     ended = submitter.run("evaluate", *run)
     assert stats(submitter.lake) == stats(submitter.here("run", *run))
-    assert executors(submitter.lake) == 2
+    assert num_executors(submitter.lake) == 2
     assert "TRIAGE-CHOICE" in ended.told, "the board is in the driver's log"
     lines = [line for line in ended.told.splitlines() if SPARKS.match(line)]
     assert not [line for line in lines if " INFO " in line], "of Spark's log, warnings at most"
@@ -104,7 +88,7 @@ def test_the_demo_with_the_embedded_model_gives_the_stats_of_one_machine(
     ended = submitter.run("command", "demo", "--no-tracking")
     assert "60 model calls" in ended.told
     assert stats(submitter.lake) == stats(submitter.here("demo", "--no-tracking"))
-    assert executors(submitter.lake) == 2
+    assert num_executors(submitter.lake) == 2
 
 
 def test_a_job_that_fails_says_why_in_its_log_and_shows_no_text(submitter: Submitter) -> None:
