@@ -43,7 +43,8 @@ DELTA = {
 """Delta's artifact and version by Spark's line, as Maven has them."""
 DELTA_JAR = "io.delta_"
 """How the name of a jar in the cache begins: its group."""
-JARS, PACKAGES = "spark.jars", "spark.jars.packages"
+JARS, PACKAGES, EXCLUDES = "spark.jars", "spark.jars.packages", "spark.jars.excludes"
+IVY = "spark.jars.ivy"
 CLASS_PATH = "spark.driver.extraClassPath"
 ONE_JVM = re.compile(r"local(\[.*\])?")
 SPARKS_OWN = (
@@ -58,7 +59,7 @@ SPARKS_OWN = (
     "io.unitycatalog:*",
     "javax.annotation:*",
     "org.antlr:*",
-    "org.apache.hadoop:*",
+    "org.apache.hadoop:hadoop-client-*",
     "org.apache.logging.log4j:*",
     "org.apache.parquet:*",
     "org.locationtech.jts:*",
@@ -164,17 +165,36 @@ def _adopt(archive: Path, written: list[Path]) -> None:
 
 
 @contextmanager
-def delta_classes(spark_version: str) -> Iterator[dict[str, str]]:
-    """`delta_conf` for a session that starts within; the first to fetch the packages is alone.
+def delta_classes(settings: Mapping[str, str], spark_version: str) -> Iterator[dict[str, str]]:
+    """Spark's settings with Delta's classes, for a session that starts within.
 
-    Ivy moves what it fetches into its cache by name: two that fill an empty one both fail.
+    The first to fetch packages is alone: Ivy moves what it fetches into its cache by name, and two
+    that fill an empty one both fail.
     """
-    conf = delta_conf(spark_version)
+    conf = with_delta(settings, spark_version)
     if PACKAGES not in conf:
         yield conf
         return
     with locked("ivy"):
-        yield delta_conf(spark_version)
+        yield with_delta(settings, spark_version)
+
+
+def with_delta(settings: Mapping[str, str], spark_version: str) -> dict[str, str]:
+    """Spark's settings with Delta's classes beside the jars and packages that they name.
+
+    Settings that name a `delta-spark` themselves bring all of it: it stays the only one.
+    """
+    own = ",".join(settings.get(key, "") for key in (JARS, PACKAGES))
+    delta = {} if "delta-spark" in own else delta_conf(spark_version)
+    both = [each for each in (JARS, PACKAGES) if each in settings and each in delta]
+    joined = {each: f"{delta[each]},{settings[each]}" for each in both}
+    return {**_resolver({**delta, **settings}), **delta, **settings, **joined}
+
+
+def _resolver(settings: Mapping[str, str]) -> dict[str, str]:
+    if PACKAGES not in settings:
+        return {}
+    return {EXCLUDES: ",".join(SPARKS_OWN), IVY: str(cache_folder() / "ivy")}
 
 
 def delta_conf(spark_version: str) -> dict[str, str]:
@@ -192,13 +212,10 @@ def delta_conf(spark_version: str) -> dict[str, str]:
             "MEDHELM_SPARK_JARS with the paths of delta-spark and delta-storage."
         )
     artifact, version = DELTA[line]
-    ivy = cache_folder() / "ivy"
+    folder = cache_folder() / "ivy" / "jars"
     names = (artifact, "delta-storage")
-    jars = [ivy / "jars" / f"{DELTA_JAR}{name}-{version}.jar" for name in names]
+    jars = [folder / f"{DELTA_JAR}{name}-{version}.jar" for name in names]
     if all(jar.is_file() for jar in jars):
         return {JARS: ",".join(map(str, jars))}
-    return {
-        PACKAGES: f"io.delta:{artifact}:{version}",
-        "spark.jars.excludes": ",".join(SPARKS_OWN),
-        "spark.jars.ivy": str(ivy),
-    }
+    packages = {PACKAGES: f"io.delta:{artifact}:{version}"}
+    return {**_resolver(packages), **packages}

@@ -180,6 +180,7 @@ def metered(
 class StageInfo(Protocol):
     """What a Spark Connect server tells of a stage of Spark's."""
 
+    stage_id: int
     num_tasks: int
     num_completed_tasks: int
 
@@ -187,7 +188,9 @@ class StageInfo(Protocol):
 class ConnectMeter:
     """A progress handler of Spark Connect that redraws one line on a terminal.
 
-    The rows of a finished task alone are seen, so it counts tasks, of the job that runs now.
+    The rows of a finished task alone are seen, so it counts tasks, of the job that runs now. Spark
+    tells of stages that it skips too, whose output is there already: those before the last one that
+    has finished a task, with none finished themselves.
     """
 
     def __init__(self, terminal: TextIO, label: str) -> None:
@@ -206,8 +209,11 @@ class ConnectMeter:
         if done or not told or not is_due:
             return
         self._drawn = time.monotonic()
-        completed = sum(stage.num_completed_tasks for stage in told)
-        total = sum(stage.num_tasks for stage in told)
+        begun = [stage.stage_id for stage in told if stage.num_completed_tasks]
+        last = max(begun, default=0)
+        run = [stage for stage in told if stage.num_completed_tasks or stage.stage_id > last]
+        completed = sum(stage.num_completed_tasks for stage in run)
+        total = sum(stage.num_tasks for stage in run)
         draw(self.terminal, f"{self.label}: {completed:,} of {total:,} tasks")
 
 

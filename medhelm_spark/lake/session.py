@@ -219,8 +219,8 @@ def _start(
         ENCRYPTION: str(is_encrypted).lower(),
         LOG_LEVEL: "ERROR",
     }
-    with delta_classes(spark_version) as delta:
-        settings = on_class_path({**defaults, **delta, **conf})
+    with delta_classes({**defaults, **conf}, spark_version) as with_delta:
+        settings = on_class_path(with_delta)
         # Without it Spark hands few-shot texts and keys of object stores to whoever connects.
         settings.setdefault(AUTHENTICATION, str(makes_secret(settings["spark.master"])).lower())
         own_options = settings.get(JAVA_OPTIONS, "")
@@ -243,12 +243,13 @@ def _start(
         except Exception as error:
             if is_interrupt(error):
                 raise
-            if PACKAGES not in settings:
+            # Packages are resolved before there is a JVM that could say anything.
+            if PACKAGES not in settings or innermost(error):
                 raise _not_started(settings["spark.master"], error) from error
             raise SetupError(
-                "Delta's JVM packages are not in the cache and could not be had from Maven; "
-                "connect once, or set MEDHELM_SPARK_JARS to the paths of delta-spark and "
-                "delta-storage."
+                f"{settings[PACKAGES]}: not all of these packages are in the cache, and they could "
+                "not be had from Maven; connect once, or name jars by path: of delta-spark and "
+                "delta-storage in MEDHELM_SPARK_JARS, others in spark.jars."
             ) from error
 
 

@@ -44,7 +44,7 @@ def connect_server(folder: Path, **variables: str) -> Iterator[str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         **variables,
     }
-    with delta_classes(pyspark.__version__) as delta, (folder / "log").open("wb") as log:
+    with delta_classes({}, pyspark.__version__) as delta, (folder / "log").open("wb") as log:
         conf = {
             **delta,
             "spark.master": "local[2]",

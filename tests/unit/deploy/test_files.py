@@ -13,6 +13,7 @@ from medhelm_spark.engines.slots import gpu_groups
 from medhelm_spark.lake.jvm import DELTA
 from medhelm_spark.version import VERSION
 from tests.deployed import DEPLOY, copied, spark_defaults
+from tests.hadoop import hadoop_version
 from tests.installed import ROOT
 
 DOCKERFILE = (DEPLOY / "docker" / "Dockerfile").read_text()
@@ -53,6 +54,7 @@ def test_the_image_has_the_versions_of_the_project() -> None:
     assert f"apache/spark:{version}-" in DOCKERFILE
     _, delta = DELTA[version.rpartition(".")[0]]
     assert f"io.delta_delta-*-{delta}.jar" in DOCKERFILE
+    assert f"org.apache.hadoop:hadoop-aws:{hadoop_version()}}}" in DOCKERFILE
 
 
 def test_the_image_runs_as_nobody_in_particular_on_named_bases() -> None:

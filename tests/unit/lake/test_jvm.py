@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.lake import jvm
-from medhelm_spark.lake.jvm import CLASS_PATH, JARS, PACKAGES, class_archive_options, on_class_path
+from medhelm_spark.lake.jvm import (
+    CLASS_PATH,
+    EXCLUDES,
+    IVY,
+    JARS,
+    PACKAGES,
+    class_archive_options,
+    on_class_path,
+    with_delta,
+)
 
 
 @pytest.fixture
@@ -91,3 +100,52 @@ def test_a_class_path_of_the_site_is_not_replaced(
     (tmp_path / "spark-defaults.conf").write_text(f"{CLASS_PATH} /opt/site.jar")
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     assert on_class_path(given) == given
+
+
+S3 = "org.apache.hadoop:hadoop-aws:3.5.0"
+DELTA = "io.delta:delta-spark_4.2_2.13:4.4.0"
+
+
+def in_cache(folder: Path) -> str:
+    """Delta's jars where a first start leaves them, as `spark.jars` names them."""
+    jars = folder / "cache" / "ivy" / "jars"
+    jars.mkdir(parents=True)
+    names = ("delta-spark_4.2_2.13-4.4.0", "delta-storage-4.4.0")
+    paths = [jars / f"io.delta_{name}.jar" for name in names]
+    for path in paths:
+        path.write_bytes(b"")
+    return ",".join(map(str, paths))
+
+
+def test_packages_of_the_site_are_fetched_beside_deltas(jars: Path, tmp_path: Path) -> None:
+    given = {PACKAGES: S3, "spark.app.name": "a"}
+    first = with_delta(given, "4.2.0")
+    assert first[PACKAGES].split(",") == [DELTA, S3]
+    assert first[IVY] == str(tmp_path / "cache" / "ivy"), "one cache, by which the next start looks"
+    paths = in_cache(tmp_path)
+    later = with_delta(given, "4.2.0")
+    assert (later[PACKAGES], later[JARS]) == (S3, paths)
+    assert later[EXCLUDES] == first[EXCLUDES] and later[IVY] == first[IVY]
+    assert not [each for each in first[EXCLUDES].split(",") if "hadoop:*" in each], "hadoop-aws"
+
+
+def test_jars_of_the_site_stand_beside_deltas(jars: Path, tmp_path: Path) -> None:
+    given = {JARS: "/opt/site/codec.jar"}
+    first = with_delta(given, "4.2.0")
+    assert (first[JARS], first[PACKAGES]) == ("/opt/site/codec.jar", DELTA)
+    paths = in_cache(tmp_path)
+    assert with_delta(given, "4.2.0") == {JARS: f"{paths},/opt/site/codec.jar"}
+
+
+@pytest.mark.parametrize("key", [JARS, PACKAGES])
+def test_a_delta_that_the_site_names_is_the_only_one(key: str, jars: Path, tmp_path: Path) -> None:
+    in_cache(tmp_path)
+    own = {JARS: "/opt/delta-spark_2.13-4.0.1.jar", PACKAGES: "io.delta:delta-spark_2.13:4.0.1"}
+    found = with_delta({key: own[key]}, "4.2.0")
+    assert {each: found[each] for each in (JARS, PACKAGES) if each in found} == {key: own[key]}
+
+
+def test_what_the_site_says_of_the_resolver_holds(jars: Path) -> None:
+    own = {EXCLUDES: "a:b", IVY: "/opt/ivy"}
+    found = with_delta({PACKAGES: S3, **own}, "4.2.0")
+    assert {key: found[key] for key in own} == own
