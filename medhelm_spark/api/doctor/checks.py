@@ -137,6 +137,8 @@ def _executors(facts: Facts) -> Found:
         cores = sum(each.cores for each in facts.executors)
         found = f"{len(facts.executors)} took a task, {cores} cores on their machines"
         yield "executors", State.OK, found, ""
+    elif facts.is_cluster:
+        yield "executors", State.WARNING, "not looked at", "add --executors: models run there"
 
 
 def _gpu(facts: Facts) -> Found:

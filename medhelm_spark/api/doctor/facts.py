@@ -27,7 +27,8 @@ class Facts:
 
     `java` is Java's version, `spark` Spark's. `executors` looked between `before` and `after`. A
     `..._problem` is a sentence that says why there is no value. `tracking` is the server's address
-    without its login. `wanted` are the engines that have to work on every executor.
+    without its login. `wanted` are the engines that have to work on every executor, which
+    `is_cluster` says to be processes of their own.
     """
 
     driver: Machine
@@ -42,6 +43,7 @@ class Facts:
     delta_problem: str = ""
     executors: tuple[Machine, ...] | None = None
     executors_problem: str = ""
+    is_cluster: bool = False
     before: datetime
     after: datetime
     store: Store | None = None
@@ -70,6 +72,7 @@ def gather(
         "location": str(place),
         "paths": paths,
         "wanted": wanted,
+        "is_cluster": settings.platform is not Platform.LOCAL,
     }
     if settings.platform is Platform.LOCAL and not is_started():
         found |= _java()

@@ -64,6 +64,19 @@ def test_where_all_is_well_every_check_says_so_in_its_order() -> None:
     assert said == [name for name in CHECKS if name not in ("engines", "paths")]
 
 
+def test_executors_that_nobody_looked_at_are_said_where_there_are_any() -> None:
+    assert not of("executors", replace(WELL, executors=None))
+    (said,) = of("executors", replace(WELL, executors=None, is_cluster=True))
+    assert (said.state, said.found) == (State.WARNING, "not looked at")
+    assert "--executors" in said.remedy
+
+
+def test_a_master_in_the_settings_makes_a_cluster(tmp_path: Path) -> None:
+    assert not gather(str(tmp_path), site=tmp_path, is_tracked=False).is_cluster
+    (tmp_path / "settings.yaml").write_text("spark: {spark.master: 'spark://head:7077'}")
+    assert gather(str(tmp_path), site=tmp_path, is_tracked=False).is_cluster
+
+
 WORKER_AT = "executor host-b-1"
 BAD = {
     "no java": (replace(WELL, java=None, java_problem="none was found"), "java", "driver"),

@@ -110,6 +110,7 @@ def test_lines(made: int, total: int, seconds: float, line: str) -> None:
 class Told:
     """What a Spark Connect server tells of a stage."""
 
+    stage_id: int
     num_tasks: int
     num_completed_tasks: int
 
@@ -119,9 +120,15 @@ def test_over_spark_connect_finished_tasks_are_shown() -> None:
     show = ConnectMeter(terminal, "infer")
     show(stages=None, inflight_tasks=0, operation_id=None, done=False)
     assert terminal.getvalue() == "", "nothing is known yet"
-    show(stages=[Told(1, 1), Told(1200, 3)], inflight_tasks=4, operation_id="x", done=False)
-    show(stages=[Told(1, 1), Told(1200, 4)], inflight_tasks=4, operation_id="x", done=False)
-    assert terminal.getvalue().split("\r")[-1].endswith("infer: 4 of 1,201 tasks")
+    show(stages=[Told(1, 1, 1), Told(2, 1200, 3)], inflight_tasks=4, operation_id="x", done=False)
+    assert terminal.getvalue().endswith("infer: 4 of 1,201 tasks")
+
+
+def test_over_spark_connect_a_stage_that_spark_skips_is_not_waited_for() -> None:
+    terminal = io.StringIO()
+    told = [Told(7, 200, 0), Told(8, 4, 1), Told(9, 3, 0)]
+    ConnectMeter(terminal, "score")(told, 3, "x", done=False)
+    assert terminal.getvalue().endswith("score: 1 of 7 tasks")
 
 
 def test_a_driver_address_that_is_not_this_machines_shows_nothing() -> None:
