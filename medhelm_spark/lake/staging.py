@@ -29,6 +29,15 @@ def staged_name(suite: str, holder: str, write_id: str) -> str:
     return "_".join((PREFIX, content_id(suite)[:12], content_id(holder)[:12], write_id))
 
 
+def is_of(name: str, suite: str) -> bool:
+    """Whether a staged name is of a suite."""
+    return name.startswith(_prefix(suite))
+
+
+def _prefix(suite: str) -> str:
+    return f"{PREFIX}_{content_id(suite)[:12]}_"
+
+
 def write_id_of(name: str) -> str:
     """The write id of a staged name."""
     return name.rpartition("_")[2]
@@ -67,9 +76,9 @@ class Staging:
             return self._spark().read.table(self.place(name))
         return self._spark().read.schema(parsed(schema)).parquet(self.place(name))
 
-    def names(self, suite: str) -> list[str]:
-        """What is staged for a suite; nothing where Spark Connect shows no folders."""
-        prefix = f"{PREFIX}_{content_id(suite)[:12]}_"
+    def names(self, suite: str | None = None) -> list[str]:
+        """What is staged for a suite, or for all; nothing where Spark Connect shows no folders."""
+        prefix = f"{PREFIX}_" if suite is None else _prefix(suite)
         if self._location.is_catalog:
             schema = self._location.table(prefix).rpartition(".")[0]
             sql = f"SHOW TABLES IN {schema} LIKE '{prefix}*'"

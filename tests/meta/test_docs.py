@@ -25,6 +25,7 @@ from medhelm_spark.lake.describe import tables_markdown
 from medhelm_spark.lake.tables import TABLES, columns
 from medhelm_spark.render import fields
 from medhelm_spark.stages.decide import ALLOWING
+from tests.connect.server import SERVER
 from tests.meta.tree import PACKAGE, ROOT, checkout_files, shown
 
 PAGES = [path for path in checkout_files() if path.suffix == ".md"]
@@ -152,6 +153,8 @@ def problem_of(words: list[str]) -> str:
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
         return ", ".join(set(words[1:]) - set(targets))
     if program == "spark-submit":
+        if SERVER in words:
+            return ""
         at = next(i for i, word in enumerate(words) if re.search(r"(^|/)jobs/\w+\.py$", word))
         path = ROOT / "jobs" / Path(words[at]).name  # as it is, or where an image has it
         if not path.is_file():

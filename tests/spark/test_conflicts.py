@@ -9,6 +9,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import functions as F
 
+from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import RequestResult
 from medhelm_spark.lake.lake import Lake
@@ -71,6 +72,9 @@ def test_answers_that_cannot_be_committed_are_kept_and_committed_by_the_next_run
     (name,) = staged(site)
     assert f"are kept in {site.lake_path}/_staged/{name}; cure that, and the same command" in told
     assert not site.rows(RESULTS)
+    assert main(["gc", "-o", str(site.lake_path)]) == 0
+    assert "gc: suite 's': kept the answers of 1 wave" in capsys.readouterr().err
+    assert staged(site) == [name]
     results(site).alter.drop_constraint("nobody")
     assert site.run("-r", entry) == 0
     assert f"infer: {COUNT} results of an interrupted wave committed" in capsys.readouterr().err

@@ -1,12 +1,13 @@
 """Answers that a driver had in hand when it ended, committed before anything is asked again."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.lake.staging import write_id_of
+from medhelm_spark.lake.staging import is_of, write_id_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.waves import outcomes_of
@@ -35,3 +36,18 @@ def commit_interrupted(
         known = [outcome for outcome in outcomes if outcome.model_deployment in deployments]
         record_denied(ctx, write_id, known, deployments, policy)
     return bool(names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Suite:
+    suite: str
+
+
+def staged_waves(ctx: Context) -> Mapping[str, int]:
+    """The waves whose answers are staged, counted by suite; of a living driver they are too."""
+    names = ctx.lake.staging.names()
+    if not names:
+        return {}
+    suites = [row.suite for row in ctx.lake.rows("SELECT DISTINCT suite FROM {run_specs}", _Suite)]
+    counts = {suite: sum(is_of(name, suite) for name in names) for suite in sorted(suites)}
+    return {suite: count for suite, count in counts.items() if count}
