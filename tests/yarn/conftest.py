@@ -20,6 +20,7 @@ from tests.installed import ROOT
 from tests.servers import HOST
 from tests.spark.conftest import Site
 from tests.yarn.daemons import Yarn, java_home
+from tests.yarn.hdfs import Hdfs
 
 APPLICATION = re.compile(r"Submitted application (application_\w+)")
 FINAL = re.compile(r"final status: (\w+)")
@@ -36,6 +37,17 @@ def yarn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
     finally:
         made.stop()
     shutil.rmtree(made.folder, ignore_errors=True)  # containers unpack half a gigabyte each
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    """Started once for all tests."""
+    made = Hdfs(tmp_path_factory.mktemp("hdfs"))
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +91,9 @@ class Submitter:
     def lake(self) -> Path:
         return self.site.lake_path
 
-    def submit(self, job: str, *words: str | Path) -> "subprocess.Popen[str]":
+    def submit(
+        self, job: str, *words: str | Path, lake: str | None = None
+    ) -> "subprocess.Popen[str]":
         """`spark-submit` of a job as docs/clusters says it, with two small executors."""
         folder = self.site.folder
         with tarfile.open(folder / "site.tar.gz", "w:gz") as archive:
@@ -107,7 +121,7 @@ class Submitter:
             "--archives", f"{self.environment}#environment,{folder / 'site.tar.gz'}#prod_env",
             "--files", ROOT / "conf" / "log4j2.properties",
             *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
-            ROOT / "jobs" / f"{job}.py", *words, "-o", self.lake,
+            ROOT / "jobs" / f"{job}.py", *words, "-o", lake or self.lake,
         ]  # fmt: skip
         kept = {key: os.environ[key] for key in ("PATH", "LANG", "HOME") if key in os.environ}
         own = {"HADOOP_CONF_DIR": str(self.yarn.conf), "JAVA_HOME": str(java_home())}
@@ -127,9 +141,9 @@ class Submitter:
         assert found, shown[-4000:]
         return Ended(process.returncode, shown, dict(self.yarn.told(found[1])))
 
-    def run(self, job: str, *words: str | Path) -> Ended:
+    def run(self, job: str, *words: str | Path, lake: str | None = None) -> Ended:
         """Submit and wait; fails the test where the job does."""
-        ended = self.ended(self.submit(job, *words))
+        ended = self.ended(self.submit(job, *words, lake=lake))
         assert ended.code == 0, ended.shown[-3000:] + ended.told[-6000:]
         assert ended.final_status == "SUCCEEDED"
         return ended

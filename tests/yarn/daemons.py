@@ -95,6 +95,43 @@ def write_settings(path: Path, settings: Mapping[str, str]) -> None:
     path.write_text("\n".join(["<configuration>", *rows, "</configuration>", ""]))
 
 
+def java(conf: Path, name: str, *words: str, memory: str = "512m") -> list[str]:
+    """The command of a class of Hadoop's, with the settings of a folder."""
+    own = [*hadoop_jars("hadoop-client-minicluster"), *jars_of(CERTIFICATES)]
+    jars = [*own, SPARK_HOME / "jars" / "*"]
+    command = [
+        java_home() / "bin" / "java", f"-Xmx{memory}", "-XX:TieredStopAtLevel=1",
+        "--add-opens=java.base/java.lang=ALL-UNNAMED",  # as Hadoop's own scripts say it
+        "-cp", os.pathsep.join(map(str, [conf, *jars])), name, *words,
+    ]  # fmt: skip
+    return [str(part) for part in command]
+
+
+def launch(folder: Path, name: str, ready: "re.Pattern[str]") -> "subprocess.Popen[bytes]":
+    """Start a daemon with the settings of `folder/conf`, and wait until its log says `ready`."""
+    (folder / "conf" / "log4j2.properties").write_text(LOG)
+    log = folder / f"{name.rpartition('.')[2]}.log"
+    # Containers have their Java from the node's environment, and nothing of the tests'.
+    kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            java(folder / "conf", name),
+            cwd=folder,
+            env={**kept, "JAVA_HOME": str(java_home())},
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + SECONDS
+    while not ready.search(log.read_text(errors="replace")):
+        assert process.poll() is None, log.read_text(errors="replace")[-4000:]
+        if time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError(f"{log.name} lacks {ready.pattern!r}")
+        time.sleep(0.2)
+    return process
+
+
 @dataclass
 class Yarn:
     """A resource manager and one node; `conf` is what spark-submit has as HADOOP_CONF_DIR."""
@@ -120,9 +157,8 @@ class Yarn:
             self.conf / "yarn-site.xml", addresses | smallest | node_settings(self.folder)
         )
         write_settings(self.conf / "capacity-scheduler.xml", scheduler_settings())
-        (self.conf / "log4j2.properties").write_text(LOG)
-        self._launch(RESOURCES, STARTED)
-        self._launch(NODE, REGISTERED)
+        for name, ready in ((RESOURCES, STARTED), (NODE, REGISTERED)):
+            self.processes.append(launch(self.folder, name, ready))
 
     def stop(self) -> None:
         """End both and their containers, which are sessions of their own."""
@@ -158,30 +194,3 @@ class Yarn:
         """What the containers of an application told, by `CONTAINER/STREAM`."""
         for path in sorted((self.folder / "logs" / application).rglob("std*")):
             yield f"{path.parent.name}/{path.name}", path.read_text(errors="replace")
-
-    def _launch(self, name: str, ready: "re.Pattern[str]") -> None:
-        own = [*hadoop_jars("hadoop-client-minicluster"), *jars_of(CERTIFICATES)]
-        jars = [*own, SPARK_HOME / "jars" / "*"]
-        command = [
-            java_home() / "bin" / "java", "-Xmx512m", "-XX:TieredStopAtLevel=1",
-            "--add-opens=java.base/java.lang=ALL-UNNAMED",  # as Hadoop's own scripts say it
-            "-cp", os.pathsep.join(map(str, [self.conf, *jars])), name,
-        ]  # fmt: skip
-        log = self.folder / f"{name.rpartition('.')[2]}.log"
-        # Containers have their Java from the node's environment, and nothing of the tests'.
-        kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
-        with log.open("wb") as stream:
-            process = subprocess.Popen(
-                [str(part) for part in command],
-                cwd=self.folder,
-                env={**kept, "JAVA_HOME": str(java_home())},
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self.processes.append(process)
-        deadline = time.monotonic() + SECONDS
-        while not ready.search(log.read_text(errors="replace")):
-            assert process.poll() is None, log.read_text(errors="replace")[-4000:]
-            assert time.monotonic() < deadline, f"{log.name} lacks {ready.pattern!r}"
-            time.sleep(0.2)

@@ -20,6 +20,7 @@ from tests.lakes import num_executors, stats
 from tests.spark.conftest import calls, questions
 from tests.yarn.conftest import Submitter
 from tests.yarn.daemons import DRIVER
+from tests.yarn.hdfs import Hdfs
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -89,6 +90,17 @@ def test_the_demo_with_the_embedded_model_gives_the_stats_of_one_machine(
     assert "60 model calls" in ended.told
     assert stats(submitter.lake) == stats(submitter.here("demo", "--no-tracking"))
     assert num_executors(submitter.lake) == 2
+
+
+def test_a_lake_in_hdfs_has_the_stats_of_a_folder(submitter: Submitter, hdfs: Hdfs) -> None:
+    entries = with_benchmarks(submitter)
+    model = submitter.site.deploy("acme/m", mode="choice", choices=["emergency", "yes", "no"])
+    run = ("-c", entries, "--models-to-run", model, "--suite", "s", "--no-tracking")
+    lake = f"{hdfs.address}/yarn"
+    ended = submitter.run("evaluate", *run, lake=lake)
+    assert "TRIAGE-CHOICE" in ended.told, "the board, which Spark reads there"
+    copy = hdfs.copied(lake, submitter.site.folder / "copy")
+    assert stats(copy) == stats(submitter.here("run", *run))
 
 
 def test_a_job_that_fails_says_why_in_its_log_and_shows_no_text(submitter: Submitter) -> None:
