@@ -183,6 +183,8 @@ def test_tasks_ask_for_the_gpus_of_their_engine_and_the_others_for_none(
     conf = {
         "spark.executor.resource.gpu.amount": "2",
         **BOTH_FIRST,
+        # Spark waits three seconds for the executor that has a task's input; these take less.
+        "spark.locality.wait": "0s",
         "spark.submit.pyFiles": str(site.folder / "gpu_engine.py"),
     }
     told = apart.told(apart.submit(entry, conf=conf))
