@@ -13,7 +13,10 @@ from types import FrameType
 from pyspark.sql import SparkSession
 
 CANCELLER = "medhelm-spark-cancel"
-SAID_BY_PY4J = "KeyboardInterrupt while sending command."
+SAID_BY_PY4J = (
+    "KeyboardInterrupt while sending command.",
+    "Exception while sending command.",  # a JVM that the same signal has ended
+)
 
 
 def cancel_on_interrupt(spark: SparkSession) -> None:
@@ -35,5 +38,5 @@ def cancel_on_interrupt(spark: SparkSession) -> None:
 
 
 def _is_not_py4js(record: logging.LogRecord) -> bool:
-    """Whether a line is not py4j's traceback of an interrupt, which a command ends with anyway."""
-    return record.msg != SAID_BY_PY4J
+    """Whether a line is not py4j's traceback of an error that it raises as well."""
+    return record.msg not in SAID_BY_PY4J

@@ -1,5 +1,6 @@
 """When a session starts, and what one that is somebody else's keeps; no JVM is started."""
 
+import logging
 import signal
 import threading
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake import session as sessions
-from medhelm_spark.lake.interrupts import CANCELLER
+from medhelm_spark.lake.interrupts import CANCELLER, SAID_BY_PY4J
 from medhelm_spark.lake.rest import Permissions
 from medhelm_spark.lake.session import Session, check_spark, makes_secret
 from medhelm_spark.lake.settings import (
@@ -163,7 +164,9 @@ def test_a_session_is_started_by_its_first_use_and_not_before() -> None:
 
 
 @pytest.mark.usefixtures("as_in_a_terminal")
-def test_a_submitted_job_is_interrupted_as_one_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_submitted_job_is_interrupted_as_one_of_ours(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """PySpark's own handler asks the JVM on the connection that the interrupted call waits on."""
     asked: list[str] = []
     failed: list[threading.ExceptHookArgs] = []
@@ -186,6 +189,10 @@ def test_a_submitted_job_is_interrupted_as_one_of_ours(monkeypatch: pytest.Monke
         if thread.name == CANCELLER:
             thread.join(10)
     assert asked == ["cancel"] and not failed
+    for said in SAID_BY_PY4J:
+        logging.exception(said)
+    logging.error("something else")
+    assert [record.msg for record in caplog.records] == ["something else"]
 
 
 def test_a_session_that_does_not_start_is_told_by_javas_innermost_reason() -> None:
