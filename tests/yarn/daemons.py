@@ -95,12 +95,12 @@ def write_settings(path: Path, settings: Mapping[str, str]) -> None:
     path.write_text("\n".join(["<configuration>", *rows, "</configuration>", ""]))
 
 
-def java(conf: Path, name: str, *words: str, memory: str = "512m") -> list[str]:
+def java(conf: Path, name: str, *words: str) -> list[str]:
     """The command of a class of Hadoop's, with the settings of a folder."""
     own = [*hadoop_jars("hadoop-client-minicluster"), *jars_of(CERTIFICATES)]
     jars = [*own, SPARK_HOME / "jars" / "*"]
     command = [
-        java_home() / "bin" / "java", f"-Xmx{memory}", "-XX:TieredStopAtLevel=1",
+        java_home() / "bin" / "java", "-Xmx512m", "-XX:TieredStopAtLevel=1",
         "--add-opens=java.base/java.lang=ALL-UNNAMED",  # as Hadoop's own scripts say it
         "-cp", os.pathsep.join(map(str, [conf, *jars])), name, *words,
     ]  # fmt: skip
