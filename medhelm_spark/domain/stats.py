@@ -136,10 +136,11 @@ class Stat:
     not told: in older lakes, of whole runs, of comparisons with perturbed copies.
 
     `num_clusters` is how many clusters the scored rows make, None where the card names no cluster
-    column. `standard_error` is the mean's, cluster-robust where there are clusters; None of a
-    single answer or cluster, of whole runs, and in older lakes. `draws` are bootstrap means of the
-    run's main metric (`statistics.bootstrap`): the same place is the same resample in all runs over
-    the same instances, so that ranks rest on paired differences.
+    column, `num_effective_clusters` how many of equal size would tell as much (Bell and McCaffrey's
+    degrees of freedom and one). `standard_error` is the mean's, cluster-robust where there are
+    clusters; None of a single answer or cluster, of whole runs, and in older lakes. `draws` are
+    bootstrap means of the run's main metric (`statistics.bootstrap`): the same place is the same
+    resample in all runs over the same instances, so that ranks rest on paired differences.
     """
 
     run_spec_id: str
@@ -162,6 +163,7 @@ class Stat:
     num_clusters: int | None = None
     standard_error: float | None = None
     draws: tuple[float, ...] | None = None
+    num_effective_clusters: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,21 +12,17 @@ from numpy.typing import NDArray
 
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.stages import SCORE
-from medhelm_spark.domain.stats import UNBOUNDED
+from medhelm_spark.domain.stats import UNBOUNDED, MetricInfo
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.leaderboard.runs import BoardRun
-from medhelm_spark.leaderboard.scores import SideBySide, side_by_side
+from medhelm_spark.leaderboard.scores import side_by_side
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
 from medhelm_spark.statistics.board import BoardRow
-from medhelm_spark.statistics.bootstrap import DRAWS, measure_draws
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.paired import (
-    PairedDifference,
-    bootstrapped_difference,
-    paired_difference,
-)
+from medhelm_spark.statistics.jackknife import pseudo_values
+from medhelm_spark.statistics.paired import Labels, PairedDifference, Values, paired_difference
 from medhelm_spark.statistics.pairs import BoardPair, adjusted
 
 ROWS_AT_ONCE = 200_000
@@ -64,8 +60,8 @@ def paired(
     """In each column, the board's rows on the same instances, with adjusted p-values.
 
     The unit is the instance: several trials of one are averaged, and the parts of a scenario are
-    compared one by one. A stat of whole runs is resampled. Left out are runs that were scored again
-    after their cell was made, and runs that the board does not rank.
+    compared one by one. A stat of whole runs is compared by pseudo-values. Left out are runs that
+    were scored again after their cell was made, and runs that the board does not rank.
     """
     by_id = {run.run_spec.run_spec_id: run for run in runs if run.cell}
     columns: dict[tuple[str, ...], _Column] = {}
@@ -178,58 +174,98 @@ def _of_instances(
 def _of_run(
     run: BoardRun, cell: BoardCell, scores: pa.Table, units: Sequence[str]
 ) -> _Differ | None:
-    """Differences of a stat of the whole run, resampled; None where instances have the stat."""
+    """Differences of a stat of the whole run; None where instances have the stat."""
     for metric, params in run_metrics_for(run.run_spec.metrics):
         names = [stat.name for stat in metric.emitted(params)]
         if cell.main_metric in names:
             held = side_by_side(scores, units, metric.reads(params), by_trial=True)
-            measured = _Measured(metric, params, names.index(cell.main_metric), held)
+            labels = held.clusters
+            if labels is None and run.run_spec.adapter_spec.times_asked > 1:
+                labels = held.first_trials
+            place, scale = names.index(cell.main_metric), run.info or UNBOUNDED
+            measured = _Measured(metric, params, place, held.values, labels, scale)
             return measured.difference
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """One stat of whole runs, measured over the instances that two of them share."""
+    """One stat of whole runs, over the instances that two of them share.
+
+    `rows` of shape (runs, instances, stats) are what the metric reads.
+    """
 
     metric: RunMetric
     params: Params
     place: int
-    held: SideBySide
+    rows: NDArray[np.float64]
+    clusters: Labels | None
+    scale: MetricInfo
 
     def difference(self, first: int, second: int) -> PairedDifference:
-        """First minus second; without test where a resample has no value."""
-        values = self.held.values[[first, second]]
-        first_whole, second_whole = (~np.isnan(rows).any(axis=1) for rows in values)
+        """First minus second; without test where the stat has no value without an instance.
+
+        A share of the same instances in both runs is compared on these instances: right or wrong.
+        """
+        pair = self.rows[[first, second]]
+        first_whole, second_whole = (~np.isnan(rows).any(axis=1) for rows in pair)
         both = first_whole & second_whole
         n, dropped = int(both.sum()), int((first_whole ^ second_whole).sum())
         if n == 0:
             return PairedDifference(n=0, num_dropped=dropped)
-        clusters = self.held.clusters
-        labels = np.arange(len(both)) if clusters is None else clusters
-        units = np.unique(labels[both], return_inverse=True)[1]
-        num_clusters = None if clusters is None else int(units.max()) + 1
-        ours, theirs = (self._values(rows[both], units) for rows in values)
-        mean, *drawn = ours - theirs
-        if np.isnan(mean):
-            return PairedDifference(n=n, num_dropped=dropped, num_clusters=num_clusters)
-        if len(drawn) < DRAWS or np.isnan(drawn).any():
-            return PairedDifference(
-                n=n, num_dropped=dropped, mean_difference=float(mean), num_clusters=num_clusters
-            )
-        return bootstrapped_difference(float(mean), np.array(drawn), n, dropped, num_clusters)
+        labels = None if self.clusters is None else self.clusters[both]
+        ours, theirs = (self._measured(rows[both]) for rows in pair)
+        if (
+            ours.hits is not None
+            and theirs.hits is not None
+            and np.array_equal(np.isnan(ours.hits), np.isnan(theirs.hits))
+        ):
+            held = paired_difference(ours.hits, theirs.hits, self.scale, labels)
+            return replace(held, num_dropped=dropped)
+        if ours.value is None or theirs.value is None:
+            return PairedDifference(n=n, num_dropped=dropped)
+        if np.isnan([*ours.pseudo, *theirs.pseudo]).any():
+            mean = ours.value - theirs.value
+            return PairedDifference(n=n, num_dropped=dropped, mean_difference=mean)
+        held = paired_difference(ours.pseudo, theirs.pseudo, self.scale, labels, is_of_runs=True)
+        return replace(held, num_dropped=dropped)
 
-    def _values(self, rows: NDArray[np.float64], units: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The stat of these rows, then of each resample; NaN for no value.
-
-        Units are resampled alike for all runs.
-        """
+    def _measured(self, rows: NDArray[np.float64]) -> "_OfRun":
         distinct, place, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
 
         def measure(weights: NDArray[np.int64]) -> Sequence[float | None]:
             return [self.metric.fn(distinct, weights, self.params)[self.place]]
 
-        hashes = units.astype(np.uint64)
-        drawn = measure_draws(measure, hashes, place.reshape(-1), len(distinct)) or []
-        values = [measure(counts)[0], *(value for (value,) in drawn)]
-        return np.array(values, np.float64)  # None becomes NaN
+        return _OfRun(
+            value=measure(counts)[0],
+            pseudo=pseudo_values(measure, counts)[0][place],
+            hits=self._hits(distinct, place),
+        )
+
+    def _hits(self, distinct: NDArray[np.float64], place: NDArray[np.int64]) -> Values | None:
+        """1 and 0 on the instances that count in a share, NaN on others; None of no single share.
+
+        A stat that is an average of shares is none.
+        """
+        if self.metric.shares is None:
+            return None
+        one = np.ones(1, np.int64)
+        parts = [self.metric.shares(row[None], one, self.params)[self.place] for row in distinct]
+        if any(len(part) != 1 for part in parts):
+            return None
+        values = np.array([hit if of else math.nan for ((hit, of),) in parts], np.float64)
+        hits: Values = values[place]
+        return hits
+
+
+@dataclass(frozen=True, slots=True)
+class _OfRun:
+    """A stat of one run: its value, its pseudo-value by instance, and its hits where it is a share.
+
+    The arrays have the shape (instances,).
+    """
+
+    value: float | None
+    pseudo: Values
+    hits: Values | None

@@ -18,12 +18,19 @@ class SideBySide:
     """Values of runs by instance, of shape (runs, instances, stats); NaN where there is none.
 
     `clusters` are labels of shape (instances,), None where nothing is clustered; `instances` are
-    the ids, each with its trials where these are taken for themselves.
+    the ids, each with its trials where these are taken for themselves. Instances are in the order
+    of their ids, so that nothing depends on the order in which rows are read.
     """
 
     values: NDArray[np.float64]
     clusters: NDArray[np.int64] | None
     instances: list[str]
+
+    @property
+    def first_trials(self) -> NDArray[np.int64]:
+        """Labels that trials of one instance share, where they are taken for themselves."""
+        ids = [name.rsplit("/", len(ASKED_AS))[0] for name in self.instances]
+        return np.unique(np.array(ids), return_inverse=True)[1].astype(np.int64)
 
 
 def side_by_side(
@@ -42,6 +49,7 @@ def side_by_side(
         parts = (scores[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
         keys = pc.binary_join_element_wise(keys, *parts, "/")
     known = pc.unique(keys)
+    known = known.take(pc.sort_indices(known))
     scores = scores.append_column("place", pc.index_in(keys, known))
     runs = pa.array(run_spec_ids)
     shape = (len(run_spec_ids), len(known))

@@ -128,4 +128,5 @@ CALIBRATION = RunMetric(
     ),
     version="1",
     biased=frozenset({"ece_10_bin", "ece_1_bin"}),
+    rests_on={"selective_acc@10": 1 / _TENTH, f"selective_acc@10{MEDHELM}": 1 / _TENTH},
 )

@@ -1,13 +1,13 @@
 """Classification of a run: macro, micro and per-class F1, for one label an answer or for several.
 
-For each class F1 = 2 tp / (2 tp + fp + fn), 0 where it has none of the three; `macro` is the mean
-over classes, `micro` the same formula over all classes' counts together: scikit-learn's
-`f1_score(average=...)` on indicator rows (Pedregosa et al. 2011), as in MedHELM 0.8.0.
+For each class F1 = 2 tp / (2 tp + fp + fn); `macro` is the mean over classes, `micro` the same
+formula over all classes' counts together: scikit-learn's `f1_score(average=...)` on indicator rows
+(Pedregosa et al. 2011), as in MedHELM 0.8.0.
 
-params["labels"] names the classes, as `yes|no|maybe`; all of them count, and an answer that is none
-of them predicts no class. Each has its F1, `classification_f1[yes]`, without a value where no
-instance has or predicts the class. Without labels the classes are the options of a multiple choice
-by position, and those count that some instance has or predicts. Labels are compared in lower case
+params["labels"] names the classes, as `yes|no|maybe`; an answer that is none of them predicts no
+class. Each has its F1, `classification_f1[yes]`. Without labels the classes are the options of a
+multiple choice by position. A class that no instance has or predicts has no F1 and counts in no
+mean: 0 would say that the model misses it. Labels are compared in lower case
 and without punctuation; articles stay, because `hepatitis A` is not `hepatitis`. With
 params["delimiter"] answers and references may have several labels, and an instance without a label
 has no class.
@@ -33,6 +33,7 @@ from medhelm_spark.metrics.metric import (
     Params,
     RunMetric,
     ScoreRow,
+    Shares,
     Weights,
     likeliest_text,
     scored,
@@ -132,13 +133,22 @@ def _f1(columns: Columns, weights: Weights, params: Params) -> tuple[float | Non
     true, predicted = (_bits(columns[:, side], num_labels or MAX_CLASSES) for side in (0, 1))
     hits = 2 * (weights @ (true & predicted))
     counts = weights @ true.astype(np.int64) + weights @ predicted.astype(np.int64)
-    counted = np.ones(num_labels, np.bool_) if num_labels else (true | predicted).any(axis=0)
-    if not counted.any():  # never with labels
-        return None, None
+    counted = counts > 0
+    if not counted.any():
+        return (None,) * (2 + num_labels)
     scores = hits / np.maximum(counts, 1)
     by_class = [float(f1) if count else None for f1, count in zip(scores, counts, strict=True)]
     overall = (float(scores[counted].mean()), float(hits.sum() / max(1, counts.sum())))
     return *overall, *by_class[:num_labels]
+
+
+def _overlaps(columns: Columns, weights: Weights, params: Params) -> list[Shares]:
+    """Of each class (tp, tp + fp + fn), for macro F1 and the F1 of a class."""
+    num_labels = len(normal_labels(params))
+    true, predicted = (_bits(columns[:, side], num_labels or MAX_CLASSES) for side in (0, 1))
+    hits, of = weights @ (true & predicted), weights @ (true | predicted)
+    classes = [(int(hit), int(count)) for hit, count in zip(hits, of, strict=True)]
+    return [classes, (), *([one] for one in classes[:num_labels])]
 
 
 def _code(name: str, display_name: str) -> MetricInfo:
@@ -187,7 +197,8 @@ CLASSIFICATION = RunMetric(
             description="F1 over the counts of all classes.",
         ),
     ),
-    version="2",
+    version="3",
+    overlaps=_overlaps,
     more=_per_class,
     is_right=lambda columns: columns[:, 0] == columns[:, 1],
     aliases=(F1,),

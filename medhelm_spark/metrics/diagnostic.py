@@ -19,7 +19,7 @@ i that were answered as class j, n_ij, with j = 0 for an abstention:
 - `confusion[yes>no]` is n_ij, and `confusion[yes>-]` n_i0.
 
 Shares have Wilson's interval over the instances of their denominator, `balanced_accuracy` MOVER
-over its classes' (`statistics.intervals.mean_of_shares`), cost and counts are resampled.
+over its classes' (`statistics.shares`), cost and counts that of their pseudo-values.
 
 Per instance a metric stores the right and the given class as numbers from 1 on; 0 abstains.
 """

@@ -105,11 +105,13 @@ class RunMetric:
 
     With a changed `version` runs are summarised again, from stored scores. `shares` gives, for each
     stat, the shares of instances whose mean it is, and nothing for a stat that is no such mean: its
-    interval follows from how many instances each rests on, all other stats are resampled. A stat in
-    `biased` gets no interval, because resampling shifts its mean. `is_right` tells of each row, in
-    the shape of `fn`'s, whether such an answer is right; None where answers are neither. `aliases`
-    and `preflight` are as in Metric. `needed` are the arguments that it cannot do without,
-    `example` a set of arguments with which it works.
+    interval follows from how many instances each rests on. `overlaps` gives the same for a stat
+    that is a mean of F1s: of each class (tp, tp + fp + fn). Both add up over rows. All other stats
+    get their interval from pseudo-values (`statistics.jackknife`); `rests_on` names stats that rest
+    on a part of the answers alone, with the share that it is. A stat in `biased` gets no interval.
+    `is_right` tells of each row, in the shape of `fn`'s, whether such an answer is right; None
+    where answers are neither. `aliases` and `preflight` are as in Metric. `needed` are the
+    arguments that it cannot do without, `example` a set of arguments with which it works.
     """
 
     fn: RunFn
@@ -118,6 +120,8 @@ class RunMetric:
     version: str
     biased: frozenset[str] = frozenset()
     shares: SharesFn | None = None
+    overlaps: SharesFn | None = None
+    rests_on: Mapping[str, float] = field(default_factory=dict)
     more: Callable[[Params], tuple[MetricInfo, ...]] | None = None
     is_right: Callable[[Columns], NDArray[np.bool_]] | None = None
     aliases: tuple[MetricInfo, ...] = ()

@@ -25,8 +25,8 @@ SELECT run_spec_id, instance_id, cluster_id, train_trial_index, trial_index, spl
 FROM (SELECT *, explode(stats) AS stat FROM {scored})
 """
 
-# A unit is what is drawn together in a resample: a cluster, or an instance without one. Where
-# nothing is clustered they are collected for the stats that are resampled alone.
+# A unit is what is no independent try: a cluster, or all answers to an instance without one. Where
+# nothing is clustered or repeated they are collected for the stats that are resampled alone.
 AS_SCORED = f"""
 SELECT run_spec_id, name, split, perturbation,
        CASE WHEN perturbation <> '' THEN '{ComputedOn.PERTURBED}' END AS computed_on,
@@ -36,7 +36,8 @@ SELECT run_spec_id, name, split, perturbation,
          AS unscorable,
        max(cluster_id) IS NOT NULL AS is_clustered,
        collect_list(CASE WHEN value IS NOT NULL
-                          AND (cluster_id IS NOT NULL OR perturbation = '' AND @resampled)
+                          AND (cluster_id IS NOT NULL OR @repeated
+                               OR perturbation = '' AND @resampled)
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
 FROM {{values}} GROUP BY run_spec_id, name, split, perturbation, value
 """
@@ -45,9 +46,9 @@ FROM {{values}} GROUP BY run_spec_id, name, split, perturbation, value
 COMPARED = f"""
 SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, count(*) AS rows,
        max(cluster_id) IS NOT NULL AS is_clustered,
-       collect_list(CASE WHEN value IS NOT NULL AND cluster_id IS NOT NULL
-                         THEN xxhash64(cluster_id) END) AS units
-FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, m.single, m.as_wholes,
+       collect_list(CASE WHEN value IS NOT NULL AND (cluster_id IS NOT NULL OR @repeated)
+                         THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
+FROM (SELECT v.run_spec_id, v.name, v.split, v.instance_id, m.collection, m.single, m.as_wholes,
              max(v.cluster_id) AS cluster_id,
              min(v.value) AS lowest, max(v.value) AS highest,
              count(v.value) = count(*) AS complete,
@@ -149,12 +150,16 @@ def compared(ctx: Context, scored: DataFrame, specs: Sequence[RunSpec]) -> DataF
     """The values of these RunSpecs to summarise, each with how often it occurs; no job is run."""
     values = ctx.lake.query(VALUES, scored=scored)
     resampled = among("name", (spec.main_metric for spec in specs))
-    frames = ctx.lake.query(AS_SCORED.replace("@resampled", resampled), values=values)
+    repeated = among(
+        "run_spec_id", (spec.run_spec_id for spec in specs if spec.adapter_spec.times_asked > 1)
+    )
+    as_scored = AS_SCORED.replace("@resampled", resampled).replace("@repeated", repeated)
+    frames = ctx.lake.query(as_scored, values=values)
     members = members_of(specs)
     if not members:
         return frames
     frame = F.broadcast(ctx.lake.frame(members, Member))
-    for sql in (COMPARED, WHOLES):
+    for sql in (COMPARED.replace("@repeated", repeated), WHOLES):
         more = ctx.lake.query(sql, values=values, members=frame)
         frames = frames.unionByName(more, allowMissingColumns=True)
     return frames

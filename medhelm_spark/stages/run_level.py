@@ -8,6 +8,7 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 
@@ -17,19 +18,21 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.run import MetricSpec, RunSpec
-from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, Stat
+from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
-from medhelm_spark.metrics.metric import Columns, Shares, Weights
+from medhelm_spark.metrics.metric import Columns, SharesFn, Weights
 from medhelm_spark.stages.comparability import StatKeys, keyed
 from medhelm_spark.stages.context import Context
 from medhelm_spark.statistics.bootstrap import DRAWS, Units, measure_draws
-from medhelm_spark.statistics.intervals import (
-    MAX_ROWS,
-    bootstrap_rows,
-    mean_of_shares,
-    resampled_interval,
-)
+from medhelm_spark.statistics.clusters import cluster_totals
+from medhelm_spark.statistics.intervals import bounded_score, clustered, student_t
+from medhelm_spark.statistics.jackknife import pseudo_values
+from medhelm_spark.statistics.shares import Clustering, Share, mean_interval_of, wider
+
+MAX_ROWS = 4096
+"""Distinct rows beyond which a stat without shares has neither interval nor draws: it is measured
+once without each of them."""
 
 GROUP = ("run_spec_id", "place", "split", "perturbation")
 
@@ -37,9 +40,10 @@ GROUP = ("run_spec_id", "place", "split", "perturbation")
 OBSERVED = """
 SELECT run_spec_id, place, split, perturbation, values, count(*) AS rows,
        max(cluster_id) IS NOT NULL AS is_clustered,
-       collect_list(CASE WHEN cluster_id IS NOT NULL OR is_main AND perturbation = ''
+       collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
+                           OR is_main AND perturbation = ''
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
-FROM (SELECT s.run_spec_id, w.place, w.is_main, s.split, s.perturbation,
+FROM (SELECT s.run_spec_id, w.place, w.is_main, w.is_repeated, s.split, s.perturbation,
              s.cluster_id, s.instance_id,
              transform(w.reads, name ->
                get(s.numbers, CAST(array_position(s.names, name) AS INT) - 1)) AS values
@@ -55,20 +59,23 @@ GROUP BY run_spec_id, place, split, perturbation, values
 class Wanted:
     """The per-instance stats that a RunSpec's run-level metric reads, by the metric's place.
 
-    `is_main`: it gives the RunSpec's main metric.
+    `is_main`: it gives the RunSpec's main metric. `is_repeated`: each instance is asked several
+    times.
     """
 
     run_spec_id: str
     place: int
     reads: tuple[str, ...]
     is_main: bool
+    is_repeated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
     """How many instances of a group have these values of what a run-level metric reads.
 
-    `units` are the hashes of the rows' clusters, or instances, where the metric is resampled.
+    `units` are the hashes of the rows' clusters, or instances, where they matter: of clustered and
+    repeated answers, and where the metric is resampled.
     """
 
     run_spec_id: str
@@ -90,7 +97,6 @@ def run_stats(
     ctx: Context,
     scored: DataFrame,
     specs: Iterable[RunSpec],
-    seed: int,
     keys: Mapping[str, StatKeys],
 ) -> DataFrame | None:
     """The stats of the run-level metrics of these RunSpecs; None where there is no such metric.
@@ -99,7 +105,6 @@ def run_stats(
         ctx: the lake.
         scored: their current rows of `per_instance_stats`.
         specs: whose metrics count.
-        seed: of the intervals.
         keys: what their stats rest on, by run_spec_id.
     """
     specs = list(specs)
@@ -112,6 +117,7 @@ def run_stats(
             place=place,
             reads=metric.reads(params),
             is_main=mains[key][0] in {stat.name for stat in metric.emitted(params)},
+            is_repeated=trials[key] > 1,
         )
         for key, named in metrics.items()
         for place, (metric, params) in enumerate(run_metrics_for(named))
@@ -122,7 +128,7 @@ def run_stats(
     observed = ctx.lake.query(OBSERVED, scored=scored, wanted=rows)
     partitioned = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
-    summarizer = RunSummarizer(metrics, seed, keys, trials, mains)
+    summarizer = RunSummarizer(metrics, keys, trials, mains)
     return map_rows(partitioned, summarizer, Observed, Stat).repartition(1)
 
 
@@ -146,6 +152,12 @@ class _Group:
     def num_clusters(self) -> int | None:
         return len(np.unique(self.units)) if self.is_clustered else None
 
+    @property
+    def num_effective_clusters(self) -> float | None:
+        if not self.is_clustered:
+            return None
+        return cluster_totals(self.units, np.zeros(len(self.units))).effective
+
 
 @dataclass(frozen=True, slots=True)
 class RunSummarizer:
@@ -156,7 +168,6 @@ class RunSummarizer:
     """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
-    seed: int
     keys: Mapping[str, StatKeys] = field(default_factory=dict)
     trials: Mapping[str, int] = field(default_factory=dict)
     mains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -165,9 +176,10 @@ class RunSummarizer:
         for (run_spec_id, place, split, perturbation), held in groupby(rows, attrgetter(*GROUP)):
             metric, params = run_metrics_for(self.metrics[run_spec_id])[place]
             group = _group(held, len(metric.reads(params)))
-            trials = self.trials.get(run_spec_id, 1)
+            is_joint = group.is_clustered or self.trials.get(run_spec_id, 1) > 1
+            clustering = Clustering(group.rows, group.units) if is_joint else None
             drawn = _drawn(metric, params, group)
-            values, intervals = _measured(metric, params, group, drawn, self.seed, trials)
+            values, intervals = _measured(metric, params, group, clustering)
             stats = metric.emitted(params)
             main = self.mains.get(run_spec_id)
             for stat, value, interval, draws in zip(stats, values, intervals, drawn, strict=True):
@@ -188,6 +200,7 @@ class RunSummarizer:
                     ci_high=interval.high if interval else None,
                     ci_method=interval.method if interval else IntervalMethod.NONE,
                     num_clusters=group.num_clusters,
+                    num_effective_clusters=group.num_effective_clusters,
                     draws=draws if is_main else None,
                 )
                 yield keyed(stat, self.keys)
@@ -242,49 +255,84 @@ def _drawn(metric: RunMetric, params: Params, group: _Group) -> Sequence[tuple[f
 
 
 def _measured(
-    metric: RunMetric,
-    params: Params,
-    group: _Group,
-    drawn: Sequence[tuple[float, ...] | None],
-    seed: int,
-    trials: int,
+    metric: RunMetric, params: Params, group: _Group, clustering: Clustering | None
 ) -> tuple[Sequence[float | None], Sequence[Interval | None]]:
     """The values of a metric's stats, and their intervals where there are any."""
     stats = metric.emitted(params)
+    nothing: list[Interval | None] = [None] * len(stats)
     if not len(group.weights):
-        nothing = [None] * len(stats)
-        return nothing, nothing
+        return [None] * len(stats), nothing
     values = metric.fn(group.columns, group.weights, params)
-    scales = [(stat.minimum, stat.maximum) for stat in stats]
-    if clusters := group.num_clusters:
-        resampled = [
-            resampled_interval(value, draws, clusters, *scale) if draws else None
-            for value, draws, scale in zip(values, drawn, scales, strict=True)
-        ]
-    else:
-        resampled = bootstrap_rows(
-            lambda drawn: metric.fn(group.columns, drawn, params),
-            group.weights,
-            seed=seed,
-            scales=scales,
-            trials=trials,
-        )
-    all_shares = (
-        metric.shares(group.columns, group.weights, params)
-        if metric.shares and not group.is_clustered
-        else [()] * len(stats)
-    )
-    intervals = [
-        None
-        if value is None or stat.name in metric.biased
-        else _interval_of(shares, trials)
-        if shares
-        else interval
-        for stat, value, shares, interval in zip(stats, values, all_shares, resampled, strict=True)
-    ]
+    if len(group.weights) > MAX_ROWS:
+        return values, nothing
+    shares = _shares(metric.shares, metric, group, params)
+    overlaps = _shares(metric.overlaps, metric, group, params)
+    pseudo = _Pseudo(metric, params, group, clustering)
+    intervals = []
+    for place, (stat, value) in enumerate(zip(stats, values, strict=True)):
+        interval = None
+        if value is not None and math.isfinite(value) and stat.name not in metric.biased:
+            if shares[place]:
+                interval = mean_interval_of(shares[place], group.weights, clustering)
+            elif classes := [share for share in overlaps[place] if group.weights @ share.counts]:
+                interval = mean_interval_of(classes, group.weights, clustering, are_f1=True)
+                if len(classes) > 1:  # an error concerns two classes: they are not independent
+                    interval = wider(interval, pseudo.interval(place, stat))
+            else:
+                interval = pseudo.interval(place, stat)
+        intervals.append(interval)
     return values, intervals
 
 
-def _interval_of(shares: Shares, trials: int) -> Interval:
-    """Of shares of instances; with `trials` each, all answers to an instance count as one."""
-    return mean_of_shares([(hits / trials, of / trials) for hits, of in shares])
+def _shares(
+    fn: SharesFn | None, metric: RunMetric, group: _Group, params: Params
+) -> list[list[Share]]:
+    """Of each stat the shares by distinct row; none of a stat that is no mean of shares."""
+    if fn is None:
+        return [[] for _ in metric.emitted(params)]
+    one = np.ones(1, np.int64)
+    rows = [fn(row[None], one, params) for row in group.columns]
+    return [
+        [
+            Share(*np.array(by_row, np.float64).T)
+            for by_row in zip(*(row[place] for row in rows), strict=True)
+        ]
+        for place in range(len(rows[0]))
+    ]
+
+
+class _Pseudo:
+    """Intervals of a metric's stats from their pseudo-values, which are computed once if at all."""
+
+    def __init__(
+        self, metric: RunMetric, params: Params, group: _Group, clustering: Clustering | None
+    ) -> None:
+        self._metric, self._params = metric, params
+        self._group, self._clustering = group, clustering
+
+    @cached_property
+    def _values(self) -> NDArray[np.float64]:
+        group = self._group
+        return pseudo_values(
+            lambda weights: self._metric.fn(group.columns, weights, self._params), group.weights
+        )
+
+    def interval(self, place: int, stat: MetricInfo) -> Interval | None:
+        """The interval of one stat; None where it has no value without one of the instances."""
+        values, weights = self._values[place], self._group.weights
+        if np.isnan(values).any():
+            return None
+        n = float(weights.sum())
+        mean = float(weights @ values / n)
+        # On the scale a rounding error may lie beyond its end.
+        low = None if stat.minimum is None else min(stat.minimum, mean)
+        high = None if stat.maximum is None else max(stat.maximum, mean)
+        if self._clustering:
+            totals = cluster_totals(self._clustering.labels, values[self._clustering.rows])
+            if not totals.are_single:
+                return clustered(totals, low, high)
+        variance = float(weights @ (values - mean) ** 2 / n)
+        if low is None or high is None:
+            return student_t(mean, variance, n, low, high)
+        part = self._metric.rests_on.get(stat.name, 1.0)
+        return bounded_score(mean, part * variance, max(1.0, part * n), low, high)

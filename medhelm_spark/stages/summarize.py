@@ -29,7 +29,6 @@ from medhelm_spark.statistics.bootstrap import Units, mean_draws
 from medhelm_spark.statistics.clusters import ClusterTotals, cluster_totals
 from medhelm_spark.statistics.summary import summarize as summary_of
 
-SEED = 0
 WITHOUT_INTERVAL = (PROMPT_VARIANTS, REPEATS)
 
 # Equal values are counted, so what reaches Python per stat is bounded by its distinct values.
@@ -119,7 +118,10 @@ def _stat(
 ) -> Stat:
     pairs = [(entry.value, entry.rows) for entry in row.histogram]
     own = SHARE if computed_on is ComputedOn.INVARIANCE else scale
-    summary = summary_of(pairs, row.num_unscored, own, trials, _clusters(row))
+    is_joint = row.is_clustered or trials > 1
+    summary = summary_of(pairs, row.num_unscored, own, _clusters(row) if is_joint else None)
+    if not row.is_clustered:  # the instances of repeats are no clusters that a card names
+        summary = replace(summary, num_clusters=None, num_effective_clusters=None)
     if row.perturbation in WITHOUT_INTERVAL and computed_on is not ComputedOn.INVARIANCE:
         summary = replace(summary, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
     return Stat(
@@ -142,7 +144,8 @@ def _units(row: Histogram) -> tuple[Units, NDArray[np.float64]]:
 
 
 def _clusters(row: Histogram) -> ClusterTotals | None:
-    if not row.is_clustered or not row.histogram:
+    """The totals by cluster, or by instance; None where nothing is clustered or repeated."""
+    if not any(entry.units for entry in row.histogram):
         return None
     return cluster_totals(*_units(row))
 
@@ -201,7 +204,7 @@ def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
         {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs},
     )
     stats = map_rows(histograms, summarizer, Histogram, Stat)
-    for more in (run_stats(ctx, scores, specs, SEED, keys), of_whole_runs(ctx, specs)):
+    for more in (run_stats(ctx, scores, specs, keys), of_whole_runs(ctx, specs)):
         stats = stats if more is None else stats.union(more)
     return stats
 

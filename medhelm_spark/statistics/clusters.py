@@ -1,7 +1,11 @@
 """Standard errors of means whose answers belong together: by patient, note, document, calculator.
 
-Answers of one cluster are no independent tries. The variance of their mean is summed over clusters
-(Liang and Zeger 1986), with the correction G / (G - 1) of statsmodels' `cov_type="cluster"`.
+Answers of one cluster are no independent tries. The variance of their mean is CR2 (Bell and
+McCaffrey 2002) under independent answers of equal variance: each cluster's squared residual total
+is divided by 1 - h, h the cluster's share of all answers, which makes the variance unbiased for
+clusters of any sizes. The degrees of freedom of t are Bell and McCaffrey's, by Satterthwaite's
+approximation. Both equal R's clubSandwich (`CR2`, `Satterthwaite`) for a model with an intercept
+alone.
 """
 
 import math
@@ -9,9 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-FEW_CLUSTERS = 30
-"""Below so many clusters t with one degree of freedom less than clusters stands for z."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +30,41 @@ class ClusterTotals:
         """The mean over answers, not over clusters."""
         return float(self.totals.sum() / self.sizes.sum())
 
-    def standard_error(self, around: float | None = None) -> float | None:
-        """The cluster-robust standard error of the mean; None of a single cluster.
+    @property
+    def are_single(self) -> bool:
+        """Whether each cluster has one answer, so that nothing is clustered."""
+        return bool((self.sizes == 1).all())
 
-        With `around` it is the one that the mean would have if that were the true mean: the
-        deviations are taken from it, and nothing is corrected for having estimated it.
-        """
-        clusters = len(self.sizes)
-        if around is None and clusters < 2:
+    def standard_error(self) -> float | None:
+        """The CR2 standard error of the mean; None of a single cluster."""
+        if len(self) < 2:
             return None
-        centre = self.mean if around is None else around
-        deviations = self.totals - centre * self.sizes
-        correction = clusters / (clusters - 1) if around is None else 1.0
-        return math.sqrt(correction * float(deviations @ deviations)) / float(self.sizes.sum())
+        residuals = self.totals - self.mean * self.sizes
+        # Differences that are equal leave rounding errors, which are no spread.
+        size = float(np.abs(self.totals).max())
+        residuals = np.where(np.abs(residuals) <= 1e-12 * size, 0.0, residuals)
+        answers = float(self.sizes.sum())
+        return math.sqrt(float((residuals**2 / (1 - self.sizes / answers)).sum())) / answers
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Bell and McCaffrey's, of t for the mean; G - 1 for clusters of equal size.
+
+        The residual totals are linear in the answers. With m_g answers of N in cluster g and
+        q_g = m_g^2 / (N - m_g), the approximation of Satterthwaite (1946) comes to
+
+            df = N^2 / (sum m_g^2 + (sum q_g)^2 - sum q_g^2)
+        """
+        if len(self) < 2:
+            return 0.0
+        sizes, answers = self.sizes, float(self.sizes.sum())
+        q = sizes**2 / (answers - sizes)
+        return answers**2 / float((sizes**2).sum() + q.sum() ** 2 - (q**2).sum())
+
+    @property
+    def effective(self) -> float:
+        """How many clusters of equal size would have these degrees of freedom."""
+        return self.degrees_of_freedom + 1
 
 
 def cluster_totals(
@@ -51,8 +74,3 @@ def cluster_totals(
     _, place = np.unique(clusters, return_inverse=True)
     totals = np.bincount(place, weights=values).astype(np.float64)
     return ClusterTotals(sizes=np.bincount(place).astype(np.float64), totals=totals)
-
-
-def degrees_of_freedom(clusters: int) -> float:
-    """Of t for a mean over so many clusters; infinite, which is z, where they are many."""
-    return clusters - 1 if clusters < FEW_CLUSTERS else math.inf

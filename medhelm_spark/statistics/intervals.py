@@ -7,13 +7,10 @@ of them has zero width. Coverage by simulation:
 """
 
 import math
-from collections.abc import Callable, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from medhelm_spark.domain.stats import Interval, IntervalMethod
-from medhelm_spark.statistics.clusters import ClusterTotals, degrees_of_freedom
+from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.student import quantile
 
 Z95 = 1.959963984540054
@@ -21,32 +18,6 @@ Z95 = 1.959963984540054
 
 PSEUDO_ANSWERS = 0.4
 """Pseudo-answers added at each end of a bounded scale when the spread is estimated."""
-
-DRAWS = 1000
-MAX_ROWS = 4096
-_QUANTILES = (0.025, 0.975)
-_T95 = (12.706204736174694, 4.302652729749462)
-"""The 97.5 % quantiles of t with 1 and 2 degrees of freedom."""
-
-
-def t_quantile(df: float) -> float:
-    """The 97.5 % quantile of Student's t for df of 1 or more; a fraction below 3 is cut off.
-
-    From 3 on by the expansion of Abramowitz and Stegun 26.7.5, within 0.15 %.
-
-    >>> [round(t_quantile(df), 2) for df in (1, 2, 9, 99)]
-    [12.71, 4.3, 2.26, 1.98]
-    """
-    if df < 3:
-        return _T95[int(df) - 1]
-    z, z2 = Z95, Z95 * Z95
-    terms = (
-        (z2 + 1) / 4,
-        ((5 * z2 + 16) * z2 + 3) / 96,
-        (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384,
-        ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160,
-    )
-    return z * (1 + math.fsum(term / df**power for power, term in enumerate(terms, 1)))
 
 
 def wilson(successes: float, n: float) -> Interval:
@@ -72,25 +43,23 @@ def _score(p: float, n: float, z: float) -> tuple[float, float]:
     return low, high
 
 
-def mean_of_shares(shares: Sequence[tuple[float, float]]) -> Interval:
-    """The interval of the mean of independent shares, each given as (successes, of how many).
+def mover(means: Sequence[float], intervals: Sequence[Interval]) -> Interval:
+    """The interval of the mean of independent means, each with its own interval.
 
-    Of one share Wilson's. Of several by MOVER (Zou and Donner 2008; for two Newcombe 1998) from
-    Wilson's l_k to u_k of each share p_k, p their mean:
+    Of one mean its own. Of K means p_k with the ends l_k and u_k by MOVER (Zou and Donner 2008; for
+    two Newcombe 1998), p their mean:
 
         low = p - sqrt(sum (p_k - l_k)^2) / K      high = p + sqrt(sum (u_k - p_k)^2) / K
 
-    >>> interval = mean_of_shares([(8, 10), (15, 20)])
+    >>> interval = mover([0.8, 0.75], [wilson(8, 10), wilson(15, 20)])
     >>> round(interval.low, 4), round(interval.high, 4)
     (0.5854, 0.8745)
     """
-    parts = [wilson(successes, n) for successes, n in shares]
-    if len(parts) == 1:
-        return parts[0]
-    means = [successes / n for successes, n in shares]
+    if len(intervals) == 1:
+        return intervals[0]
     mean = math.fsum(means) / len(means)
-    below = math.hypot(*(p - part.low for p, part in zip(means, parts, strict=True)))
-    above = math.hypot(*(part.high - p for p, part in zip(means, parts, strict=True)))
+    below = math.hypot(*(p - part.low for p, part in zip(means, intervals, strict=True)))
+    above = math.hypot(*(part.high - p for p, part in zip(means, intervals, strict=True)))
     return Interval(
         low=max(0.0, mean - below / len(means)),
         high=min(1.0, mean + above / len(means)),
@@ -105,7 +74,8 @@ def bounded_score(mean: float, variance: float, n: float, low: float, high: floa
     (Bhatia and Davis 2000). Here n is divided by the share of this variance that the values have.
     The share is estimated with PSEUDO_ANSWERS at each end of the scale, so that equal values do not
     give an interval without width. Instead of z it uses t with n - 1 degrees of freedom, at least
-    1.
+    1. Pseudo-values of a stat that rests on a part of the answers vary more than values on the
+    scale can, and the share is above 1.
 
     Args:
         mean: of the values, on the scale.
@@ -117,15 +87,23 @@ def bounded_score(mean: float, variance: float, n: float, low: float, high: floa
     if not (low <= mean <= high and low < high and n >= 1 and variance >= 0):
         raise ValueError(f"bounded_score: {n} values on the scale {low} to {high}; n >= 1")
     width = high - low
-    p, pseudo = (mean - low) / width, PSEUDO_ANSWERS
-    total = n + 2 * pseudo
-    centre = (n * p + pseudo) / total
-    square = (n * (variance / width**2 + p * p) + pseudo) / total
-    share = min(1.0, (square - centre * centre) / (centre * (1 - centre)))
-    below, above = _score(p, n / share, t_quantile(max(1.0, n - 1)))
+    answers = effective_answers(mean, variance, n, low, high)
+    below, above = _score((mean - low) / width, answers, quantile(max(1.0, n - 1)))
     return Interval(
         low=low + width * below, high=low + width * above, method=IntervalMethod.BOUNDED_SCORE
     )
+
+
+def effective_answers(mean: float, variance: float, n: float, low: float, high: float) -> float:
+    """How many values at the two ends of the scale alone would have the spread of this mean.
+
+    n divided by the share of the largest variance; arguments as in `bounded_score`.
+    """
+    width, pseudo = high - low, PSEUDO_ANSWERS
+    p, total = (mean - low) / width, n + 2 * pseudo
+    centre = (n * p + pseudo) / total
+    square = (n * (variance / width**2 + p * p) + pseudo) / total
+    return n * centre * (1 - centre) / (square - centre * centre)
 
 
 def student_t(
@@ -138,7 +116,7 @@ def student_t(
     """
     if n < 2 or variance <= 0:
         return None
-    half = t_quantile(n - 1) * math.sqrt(variance / (n - 1))
+    half = quantile(n - 1) * math.sqrt(variance / (n - 1))
     return Interval(
         low=mean - half if low is None else max(low, mean - half),
         high=mean + half if high is None else min(high, mean + half),
@@ -150,18 +128,14 @@ def clustered(clusters: ClusterTotals, low: float | None, high: float | None) ->
     """The interval of the mean of clustered answers; None of a single cluster.
 
     On a scale with two ends the score interval of as many independent answers as would have the
-    cluster-robust standard error, with t for few clusters. As in `bounded_score` that error is
-    estimated with PSEUDO_ANSWERS at each end, here as many clusters of the mean size: where all
-    clusters agree, each counts as one answer. Where an end is open it is t, cut at the other end,
-    and None without a spread.
+    cluster-robust standard error. As in `bounded_score` that error is estimated with PSEUDO_ANSWERS
+    at each end, here as many clusters of the mean size: where all clusters agree, each counts as
+    one answer. Where an end is open it is t, cut at the other end, and None without a spread.
     """
     error = clusters.standard_error()
     if error is None:
         return None
-    mean, t = clusters.mean, quantile(degrees_of_freedom(len(clusters)))
-    means = clusters.totals / clusters.sizes
-    low = None if low is None else min(low, float(means.min()))
-    high = None if high is None else max(high, float(means.max()))
+    mean, t = clusters.mean, quantile(clusters.degrees_of_freedom)
     if low is None or high is None:
         if error == 0:
             return None
@@ -184,88 +158,26 @@ def _effective(clusters: ClusterTotals, low: float, width: float) -> float:
     size = float(sizes.mean())  # of each pseudo-cluster, at either end
     answers = float(sizes.sum()) + 2 * PSEUDO_ANSWERS * size
     p = (float(totals.sum()) + PSEUDO_ANSWERS * size) / answers
-    deviations = totals - p * sizes
-    squares = float(deviations @ deviations) + PSEUDO_ANSWERS * size**2 * (p**2 + (1 - p) ** 2)
-    correction = len(clusters) / (len(clusters) - 1)
-    return p * (1 - p) * answers**2 / (correction * squares)
+    p = min(max(p, PSEUDO_ANSWERS * size / answers), 1 - PSEUDO_ANSWERS * size / answers)
+    residuals = totals - p * sizes
+    squares = float((residuals**2 / (1 - sizes / sizes.sum())).sum())
+    squares += PSEUDO_ANSWERS * size**2 * (p**2 + (1 - p) ** 2)
+    return p * (1 - p) * answers**2 / squares
 
 
 def mean_interval(
-    counts: Sequence[tuple[float, int]], low: float | None, high: float | None, trials: int = 1
+    counts: Sequence[tuple[float, int]], low: float | None, high: float | None
 ) -> Interval | None:
     """The interval of the mean of finite values, given as (value, how often), in order.
 
-    A value beyond an end of the scale moves that end to it. With `trials` values per instance the
-    sample size is the number of instances, as if the values of one instance were equal.
+    A value beyond an end of the scale moves that end to it.
     """
-    total = sum(count for _, count in counts)
-    mean = math.fsum(value * count for value, count in counts) / total
-    variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / total
-    n = max(1.0, total / trials)
+    n = sum(count for _, count in counts)
+    mean = math.fsum(value * count for value, count in counts) / n
+    variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / n
     values = [value for value, _ in counts]
     low = None if low is None else min(low, *values)
     high = None if high is None else max(high, *values)
     if low is None or high is None:
         return student_t(mean, variance, n, low, high)
     return bounded_score(min(max(mean, low), high), variance, n, low, high)
-
-
-def bootstrap_rows(
-    measure: Callable[[NDArray[np.int64]], Sequence[float | None]],
-    counts: NDArray[np.int64],
-    *,
-    seed: int,
-    scales: Sequence[tuple[float | None, float | None]],
-    trials: int = 1,
-) -> list[Interval | None]:
-    """Intervals of numbers that `measure` computes from how often each distinct row occurs.
-
-    1,000 resamples of all instances are drawn as multinomial counts of the distinct rows (Efron
-    1979). A number on a scale with two ends gets the score interval of a mean whose variance is
-    the resamples', any other the percentiles of the resamples. None where a resample gives no
-    number, where an interval would have no width, and for all numbers where there are more than
-    4,096 distinct rows, because 1,000 resamples of them take too long.
-
-    Args:
-        measure: the numbers, always as many; None for one that does not exist.
-        counts: how often each distinct row occurs.
-        seed: of the resamples.
-        scales: the least and greatest possible of each number, None for an open end.
-        trials: how many rows an instance has; all of them count as one answer.
-    """
-    rows = int(counts.sum())
-    n = max(1, rows // trials)
-    if len(counts) > MAX_ROWS:
-        return [None] * len(scales)
-    generator = np.random.default_rng(seed)
-    draws = [measure(trials * generator.multinomial(n, counts / rows)) for _ in range(DRAWS)]
-    columns = zip(measure(counts), zip(*draws, strict=True), scales, strict=True)
-    return [resampled_interval(value, drawn, n, *scale) for value, drawn, scale in columns]
-
-
-def resampled_interval(
-    value: float | None,
-    drawn: Sequence[float | None],
-    n: int,
-    low: float | None,
-    high: float | None,
-) -> Interval | None:
-    """The interval of a number from its resamples; None where one of them has no number.
-
-    Args:
-        value: the number.
-        drawn: its resamples.
-        n: how many instances or clusters were resampled.
-        low: the least possible number, None for an open end.
-        high: the greatest.
-    """
-    known = [number for number in drawn if number is not None and math.isfinite(number)]
-    if value is None or len(known) < len(drawn):
-        return None
-    if low is not None and high is not None:
-        ends = min(low, value), max(high, value)
-        return bounded_score(value, n * float(np.var(known)), n, *ends)
-    below, above = (float(limit) for limit in np.quantile(known, _QUANTILES))
-    if below == above:
-        return None
-    return Interval(low=below, high=above, method=IntervalMethod.BOOTSTRAP)

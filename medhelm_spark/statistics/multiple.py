@@ -27,11 +27,9 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     >>> [round(p, 3) for p in benjamini_hochberg([0.01, 0.04, 0.03, 0.005])]
     [0.02, 0.04, 0.04, 0.02]
     """
-    adjusted, lowest = [0.0] * len(p_values), 1.0
-    for rank, place in reversed(list(enumerate(_ascending(p_values), 1))):
-        lowest = min(lowest, p_values[place] * len(p_values) / rank)
-        adjusted[place] = lowest
-    return adjusted
+    from scipy import stats
+
+    return [float(p) for p in stats.false_discovery_control(p_values)] if p_values else []
 
 
 def _ascending(p_values: Sequence[float]) -> list[int]:

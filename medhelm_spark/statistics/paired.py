@@ -1,21 +1,30 @@
 """Paired difference of two models on the same instances: one test, and an interval to match it.
 
-Values of 0 and 1 are tested by McNemar's mid-p test and given Bonett and Price's interval; any
-other, and all that are clustered, by t. A difference has an interval without 0 exactly where its
-p-value is below 5 %.
+Values of 0 and 1 are tested by McNemar's mid-p test and given Bonett and Price's interval; other
+values on a scale with two ends by the score test of a bounded mean and its interval; values whose
+scale has an open end, and all that are clustered, by t. Differences that are all equal and not 0
+are tested by their sign. A difference has an interval without 0 exactly where its p-value is below
+5 %, but equal differences on an open scale have no interval.
 """
 
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.domain.stats import SHARE, Interval, IntervalMethod, MetricInfo
-from medhelm_spark.statistics.clusters import ClusterTotals, cluster_totals, degrees_of_freedom
-from medhelm_spark.statistics.intervals import Z95, bounded_score
-from medhelm_spark.statistics.student import LEVEL, detectable, quantile, two_sided
+from medhelm_spark.statistics.clusters import ClusterTotals, cluster_totals
+from medhelm_spark.statistics.intervals import Z95, bounded_score, effective_answers
+from medhelm_spark.statistics.student import (
+    LEVEL,
+    POWER,
+    detectable_errors,
+    quantile,
+    two_sided,
+)
 
 Values = NDArray[np.float64]
 """A value per instance, NaN where it has none; shape (instances,)."""
@@ -24,16 +33,17 @@ Labels = NDArray[np.int64]
 """The cluster of each instance; shape (instances,)."""
 
 PLANNED_DISCORDANT = 0.2
-"""The share of pairs that disagree, where nothing tells it."""
+"""The share of pairs that disagree, where no pair was seen."""
 
 
 class PairedTest(StrEnum):
     """How a p-value was made."""
 
     MCNEMAR = "mcnemar_mid_p"
+    SCORE = "paired_score"
     T = "paired_t"
     CLUSTERED_T = "clustered_t"
-    BOOTSTRAP = "paired_bootstrap"
+    SIGN = "sign_test"
     NONE = "none"
 
     @property
@@ -44,9 +54,10 @@ class PairedTest(StrEnum):
 
 _LABELS = {
     PairedTest.MCNEMAR: "McNemar's mid-p test",
+    PairedTest.SCORE: "score test of the mean difference on its scale",
     PairedTest.T: "paired t test",
     PairedTest.CLUSTERED_T: "t test with a cluster-robust standard error",
-    PairedTest.BOOTSTRAP: "paired bootstrap",
+    PairedTest.SIGN: "sign test of equal differences",
     PairedTest.NONE: "no test",
 }
 
@@ -57,13 +68,14 @@ class PairedDifference:
 
     `num_dropped` instances lack one of the two values. `num_higher`, `num_equal` and `num_lower`
     count instances by which value is the higher one; None of a stat of the whole run. `p_value` is
-    two-sided, by `test`; `ci_low` and `ci_high` are the ends of the 95 % interval. Both are None
-    for no pair, for a single one or a single cluster, and for equal differences that are not 0.
+    two-sided, by `test`; `ci_low` and `ci_high` are the ends of the 95 % interval, cut at the ends
+    of the scale. Both are None for no pair, and for a single one or a single cluster.
 
     `effect_size` is the mean difference divided by the standard deviation of the differences
-    (Cohen's d_z), None where they have none. `detectable` is the difference that this test would
-    find with a power of 80 %, by the spread that the pairs have if the models are equally good; of
-    0/1 values that all agree, by 20 % of pairs that do not.
+    (Cohen's d_z), None where they have none. `detectable` is the difference that is found with a
+    power of 80 %: of 0/1 values by McNemar's mid-p test and the share of pairs that disagree
+    (PLANNED_DISCORDANT where none does), of others by t and the standard error; None where no
+    difference is found so often.
     """
 
     n: int
@@ -150,39 +162,52 @@ def share_interval(only_first: int, only_second: int, n: int, p_value: float) ->
 
 
 def paired_difference(
-    first: Values, second: Values, scale: MetricInfo = SHARE, clusters: Labels | None = None
+    first: Values,
+    second: Values,
+    scale: MetricInfo = SHARE,
+    clusters: Labels | None = None,
+    *,
+    is_of_runs: bool = False,
 ) -> PairedDifference:
     """The paired difference of values on the same instances, in the same order.
 
-    With `clusters` the standard error is cluster-robust, with t for few clusters.
+    With `clusters` the standard error is cluster-robust. Where the scale has `clips_mean` the two
+    means are brought onto it, as a board's are, before they are compared. `is_of_runs`: the values
+    are pseudo-values of a stat of whole runs, which lie off the scale and are no wins.
     """
     both = ~(np.isnan(first) | np.isnan(second))
     has_any = ~(np.isnan(first) & np.isnan(second))
     ours, theirs = first[both], second[both]
-    differences = ours - theirs
-    n = len(differences)
+    n = len(ours)
     dropped = int(has_any.sum()) - n
     if n == 0:
         return PairedDifference(n=0, num_dropped=dropped)
+    if scale.clips_mean:
+        ours, theirs = _onto_scale(ours, scale), _onto_scale(theirs, scale)
+    differences = ours - theirs
     counts = (differences > 0).sum(), (differences == 0).sum(), (differences < 0).sum()
     higher, equal, lower = map(int, counts)
     held = cluster_totals(clusters[both], differences) if clusters is not None else None
-    of = held or ClusterTotals(np.ones(n), differences)
-    is_binary = scale.is_share and bool(np.isin([ours, theirs], (0, 1)).all())
-    p_value: float | None
-    interval: Interval | None
-    if held is None and is_binary:
-        p_value = mcnemar_mid_p(higher, lower)
-        interval, test = share_interval(higher, lower, n, p_value), PairedTest.MCNEMAR
-    else:
-        df = degrees_of_freedom(len(of)) if held else n - 1
-        p_value, interval = _by_t(of, df, scale, is_clustered=held is not None)
-        test = PairedTest.CLUSTERED_T if held else PairedTest.T
-    null_error = of.standard_error(around=0.0)
-    if is_binary and not higher + lower:
-        null_error = math.sqrt(PLANNED_DISCORDANT / n)
-    spread = float(differences.std(ddof=1)) if n > 1 else 0.0
+    joint = None if held is None or held.are_single else held
+    is_binary = scale.is_share and not is_of_runs and bool(np.isin([ours, theirs], (0, 1)).all())
     mean = math.fsum(differences) / n
+    units = joint or ClusterTotals(np.ones(n), differences)
+    spread = float(differences.std(ddof=1)) if n > 1 else 0.0
+    if spread <= 1e-12 * abs(mean):  # equal differences, with rounding errors
+        spread = 0.0
+    width = _width(scale)
+    if joint is None and is_binary:
+        found = _by_mcnemar(higher, lower, n)
+        detected = mid_p_detectable(n, (higher + lower) / n or PLANNED_DISCORDANT)
+    else:
+        is_bounded = joint is None and not (is_of_runs or scale.clips_mean) and width is not None
+        found = _tested(
+            units, mean, spread, width, is_bounded=is_bounded, is_joint=joint is not None
+        )
+        error = units.standard_error()
+        detected = error * detectable_errors(units.degrees_of_freedom) if error else None
+    p_value, interval, test = found
+    interval = interval and _cut(interval, width)
     return PairedDifference(
         n=n,
         num_dropped=dropped,
@@ -191,71 +216,148 @@ def paired_difference(
         ci_high=interval.high if interval else None,
         ci_method=interval.method if interval else IntervalMethod.NONE,
         p_value=p_value,
-        test=test if p_value is not None else PairedTest.NONE,
-        num_higher=higher,
-        num_equal=equal,
-        num_lower=lower,
-        effect_size=mean / spread if spread else None,
-        detectable=detectable(null_error) if null_error else None,
+        test=test,
+        num_higher=None if is_of_runs else higher,
+        num_equal=None if is_of_runs else equal,
+        num_lower=None if is_of_runs else lower,
+        effect_size=mean / spread if spread and not is_of_runs else None,
+        detectable=detected,
         num_clusters=len(held) if held else None,
     )
 
 
-def _by_t(
-    differences: ClusterTotals, df: float, scale: MetricInfo, *, is_clustered: bool
-) -> tuple[float | None, Interval | None]:
-    """p-value and interval of a mean difference by t, df degrees of freedom.
+_Found = tuple[float | None, Interval | None, PairedTest]
+"""p-value, interval and test of a mean difference."""
 
-    Where no pair differs p is 1, and the interval is that of values which are all 0 on the scale of
-    differences; None where that is open.
-    """
-    error, mean = differences.standard_error(), differences.mean
-    if error is None:
-        return None, None
-    if error == 0 or not np.any(differences.totals):
-        if mean != 0:
-            return None, None
-        if scale.minimum is None or scale.maximum is None:
-            return 1.0, None
-        width = scale.maximum - scale.minimum
-        return 1.0, bounded_score(0.0, 0.0, len(differences), -width, width)
+
+def _width(scale: MetricInfo) -> float | None:
+    """How far apart two means can be; None on a scale with an open end."""
+    if scale.minimum is None or scale.maximum is None:
+        return None
+    return scale.maximum - scale.minimum
+
+
+def _onto_scale(values: Values, scale: MetricInfo) -> Values:
+    """The values, moved together so that their mean is on the scale."""
+    mean = float(values.mean())
+    return values + (float(np.clip(mean, scale.minimum, scale.maximum)) - mean)
+
+
+def _cut(interval: Interval, width: float | None) -> Interval:
+    """The interval of a difference, cut at the ends of the scale of differences."""
+    if width is None:
+        return interval
+    low, high = max(-width, min(interval.low, width)), min(width, max(interval.high, -width))
+    return Interval(low=low, high=high, method=interval.method)
+
+
+def _by_mcnemar(higher: int, lower: int, n: int) -> _Found:
+    p_value = mcnemar_mid_p(higher, lower)
+    return p_value, share_interval(higher, lower, n, p_value), PairedTest.MCNEMAR
+
+
+def _tested(
+    units: ClusterTotals,
+    mean: float,
+    spread: float,
+    width: float | None,
+    *,
+    is_bounded: bool,
+    is_joint: bool,
+) -> _Found:
+    """The test of a mean difference that is no share of 0/1 pairs; `units` are its tries."""
+    if len(units) < 2:
+        return None, None, PairedTest.NONE
+    error, n = units.standard_error(), len(units)
+    if not error or not spread:
+        at_mean = None if width is None else bounded_score(mean, 0.0, n, -width, width)
+        if not np.any(units.totals):
+            return 1.0, at_mean, PairedTest.CLUSTERED_T if is_joint else PairedTest.T
+        return _by_sign(n, mean, at_mean)
+    df = units.degrees_of_freedom
+    if is_bounded and width is not None:
+        variance = spread**2 * (n - 1) / n
+        answers = effective_answers(mean, variance, n, -width, width)
+        # The score statistic of the middle of the scale of differences, whose variance is 1/4.
+        t = mean / width * math.sqrt(answers)
+        interval = bounded_score(mean, variance, n, -width, width)
+        return two_sided(t, df), interval, PairedTest.SCORE
     half = quantile(df) * error
-    method = IntervalMethod.CLUSTERED_T if is_clustered else IntervalMethod.T
+    method = IntervalMethod.CLUSTERED_T if is_joint else IntervalMethod.T
     interval = Interval(low=mean - half, high=mean + half, method=method)
-    return two_sided(mean / error, df), interval
+    test = PairedTest.CLUSTERED_T if is_joint else PairedTest.T
+    return two_sided(mean / error, df), interval, test
 
 
-def bootstrapped_difference(
-    mean_difference: float, draws: Values, n: int, num_dropped: int, num_clusters: int | None
-) -> PairedDifference:
-    """The paired difference of a stat of whole runs, from differences of resampled stats.
+def _by_sign(n: int, mean: float, at_mean: Interval | None) -> _Found:
+    """The sign test of n differences that all equal `mean`, not 0.
 
-    The p-value is twice the share of resamples on the other side of 0, both counted with one more
-    (Davison and Hinkley 1997); the interval's ends are the resamples of the order at which it
-    crosses 5 %. `draws` has shape (resamples,).
+    The end of the interval next to 0 is the difference itself where the test finds it, as in the
+    interval of the sign test, and 0 at most where it does not.
     """
-    ordered, size = np.sort(draws), len(draws)
-    beyond = 1 + min(int((draws <= 0).sum()), int((draws >= 0).sum()))
-    tail = math.ceil(LEVEL / 2 * (size + 1)) - 1  # so many on the other side are refused
-    error = float(draws.std())
-    return PairedDifference(
-        n=n,
-        num_dropped=num_dropped,
-        mean_difference=mean_difference,
-        ci_low=float(ordered[tail - 1]),
-        ci_high=float(ordered[size - tail]),
-        ci_method=IntervalMethod.BOOTSTRAP,
-        p_value=min(1.0, 2 * beyond / (size + 1)),
-        test=PairedTest.BOOTSTRAP,
-        detectable=detectable(error) if error else None,
-        num_clusters=num_clusters,
-    )
+    p_value = min(1.0, 2.0 * 0.5**n)
+    if at_mean is None:
+        return p_value, None, PairedTest.SIGN
+    near = mean if p_value < LEVEL else 0.0
+    low, high = at_mean.low, at_mean.high
+    if (low > 0 or high < 0) != (p_value < LEVEL):
+        low, high = (near, high) if mean > 0 else (low, near)
+    return p_value, Interval(low=low, high=high, method=at_mean.method), PairedTest.SIGN
 
 
-def planned_detectable(n: int) -> float:
-    """The difference of two shares that n pairs find with a power of 80 %, 20 % of them discordant.
+@lru_cache(maxsize=4096)
+def mid_p_detectable(n: int, discordant: float) -> float | None:
+    """The difference of two shares that McNemar's mid-p test finds in n pairs at a power of 80 %.
 
-    >>> [round(planned_detectable(n), 3) for n in (100, 250, 1000)]
-    [0.125, 0.079, 0.04]
+    The number of pairs that disagree is binomial with the share `discordant`, and the first model
+    wins (1 + d / discordant) / 2 of them, d the difference. None where the test finds not even
+    d = discordant so often.
+
+    >>> [round(mid_p_detectable(n, 0.2), 3) for n in (40, 50, 100)]
+    [0.181, 0.164, 0.121]
     """
-    return detectable(math.sqrt(PLANNED_DISCORDANT / n))
+    from scipy import special
+
+    spread = 6 * math.sqrt(n * discordant * (1 - discordant)) + 1
+    centre = n * discordant
+    ks = np.arange(max(0, int(centre - spread)), min(n, math.ceil(centre + spread)) + 1)
+    below = np.where(ks > 0, special.bdtr(np.maximum(ks - 1, 0), n, discordant), 0.0)
+    chances = special.bdtr(ks, n, discordant) - below
+    most = _refused_up_to(ks)
+    ks, chances, most = ks[most >= 0], chances[most >= 0], most[most >= 0]
+
+    def power(difference: float) -> float:
+        wins = (1 + difference / discordant) / 2
+        found = special.bdtr(most, ks, 1 - wins) + special.bdtr(most, ks, wins)
+        return float(chances @ found)
+
+    if power(discordant) < POWER:
+        return None
+    low, high = 0.0, discordant
+    for _ in range(24):
+        middle = (low + high) / 2
+        low, high = (middle, high) if power(middle) < POWER else (low, middle)
+    return high
+
+
+def _refused_up_to(ks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The most pairs of the rarer kind, of k that disagree, at which mid-p is below 5 %; or -1."""
+    from scipy import special
+
+    low, high = np.full(len(ks), -1), ks // 2
+    for _ in range(int(ks.max()).bit_length() + 1):
+        middle = (low + high + 1) // 2
+        tail = special.bdtr(np.maximum(middle, 0), ks, 0.5)
+        under = np.where(middle > 0, special.bdtr(np.maximum(middle - 1, 0), ks, 0.5), 0.0)
+        refused = (tail + under < LEVEL) & (middle >= 0) & (2 * middle < ks)
+        low, high = np.where(refused, middle, low), np.where(refused, high, middle - 1)
+        high = np.maximum(low, high)
+    return low
+
+
+def planned_detectable(n: int) -> float | None:
+    """The difference that n pairs find with a power of 80 % if PLANNED_DISCORDANT of them disagree.
+
+    None below 33 pairs, which find no difference so often.
+    """
+    return mid_p_detectable(n, PLANNED_DISCORDANT)

@@ -24,6 +24,7 @@ class Summary:
     ci_high: float | None = None
     ci_method: IntervalMethod = IntervalMethod.NONE
     num_clusters: int | None = None
+    num_effective_clusters: float | None = None
     standard_error: float | None = None
 
 
@@ -31,21 +32,24 @@ def _interval(
     counts: Sequence[tuple[float, int]],
     n: int,
     scale: MetricInfo,
-    trials: int,
     clusters: ClusterTotals | None,
 ) -> Interval | None:
     if clusters:
-        return clustered(clusters, scale.minimum, scale.maximum)
+        values = [value for value, _ in counts]
+        return clustered(
+            clusters,
+            None if scale.minimum is None else min(scale.minimum, *values),
+            None if scale.maximum is None else max(scale.maximum, *values),
+        )
     if scale.is_share and all(value in (0, 1) for value, _ in counts):
-        return wilson(sum(count for value, count in counts if value == 1) / trials, n / trials)
-    return mean_interval(counts, scale.minimum, scale.maximum, trials)
+        return wilson(sum(count for value, count in counts if value == 1), n)
+    return mean_interval(counts, scale.minimum, scale.maximum)
 
 
 def summarize(
     histogram: Sequence[tuple[float, int]],
     num_unscored: int,
     scale: MetricInfo,
-    trials: int = 1,
     clusters: ClusterTotals | None = None,
 ) -> Summary:
     """Summarise scored values given as (value, how often), in any order.
@@ -55,10 +59,8 @@ def summarize(
     and with an open end for a single value or equal ones. Where the scale has `clips_mean`, mean
     and interval are clipped to it; stddev, minimum and maximum stay those of the values.
 
-    With `trials` values per instance the interval's sample size is the number of instances, as if
-    the values of one were equal: a repeat says nothing about other instances. The interval is too
-    wide where repeats differ. With `clusters`, the same values by cluster, interval and standard
-    error count clusters, and trials are of one cluster anyway.
+    With `clusters`, the same values by cluster, interval and standard error count clusters; several
+    answers to one instance are such a cluster. Clusters of one answer each change nothing.
     """
     merged: Counter[float] = Counter()
     for value, count in histogram:
@@ -71,7 +73,8 @@ def summarize(
         return Summary(count=0, num_unscored=num_unscored)
     mean = math.fsum(value * count for value, count in counts) / n
     variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / n
-    interval = _interval(counts, n, scale, trials, clusters)
+    joint = None if clusters is None or clusters.are_single else clusters
+    interval = _interval(counts, n, scale, joint)
     summary = Summary(
         count=n,
         num_unscored=num_unscored,
@@ -83,9 +86,14 @@ def summarize(
         ci_high=interval.high if interval else None,
         ci_method=interval.method if interval else IntervalMethod.NONE,
         num_clusters=len(clusters) if clusters else None,
-        standard_error=_standard_error(variance, n / trials, clusters),
+        num_effective_clusters=clusters.effective if clusters else None,
+        standard_error=_standard_error(variance, n, joint),
     )
-    return _onto_scale(summary, scale, trials) if scale.clips_mean else summary
+    return (
+        _onto_scale(summary, scale, len(clusters) if clusters else n)
+        if scale.clips_mean
+        else summary
+    )
 
 
 def _standard_error(variance: float, n: float, clusters: ClusterTotals | None) -> float | None:
@@ -95,7 +103,7 @@ def _standard_error(variance: float, n: float, clusters: ClusterTotals | None) -
     return math.sqrt(variance / (n - 1)) if n > 1 else None
 
 
-def _onto_scale(summary: Summary, scale: MetricInfo, trials: int) -> Summary:
+def _onto_scale(summary: Summary, scale: MetricInfo, n: int) -> Summary:
     """The summary with mean and interval cut at the ends of the scale.
 
     An interval that lies wholly beyond an end becomes the interval of values that all equal the
@@ -108,6 +116,6 @@ def _onto_scale(summary: Summary, scale: MetricInfo, trials: int) -> Summary:
     below, above = (min(max(end, low), high) for end in ends if end is not None)
     mean = min(max(summary.mean, low), high)
     if below == above:
-        at_end = bounded_score(below, 0.0, max(1.0, summary.count / trials), low, high)
+        at_end = bounded_score(below, 0.0, n, low, high)
         below, above = at_end.low, at_end.high
     return replace(summary, mean=mean, ci_low=below, ci_high=above)

@@ -80,7 +80,7 @@ def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
         here.compare(suite="s", margin=0)
 
 
-def test_a_stat_of_the_whole_run_is_resampled(site: Site) -> None:
+def test_a_stat_of_the_whole_run_is_compared_by_clusters(site: Site) -> None:
     bench = site.benchmark(
         "screening",
         [{**row, "site": f"s{i % 15}"} for i, row in enumerate(letters())],
@@ -90,5 +90,5 @@ def test_a_stat_of_the_whole_run_is_resampled(site: Site) -> None:
     here = evaluation(site)
     here.run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
     (row,) = here.compare(suite="s").rows()
-    assert (row["test"], row["num_clusters"]) == ("paired_bootstrap", 15)
+    assert (row["test"], row["num_clusters"]) == ("clustered_t", 15)
     assert row["decision"] in ("better", "worse", "not told apart")

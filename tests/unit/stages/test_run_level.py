@@ -32,7 +32,7 @@ def observed(place, *counted, split="test", perturbation=""):
 
 
 def stats(rows):
-    made = list(RunSummarizer(METRICS, 0)(rows))
+    made = list(RunSummarizer(METRICS)(rows))
     return {(stat.name, stat.split, stat.perturbation): stat for stat in made}
 
 
@@ -53,7 +53,7 @@ def test_each_group_gets_every_stat_of_its_metric():
     main = found["classification_macro_f1", "test", ""]
     assert main.mean == pytest.approx((6 / 7 + 0) / 2)
     assert (main.count, main.num_unscored) == (4, 0)
-    assert main.ci_method is IntervalMethod.BOUNDED_SCORE
+    assert main.ci_method is IntervalMethod.MOVER
     assert main.ci_low <= main.mean <= main.ci_high
     assert found["classification_micro_f1", "valid", ""].mean == 1.0
     assert found["classification_micro_f1", "test", "typos"].mean == 0.0
@@ -84,3 +84,80 @@ def test_the_order_of_the_rows_does_not_matter():
 def test_only_run_level_metrics_have_a_say_in_the_fingerprint():
     assert len(versions(METRICS["r"])) == 2
     assert versions(METRICS["r"][:1]) == []
+
+
+URGENT = {"labels": "urgent|routine", "positive": "urgent"}
+LETTERS = [((1.0, 1.0), 10), ((1.0, 2.0), 5), ((2.0, 1.0), 9), ((2.0, 2.0), 276)]
+"""300 letters, 15 of them urgent: right and given class by how many letters."""
+
+
+def of_letters(name, params, letters, units=None, trials=1):
+    """The stats of one metric; `units` names the cluster of each letter, in the order of rows."""
+    starts = [sum(rows for _, rows in letters[:place]) for place in range(len(letters))]
+    rows = [
+        Observed(
+            run_spec_id="r",
+            place=0,
+            split="test",
+            perturbation="",
+            values=values,
+            rows=number,
+            is_clustered=units is not None and trials == 1,
+            units=tuple(units[start : start + number]) if units else (),
+        )
+        for (values, number), start in zip(letters, starts, strict=True)
+    ]
+    metrics = {"r": (MetricSpec(name=name, args=params),)}
+    made = RunSummarizer(metrics, trials={"r": trials})(rows)
+    return {stat.name: stat for stat in made}
+
+
+def test_the_f1_of_a_rare_class_rests_on_the_letters_that_concern_it():
+    stats = of_letters(
+        "classification",
+        {"labels": "urgent|routine"},
+        [
+            ((1.0, 1.0), 10),
+            ((1.0, 2.0), 5),
+            ((2.0, 1.0), 9),
+            ((2.0, 2.0), 276),
+        ],
+    )
+    rare = stats["classification_f1[urgent]"]
+    assert rare.mean == pytest.approx(20 / 34)
+    # Wilson's interval of 10 of 24, J, as 2 J / (1 + J).
+    assert (rare.ci_low, rare.ci_high) == pytest.approx((0.393, 0.759), abs=5e-4)
+    macro = stats["classification_macro_f1"]
+    assert macro.ci_high - macro.ci_low > 0.45 * (rare.ci_high - rare.ci_low)
+
+
+def test_letters_that_are_clusters_of_their_own_change_nothing():
+    letters = [((1.0, 1.0), 10), ((1.0, 2.0), 2), ((2.0, 2.0), 288)]
+    alone = of_letters("diagnostic_accuracy", URGENT, letters, range(300))
+    plain = of_letters("diagnostic_accuracy", URGENT, letters)
+    for name, stat in plain.items():
+        assert (stat.ci_low, stat.ci_high) == (alone[name].ci_low, alone[name].ci_high), name
+    assert (plain["sensitivity"].ci_low, plain["sensitivity"].ci_high) == pytest.approx(
+        (0.552, 0.953), abs=5e-4
+    )
+    assert (alone["sensitivity"].num_clusters, plain["sensitivity"].num_clusters) == (300, None)
+
+
+def test_a_share_of_clustered_answers_counts_the_clusters_that_have_such_answers():
+    by_four = [place // 4 for place in range(300)]
+    clustered = of_letters("diagnostic_accuracy", URGENT, LETTERS, by_four)["sensitivity"]
+    alone = of_letters("diagnostic_accuracy", URGENT, LETTERS)["sensitivity"]
+    assert clustered.ci_method is IntervalMethod.CLUSTERED
+    # 15 urgent letters of four clusters, all alike within a cluster but one.
+    assert clustered.ci_high - clustered.ci_low > 1.3 * (alone.ci_high - alone.ci_low)
+
+
+def test_several_answers_to_an_instance_are_a_cluster():
+    costs = {**URGENT, "costs": "urgent>routine=10"}
+    once = of_letters("diagnostic_accuracy", costs, LETTERS)
+    twice = [(values, 2 * rows) for values, rows in LETTERS]
+    same = of_letters("diagnostic_accuracy", costs, twice, [n // 2 for n in range(600)], trials=2)
+    for name in ("sensitivity", "cost_weighted_error"):
+        widths = [stat.ci_high - stat.ci_low for stat in (once[name], same[name])]
+        assert widths[1] == pytest.approx(widths[0], rel=0.15), name
+        assert same[name].num_clusters is None

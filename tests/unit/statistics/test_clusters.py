@@ -8,21 +8,49 @@ import numpy as np
 import pytest
 from statsmodels.regression.linear_model import OLS
 
+from benchmarks.uneven_clusters import uneven_clusters
 from medhelm_spark.domain.stats import SHARE, UNBOUNDED
-from medhelm_spark.statistics.clusters import cluster_totals, degrees_of_freedom
+from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.intervals import clustered
+from medhelm_spark.statistics.student import quantile, two_sided
 from medhelm_spark.statistics.summary import summarize
 
 REAL = os.environ.get("MEDHELM_SPARK_REAL_DATA")
 
 
-def test_the_standard_error_is_statsmodels():
-    generator = np.random.default_rng(1)
-    labels, data = generator.integers(0, 40, 500), generator.random(500)
-    fitted = OLS(data, np.ones(500)).fit(cov_type="cluster", cov_kwds={"groups": labels})
-    held = cluster_totals(labels, data)
+YES = np.array([1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1.0])
+SIX = np.repeat(np.arange(6), [10, 2, 3, 1, 2, 2])
+GIANT = np.repeat(np.arange(10), [100] + [5] * 9)
+
+
+def test_standard_error_and_degrees_of_freedom_are_clubsandwichs():
+    """coef_test(lm(y ~ 1), vcovCR(..., type = "CR2"), "Satterthwaite") of clubSandwich 0.5.8."""
+    held = cluster_totals(SIX, YES)
+    assert held.standard_error() == pytest.approx(0.073085000299, rel=1e-10)
+    assert held.degrees_of_freedom == pytest.approx(2.700836172190, rel=1e-10)
+    assert two_sided(held.mean / held.standard_error(), held.degrees_of_freedom) == pytest.approx(
+        0.004473606511, rel=1e-8
+    )
+    giant = cluster_totals(GIANT, np.arange(7, 7 * 146, 7) % 11 / 10)
+    assert giant.standard_error() == pytest.approx(0.007508433500, rel=1e-9)
+    assert giant.degrees_of_freedom == pytest.approx(1.921568627451, rel=1e-10)
+
+
+def test_clusters_of_equal_size_have_the_plain_error_of_their_means():
+    data = np.random.default_rng(1).random(500)
+    held = cluster_totals(np.repeat(np.arange(50), 10), data)
+    means = data.reshape(50, 10).mean(axis=1)
     assert held.mean == pytest.approx(data.mean())
-    assert held.standard_error() == pytest.approx(fitted.bse[0], rel=1e-10)
+    assert held.standard_error() == pytest.approx(means.std(ddof=1) / np.sqrt(50), rel=1e-10)
+    assert held.degrees_of_freedom == pytest.approx(49)
+    assert held.effective == pytest.approx(50)
+
+
+def test_clusters_of_any_sizes_hold_the_true_mean():
+    for sizes in ([100] + [5] * 9, [300] + [5] * 19, [40, 32, 26, 20, 16, 13, 11, 8, 7, 5]):
+        held = uneven_clusters(np.array(sizes), repeats=400, seed=3)
+        assert held.coverage >= 0.93 - 0.015, sizes
+        assert held.false_differences <= 0.07 + 0.025, sizes
 
 
 def test_every_answer_alone_is_the_plain_standard_error():
@@ -46,17 +74,19 @@ def test_shared_answers_to_medcalc_bench():
     assert error("Note ID") == pytest.approx(0.01317757, abs=1e-8)
 
 
-def test_few_clusters_take_t():
-    assert degrees_of_freedom(29) == 28
-    assert degrees_of_freedom(30) == np.inf
-    labels, data = np.repeat(np.arange(12), 10), np.random.default_rng(5).normal(size=120)
-    fitted = OLS(data, np.ones(120)).fit(
-        cov_type="cluster", cov_kwds={"groups": labels}, use_t=True
-    )
-    held = clustered(cluster_totals(labels, data), None, None)
-    assert held is not None
-    assert (held.low, held.high) == pytest.approx(tuple(fitted.conf_int()[0]), rel=1e-9)
-    assert held.method == "clustered_t"
+def test_an_open_scale_takes_t_at_any_number_of_clusters():
+    for clusters in (12, 60):
+        labels = np.repeat(np.arange(clusters), 10)
+        data = np.random.default_rng(5).normal(size=10 * clusters)
+        fitted = OLS(data, np.ones(len(data))).fit(
+            cov_type="cluster", cov_kwds={"groups": labels}, use_t=True
+        )
+        # Of clusters of equal size CR2 is statsmodels' sum over clusters times G / (G - 1).
+        half = quantile(clusters - 1) * fitted.bse[0]
+        held = clustered(cluster_totals(labels, data), None, None)
+        assert held is not None
+        assert (held.low, held.high) == pytest.approx((data.mean() - half, data.mean() + half))
+        assert held.method == "clustered_t"
 
 
 def test_a_share_stays_on_its_scale_and_has_width():
@@ -70,7 +100,7 @@ def test_a_share_stays_on_its_scale_and_has_width():
     # Where all agree each cluster counts as one answer.
     all_right = clustered(cluster_totals(labels, np.ones(200)), 0.0, 1.0)
     assert all_right is not None
-    assert all_right.low == pytest.approx(1 / (1 + 1.96**2 / 40), abs=1e-3)
+    assert all_right.low == pytest.approx(1 / (1 + quantile(39) ** 2 / 40), abs=2e-3)
 
 
 def test_a_single_cluster_has_no_interval():

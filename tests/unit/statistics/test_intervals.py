@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from benchmarks.interval_coverage import DISTRIBUTIONS, SIZES, covered
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.intervals import (
-    bootstrap_rows,
     mean_interval,
-    t_quantile,
     wilson,
 )
 
@@ -50,20 +48,12 @@ def test_wilson_holds_the_proportion(successes, n):
     assert 0 <= interval.low <= successes / n <= interval.high <= 1
 
 
-def test_quantiles_of_t_from_a_table():
-    table = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 9: 2.262, 29: 2.045, 99: 1.984}
-    assert {df: t_quantile(df) for df in table} == pytest.approx(table, rel=0.0015)
-    falling = [t_quantile(df / 4) for df in range(4, 400)]
-    assert falling == sorted(falling, reverse=True)
-
-
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.integers(1, 400)), min_size=1, max_size=5),
-    st.sampled_from([1, 2, 3]),
 )
-def test_a_bounded_interval_has_width_and_holds_the_mean(counted, trials):
+def test_a_bounded_interval_has_width_and_holds_the_mean(counted):
     counts = sorted((float(value), count) for value, count in dict(counted).items())
-    interval = mean_interval(counts, 1.0, 5.0, trials)
+    interval = mean_interval(counts, 1.0, 5.0)
     total = sum(count for _, count in counts)
     mean = sum(value * count for value, count in counts) / total
     assert 1 <= interval.low < interval.high <= 5
@@ -108,43 +98,3 @@ def test_coverage_is_near_95_percent_at_every_size(name, weights):
         assert coverage >= 0.93 - SLACK, (name, n)
         assert n < 100 or coverage <= 0.975 + SLACK, (name, n)
         assert narrowest > 0, (name, n)
-
-
-def shares(values):
-    """What `bootstrap_rows` measures here: the mean of the rows' values, and nothing."""
-    numbers = np.array(values, dtype=np.float64)
-    return lambda counts: (float(counts @ numbers / counts.sum()), None)
-
-
-OPEN, UNIT = (None, None), (0.0, 1.0)
-
-
-def test_resampled_rows_of_an_open_scale_have_percentiles():
-    counts = np.array([60, 30, 10])
-    measure = shares([0.0, 0.5, 1.0])
-    of_rows, nothing = bootstrap_rows(measure, counts, seed=0, scales=[OPEN, OPEN])
-    generator = np.random.default_rng(1)
-    means = [measure(generator.multinomial(100, counts / 100))[0] for _ in range(20_000)]
-    assert nothing is None
-    assert of_rows.method is IntervalMethod.BOOTSTRAP
-    wanted = tuple(np.quantile(means, [0.025, 0.975]))
-    assert (of_rows.low, of_rows.high) == pytest.approx(wanted, abs=0.015)
-
-
-def test_resampled_rows_of_a_bounded_mean_agree_with_its_interval():
-    measure = shares([0.0, 0.5, 1.0])
-    of_rows, _ = bootstrap_rows(measure, np.array([60, 30, 10]), seed=0, scales=[UNIT, UNIT])
-    of_values = mean_interval([(0.0, 60), (0.5, 30), (1.0, 10)], 0.0, 1.0)
-    assert of_rows.method is IntervalMethod.BOUNDED_SCORE
-    assert (of_rows.low, of_rows.high) == pytest.approx((of_values.low, of_values.high), abs=0.01)
-
-
-def test_equal_rows_are_no_certainty_and_too_many_rows_have_no_interval():
-    same, _ = bootstrap_rows(shares([1.0]), np.array([9]), seed=0, scales=[UNIT, UNIT])
-    assert same.low < 0.9
-    assert same.high == 1.0
-    single, _ = bootstrap_rows(shares([1.0]), np.array([1]), seed=0, scales=[UNIT, UNIT])
-    assert single.low < 0.1
-    assert bootstrap_rows(shares([1.0]), np.array([9]), seed=0, scales=[OPEN, OPEN]) == [None, None]
-    many = np.ones(5000, np.int64)
-    assert bootstrap_rows(shares(range(5000)), many, seed=0, scales=[OPEN, OPEN]) == [None, None]

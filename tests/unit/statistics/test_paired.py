@@ -5,22 +5,23 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 
 from medhelm_spark.domain.stats import UNBOUNDED, MetricInfo
+from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.paired import (
     PairedDifference,
     PairedTest,
     bonett_price,
-    bootstrapped_difference,
     mcnemar_mid_p,
+    mid_p_detectable,
     paired_difference,
     planned_detectable,
     share_interval,
 )
 from tests.unit.statistics.cells import values
 
+POINTS = MetricInfo(name="points", display_name="Points", clips_mean=True)
 RATING = MetricInfo(name="rating", display_name="Rating", minimum=1.0, maximum=5.0)
 NAN = math.nan
 
@@ -92,14 +93,20 @@ def test_clustered_values_are_tested_by_a_robust_t(groups):
     first = (shared + generator.normal(size=300) > 0).astype(float)
     second = (generator.normal(size=300) > 0.3).astype(float)
     result = paired_difference(first, second, clusters=clusters)
-    few = {"use_t": True} if groups < 30 else {"use_t": False}
-    fitted = OLS(first - second, np.ones(300)).fit(
-        cov_type="cluster", cov_kwds={"groups": clusters, "df_correction": True}, **few
-    )
+    held = cluster_totals(clusters, first - second)
+    t, df = held.mean / held.standard_error(), held.degrees_of_freedom
+    half = stats.t.ppf(0.975, df) * held.standard_error()
     assert result.num_clusters == len(np.unique(clusters))
     assert result.test is PairedTest.CLUSTERED_T
-    assert result.p_value == pytest.approx(fitted.pvalues[0], rel=1e-6)
-    assert (result.ci_low, result.ci_high) == pytest.approx(tuple(fitted.conf_int()[0]), rel=1e-6)
+    assert result.p_value == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-9)
+    assert (result.ci_low, result.ci_high) == pytest.approx((held.mean - half, held.mean + half))
+
+
+def test_clusters_of_one_answer_change_nothing():
+    first, second = values((1, 0, 9), (0, 1, 2), (1, 1, 30))
+    alone = paired_difference(first, second, clusters=np.arange(41))
+    plain = paired_difference(first, second)
+    assert (alone.p_value, alone.ci_low, alone.test) == (plain.p_value, plain.ci_low, plain.test)
 
 
 def test_one_cluster_tells_nothing_of_others():
@@ -136,17 +143,64 @@ def test_equal_pairs_are_no_certainty():
     assert paired_difference(*values((3.0, 3.0, 4)), UNBOUNDED).ci_method == "none"
 
 
-def test_differences_that_are_all_equal_are_not_tested():
-    same = paired_difference(*values((4.0, 3.0, 5)), RATING)
-    assert (same.mean_difference, same.p_value, same.ci_low) == (1.0, None, None)
+def test_differences_that_are_all_equal_are_tested_by_their_sign():
+    few = paired_difference(*values((4.0, 3.0, 5)), RATING)
+    assert (few.mean_difference, few.p_value, few.test) == (1.0, 2 * 0.5**5, PairedTest.SIGN)
+    assert few.ci_low <= 0 < few.ci_high <= 4
+    many = paired_difference(*values((0.51, 0.5, 20)))
+    assert many.p_value == pytest.approx(2e-6, rel=0.05)
+    assert 0 < many.ci_low <= 0.01 + 1e-12
+    open_ended = paired_difference(*values((4.0, 3.0, 20)), UNBOUNDED)
+    assert (open_ended.p_value, open_ended.ci_low) == (many.p_value, None)
+    clusters = np.repeat(np.arange(4), 5)
+    joint = paired_difference(*values((4.0, 3.0, 20)), RATING, clusters)
+    assert (joint.p_value, joint.test) == (0.125, PairedTest.SIGN)
+
+
+def test_rare_disasters_make_no_better_model():
+    """Equal means: one in fifty answers is a disaster, and all others a little better."""
+    generator, found = np.random.default_rng(6), []
+    for _ in range(300):
+        is_disaster = generator.random(80) < 1 / 50
+        first = np.where(is_disaster, 1.0, 4.0 + generator.choice([0.0, 0.1225], 80))
+        result = paired_difference(first, np.full(80, 4.0), RATING)
+        found.append(result.p_value < 0.05 and result.mean_difference > 0)
+    assert np.mean(found) <= 0.05
+
+
+@pytest.mark.parametrize("scale", [RATING, UNBOUNDED])
+def test_score_test_and_interval_never_disagree(scale):
+    generator = np.random.default_rng(7)
+    for n in (3, 10, 40, 200):
+        for shift in np.linspace(0, 1.5, 12):
+            first = np.clip(3 + shift + generator.normal(size=n), 1, 5)
+            result = paired_difference(first, np.clip(3 + generator.normal(size=n), 1, 5), scale)
+            assert (result.ci_low > 0 or result.ci_high < 0) == (result.p_value < 0.05)
+            assert result.ci_low <= result.mean_difference <= result.ci_high
+
+
+def test_intervals_end_where_the_scale_does():
+    first, second = np.array([1.0, 1.0, 1.0, 0.9]), np.array([0.0, 0.0, 0.0, 0.4])
+    clusters = np.array([0, 0, 1, 2])
+    result = paired_difference(first, second, clusters=clusters)
+    assert -1 <= result.ci_low <= result.ci_high <= 1
+
+
+def test_means_are_compared_on_the_scale_that_a_board_shows():
+    below = paired_difference(np.array([-1.0, -2.0, -0.5]), np.array([-3.0, -4.0, -2.0]), POINTS)
+    assert (below.mean_difference, below.p_value) == pytest.approx((0.0, 1.0))
+    first, second = np.array([0.4, 0.2, 0.6]), np.array([-3.0, -4.0, -2.0])
+    assert paired_difference(first, second, POINTS).mean_difference == pytest.approx(0.4)
 
 
 def test_ratings_that_happen_to_be_ones_get_no_mcnemar():
     assert paired_difference(*values((1.0, 1.0, 10))).test is PairedTest.MCNEMAR
-    assert paired_difference(*values((1.0, 1.0, 10)), RATING).test is PairedTest.T
+    assert paired_difference(*values((1.0, 1.0, 10)), RATING).test is not PairedTest.MCNEMAR
 
 
-@pytest.mark.parametrize(("n", "wanted"), [(100, 0.125), (250, 0.079), (1000, 0.040)])
+@pytest.mark.parametrize(
+    ("n", "wanted"), [(40, 0.181), (50, 0.164), (100, 0.121), (250, 0.078), (5000, 0.018)]
+)
 def test_what_pairs_can_detect(n, wanted):
     assert planned_detectable(n) == pytest.approx(wanted, abs=0.0005)
     tenth = n // 10  # a fifth of the pairs disagree, as often for either model
@@ -155,10 +209,23 @@ def test_what_pairs_can_detect(n, wanted):
     assert paired_difference(*values((1, 1, n))).detectable == pytest.approx(planned_detectable(n))
 
 
-@pytest.mark.parametrize("beyond", [0, 5, 23, 24, 25, 26, 300, 500, 976, 1000])
-def test_a_bootstrap_has_an_interval_without_0_where_its_p_value_is_small(beyond):
-    draws = np.concatenate([np.linspace(-1, -0.01, beyond), np.linspace(0.01, 1, 1000 - beyond)])
-    held = bootstrapped_difference(0.1, draws, 50, 3, None)
-    assert (held.ci_low > 0 or held.ci_high < 0) == (held.p_value < 0.05)
-    assert held.p_value >= 2 / 1001
-    assert (held.n, held.num_dropped, held.ci_method) == (50, 3, "bootstrap")
+def test_too_few_pairs_can_detect_nothing():
+    assert [planned_detectable(n) is None for n in (1, 20, 32, 33)] == [True, True, True, False]
+
+
+def test_the_planned_difference_is_found_in_eighty_of_a_hundred():
+    generator, n = np.random.default_rng(8), 50
+    wins = (1 + mid_p_detectable(n, 0.2) / 0.2) / 2
+    disagree = generator.binomial(n, 0.2, 4000)
+    first = generator.binomial(disagree, wins)
+    found = [mcnemar_mid_p(a, b - a) < 0.05 for a, b in zip(first, disagree, strict=True)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.02)
+
+
+def test_what_ratings_can_detect_does_not_grow_with_their_difference():
+    generator = np.random.default_rng(9)
+    noise = generator.normal(size=60)
+    near, far = (paired_difference(noise + shift, np.zeros(60), UNBOUNDED) for shift in (0.0, 2.0))
+    assert far.detectable == pytest.approx(near.detectable)
+    power = 1 - stats.nct.cdf(stats.t.ppf(0.975, 59), 59, far.detectable / stats.sem(noise))
+    assert power == pytest.approx(0.8, abs=1e-3)

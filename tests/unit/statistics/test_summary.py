@@ -4,11 +4,13 @@ import math
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from medhelm_spark.domain.stats import SHARE, UNBOUNDED, IntervalMethod, MetricInfo, Stat
+from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.intervals import wilson
 from medhelm_spark.statistics.summary import Summary, summarize
 
@@ -91,16 +93,24 @@ def test_order_and_partial_counts_make_no_difference(histogram, shuffler: random
 
 def test_asking_again_does_not_narrow_the_interval():
     once = summarize([(1.0, 3), (0.0, 1)], num_unscored=0, scale=SHARE)
-    thrice = summarize([(1.0, 9), (0.0, 3)], num_unscored=0, scale=SHARE, trials=3)
+    clusters = cluster_totals(np.repeat(np.arange(4), 3), np.repeat([1.0, 1.0, 1.0, 0.0], 3))
+    thrice = summarize([(1.0, 9), (0.0, 3)], num_unscored=0, scale=SHARE, clusters=clusters)
     assert (thrice.count, thrice.mean) == (12, 0.75)
-    assert (thrice.ci_low, thrice.ci_high) == (once.ci_low, once.ci_high)
-    parts = summarize([(0.2, 2), (0.5, 4)], num_unscored=0, scale=SHARE, trials=2)
-    whole = summarize([(0.2, 1), (0.5, 2)], num_unscored=0, scale=SHARE)
-    assert (parts.ci_low, parts.ci_high) == pytest.approx((whole.ci_low, whole.ci_high))
-    uneven = summarize([(1.0, 3), (0.0, 2)], num_unscored=1, scale=SHARE, trials=2)
-    assert (uneven.ci_low, uneven.ci_high) == (wilson(1.5, 2.5).low, wilson(1.5, 2.5).high)
-    single = summarize([(0.2, 1), (0.5, 2)], 0, UNBOUNDED, trials=3)
-    assert single.ci_low is None, "one instance"
+    assert thrice.ci_high - thrice.ci_low > once.ci_high - once.ci_low
+    single = cluster_totals(np.zeros(3, np.int64), np.array([0.2, 0.5, 0.5]))
+    assert summarize([(0.2, 1), (0.5, 2)], 0, UNBOUNDED, single).ci_low is None, "one instance"
+
+
+def test_clusters_of_one_answer_change_nothing():
+    values = np.repeat([1.0, 0.0], [10, 2])
+    alone = summarize([(1.0, 10), (0.0, 2)], 0, SHARE, cluster_totals(np.arange(12), values))
+    plain = summarize([(1.0, 10), (0.0, 2)], 0, SHARE)
+    assert (alone.ci_low, alone.ci_high, alone.ci_method) == (
+        plain.ci_low,
+        plain.ci_high,
+        plain.ci_method,
+    )
+    assert (alone.num_clusters, alone.num_effective_clusters) == (12, pytest.approx(12))
 
 
 def test_field_names_are_those_of_a_stat():
