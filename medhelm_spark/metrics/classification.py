@@ -7,7 +7,8 @@ formula over all classes' counts together: scikit-learn's `f1_score(average=...)
 params["labels"] names the classes, as `yes|no|maybe`; an answer that is none of them predicts no
 class. Each has its F1, `classification_f1[yes]`. Without labels the classes are the options of a
 multiple choice by position. A class that no instance has or predicts has no F1 and counts in no
-mean: 0 would say that the model misses it. Labels are compared in lower case
+mean: 0 would say that the model misses it. MedHELM counts each of the labels, and such a class as
+0 (`classification_macro_f1@medhelm-0.8`). Labels are compared in lower case
 and without punctuation; articles stay, because `hepatitis A` is not `hepatitis`. With
 params["delimiter"] answers and references may have several labels, and an instance without a label
 has no class.
@@ -27,6 +28,7 @@ from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics.metric import (
+    MEDHELM,
     About,
     Columns,
     Metric,
@@ -135,11 +137,12 @@ def _f1(columns: Columns, weights: Weights, params: Params) -> tuple[float | Non
     counts = weights @ true.astype(np.int64) + weights @ predicted.astype(np.int64)
     counted = counts > 0
     if not counted.any():
-        return (None,) * (2 + num_labels)
+        return (None, None, *((0.0, *[None] * num_labels) if num_labels else ()))
     scores = hits / np.maximum(counts, 1)
     by_class = [float(f1) if count else None for f1, count in zip(scores, counts, strict=True)]
     overall = (float(scores[counted].mean()), float(hits.sum() / max(1, counts.sum())))
-    return *overall, *by_class[:num_labels]
+    medhelm = (float(scores.mean()),) if num_labels else ()
+    return *overall, *medhelm, *by_class[:num_labels]
 
 
 def _overlaps(columns: Columns, weights: Weights, params: Params) -> list[Shares]:
@@ -148,7 +151,8 @@ def _overlaps(columns: Columns, weights: Weights, params: Params) -> list[Shares
     true, predicted = (_bits(columns[:, side], num_labels or MAX_CLASSES) for side in (0, 1))
     hits, of = weights @ (true & predicted), weights @ (true | predicted)
     classes = [(int(hit), int(count)) for hit, count in zip(hits, of, strict=True)]
-    return [classes, (), *([one] for one in classes[:num_labels])]
+    medhelm = [()] if num_labels else []
+    return [classes, (), *medhelm, *([one] for one in classes[:num_labels])]
 
 
 def _code(name: str, display_name: str) -> MetricInfo:
@@ -175,22 +179,32 @@ _NAMES = tuple(info.name for info in CLASSES.emits)
 F1 = MetricInfo(name="classification_f1", display_name="F1", description="F1 of one class.")
 
 
-def _per_class(params: Params) -> tuple[MetricInfo, ...]:
-    return tuple(
-        replace(F1, name=f"{F1.name}[{label}]", display_name=f"F1 of {label}")
-        for label in labels_of(params)
+MACRO = MetricInfo(
+    name="classification_macro_f1",
+    display_name="Macro F1",
+    description="Mean over classes of the F1 of a class.",
+)
+MACRO_OF_MEDHELM = MetricInfo(
+    name=MACRO.name + MEDHELM,
+    display_name="Macro F1 (MedHELM 0.8)",
+    description="The same with 0 for a label that no instance has and no answer names.",
+)
+
+
+def _with_labels(params: Params) -> tuple[MetricInfo, ...]:
+    """MedHELM's macro F1 and the F1 of each class, where params name the classes."""
+    labels = labels_of(params)
+    of_classes = (
+        replace(F1, name=f"{F1.name}[{label}]", display_name=f"F1 of {label}") for label in labels
     )
+    return (MACRO_OF_MEDHELM, *of_classes) if labels else ()
 
 
 CLASSIFICATION = RunMetric(
     fn=_f1,
     reads=lambda params: _NAMES,
     emits=(
-        MetricInfo(
-            name="classification_macro_f1",
-            display_name="Macro F1",
-            description="Mean over classes of the F1 of a class.",
-        ),
+        MACRO,
         MetricInfo(
             name="classification_micro_f1",
             display_name="Micro F1",
@@ -199,8 +213,8 @@ CLASSIFICATION = RunMetric(
     ),
     version="3",
     overlaps=_overlaps,
-    more=_per_class,
+    more=_with_labels,
     is_right=lambda columns: columns[:, 0] == columns[:, 1],
-    aliases=(F1,),
+    aliases=(F1, MACRO_OF_MEDHELM),
     preflight=_check,
 )

@@ -19,7 +19,7 @@ answers, and r of them right (micro average; Manning, Raghavan and Schuetze 2008
 
     json_precision = r / g        json_recall = r / w        json_f1 = 2 r / (g + w)
 
-without a value where the denominator is 0. Intervals rest on pseudo-values (`statistics.jackknife`).
+without a value where the denominator is 0. Intervals rest on pseudo-values.
 """
 
 import json

@@ -83,6 +83,7 @@ def test_each_class_has_an_f1_of_its_own():
     metric = RUN_METRICS["classification"]
     names = [stat.name for stat in metric.emitted(params)]
     assert names[2:] == [
+        "classification_macro_f1@medhelm-0.8",
         "classification_f1[Yes]",
         "classification_f1[no]",
         "classification_f1[maybe]",
@@ -93,6 +94,7 @@ def test_each_class_has_an_f1_of_its_own():
     assert result["classification_f1[no]"] == pytest.approx(2 / 4)
     assert result["classification_f1[maybe]"] is None
     assert result["classification_macro_f1"] == pytest.approx((2 / 4 + 2 / 4) / 2)
+    assert result["classification_macro_f1@medhelm-0.8"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
 
 
 def test_a_class_may_be_named_as_the_metric():

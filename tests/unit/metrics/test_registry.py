@@ -138,6 +138,7 @@ def test_a_run_level_stat_is_told_like_any_other():
         "predicted_classes",
         "classification_macro_f1",
         "classification_micro_f1",
+        "classification_macro_f1@medhelm-0.8",
         "classification_f1[a]",
         "classification_f1[b]",
     ]

@@ -45,7 +45,7 @@ def test_each_group_gets_every_stat_of_its_metric():
         *observed(1, ((0.9, 1.0), 3), ((0.9, 0.0), 1)),
     ]
     found = stats(rows)
-    assert len(found) == 3 * (2 + 2) + 6
+    assert len(found) == 3 * (3 + 2) + 6
     assert found["classification_f1[yes]", "test", ""].mean == pytest.approx(6 / 7)
     assert found["classification_f1[no]", "test", ""].mean == 0.0
     assert found["classification_f1[yes]", "valid", ""].mean is None
