@@ -35,9 +35,9 @@ RATE = 'Win rate<span class="ms-metric">mean over benchmarks</span>'
 TIER = 'Tier<span class="ms-metric">possible ranks</span>'
 
 ABOUT = (
-    "Each row is a model, each column a benchmark with its main metric. Models of one tier cannot "
-    "be told apart; ranks and win rates are computed over what is shown. Press a number to "
-    "read the answers behind it."
+    "Each row is a model, each column a benchmark with its main metric. A model of a lower tier is "
+    "shown to be worse on these benchmarks than one above; tiers, ranks and win rates are computed "
+    "over what is shown. Press a number to read the answers behind it."
 )
 
 
@@ -79,7 +79,10 @@ def lead(board: Leaderboard) -> str:
         return "Too few answers to say which models are better: the order may be chance."
     apart = len(ranked) - len(best)
     which = "these" if len(best) > 1 else "this one"
-    first = f"Tier 1: {first_of(best)}. No ranked model is shown to be better than {which}"
+    first = (
+        f"Tier 1: {first_of(best)}. On these benchmarks no ranked model is shown to be better than "
+        f"{which}"
+    )
     are = "is" if apart == 1 else "are"
     second = f", and {counted(apart, 'model')} {are} shown to be behind." if apart else "."
     unranked = len(board.rows) - len(ranked)
@@ -196,13 +199,12 @@ def _row_head(row: BoardRow, scope: str) -> str:
 
 
 def _tier(row: BoardRow) -> str:
-    """Tier, possible ranks, and the probability to be best."""
+    """Tier and possible ranks."""
     held = row.standing
     if held is None:
         return '<td class="ms-tier">–</td>'
     ranks = f"ranks {held.rank_low}–{held.rank_high}"
-    best = f"best {100 * held.probability_best:.0f} %"
-    return f'<td class="ms-tier"><b>{held.tier}</b><span>{ranks}</span><span>{best}</span></td>'
+    return f'<td class="ms-tier"><b>{held.tier}</b><span>{ranks}</span></td>'
 
 
 def _rate(row: BoardRow) -> str:

@@ -34,7 +34,6 @@ _COMPUTED = (
     "tier",
     "rank_low",
     "rank_high",
-    "probability_best",
     "coverage",
     "bound_low",
     "bound_high",

@@ -64,8 +64,11 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
     },
     int: {
         "rank": "place by mean win rate, 1 is the best; none for a model that is not ranked",
-        "tier": "1: no model is shown to be better; of a further tier: told apart from one above",
-        "rank_low": "the best rank that is possible, with 95 % confidence for all models together",
+        "tier": "1: no model is shown to be better over the primary endpoints, without any over "
+        "the benchmarks of the ranking; of a lower tier: shown to be worse than one of the tier "
+        "above",
+        "rank_low": "the best rank by the mean behind the tier that is possible, with 95 % "
+        "confidence for all models together",
         "rank_high": "the worst rank that is possible, with the same confidence",
         "count": "answers with a score",
         "num_unscored": "answers without a score",
@@ -88,8 +91,6 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "mean_win_rate": "share from 0 to 1: the chance to have the better mean than another model",
         "mean_win_rate@medhelm-0.8": "share from 0 to 1: MedHELM's own number, over all "
         "benchmarks and models",
-        "probability_best": "share from 0 to 1 of resamples in which the model has the highest "
-        "win rate",
         "mean": "the mean, in the metric's unit; none where no answer has a score",
         "ci_low": "lower end of the 95 % interval of the mean, of a pair of the mean difference; "
         "in the metric's unit",

@@ -69,13 +69,14 @@ NOT_APPROVED = (
 )
 UNVERIFIED = "Unverified: the name of the operating system's user, which nobody has checked."
 TERMS: Mapping[str, str] = {
-    "Tier": "1: no model is shown to be better. A model of a further tier is told apart from one "
-    "above. Order within a tier is chance.",
-    "Ranks": "all ranks that are possible, with 95 % confidence for all models together.",
+    "Tier": "1: no model has a mean that is shown to be better, over the benchmarks that the note "
+    "below the models names. A model of a lower tier is shown to be worse than one of the tier "
+    "above.",
+    "Ranks": "all ranks that are possible by this mean, with 95 % confidence for all models "
+    "together.",
     "Win rate": "the chance to have the better mean than another model drawn at random.",
     "[low, high]": "the 95 % confidence interval of a mean or a difference.",
     "n": "the answers with a score; n=a/b: a of b.",
-    "Best with": "the chance to be the best model, by resampling of benchmarks and answers.",
     "p adjusted": "the p-value of a difference, adjusted for all that were asked at once; below "
     "0.05 the two are told apart.",
     "Win/tie/loss": "on how many instances the first model is better, equal or worse.",
@@ -190,20 +191,19 @@ _PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-_MODELS = ("Model", "Where it runs", "Tier", "Best with", "Win rate", "Lacks")
+_MODELS = ("Model", "Where it runs", "Tier", "Win rate", "Lacks")
 
 
 def _models(board: Leaderboard) -> str:
-    """The models in the order of their ranks; what they lack only where one lacks something."""
+    """The models by tier and rank; what they lack only where one lacks something."""
     width = len(_MODELS) if any(row.lacks for row in board.rows) else len(_MODELS) - 1
     return html_table(_MODELS[:width], (_model(row)[:width] for row in board.rows))
 
 
 def _model(row: BoardRow) -> tuple[str, ...]:
-    best = "-" if row.standing is None else f"{100 * row.standing.probability_best:.0f} %"
     lacks = ", ".join(row.lacks)
     rate = number_text(row.mean_win_rate)
-    return (row.name, row.locality, standing_text(row.standing), best, rate, lacks)
+    return (row.name, row.locality, standing_text(row.standing), rate, lacks)
 
 
 def _categories(board: Leaderboard) -> Iterator[str]:
@@ -296,7 +296,7 @@ def _exact(board: Leaderboard) -> str:
         "<h2>Exact numbers</h2>",
         "<p>Numbers above are rounded for reading. These are the numbers themselves, as MLflow and "
         "the exports as CSV and JSON have them.</p>",
-        _numbers_of(("Model", "Win rate", "Best with"), _exact_models(board)),
+        _numbers_of(("Model", "Win rate"), ((row.name, row.mean_win_rate) for row in board.rows)),
         _numbers_of(("Model", "Benchmark", *_OF_CELL), _exact_cells(board)),
     ]
     if pairs := list(_exact_pairs(board)):
@@ -311,12 +311,6 @@ _OF_PAIR = ("mean_difference", "ci_low", "ci_high", "p_value", "adjusted_p", "ef
 def _numbers_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     texts = (["" if value is None else str(value) for value in row] for row in rows)
     return f'<div class="wide">{html_table(header, texts)}</div>'
-
-
-def _exact_models(board: Leaderboard) -> Iterator[Sequence[object]]:
-    for row in board.rows:
-        best = row.standing.probability_best if row.standing else None
-        yield row.name, row.mean_win_rate, best
 
 
 def _exact_cells(board: Leaderboard) -> Iterator[Sequence[object]]:

@@ -14,6 +14,7 @@ from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, str
 from medhelm_spark.statistics.paired import planned_detectable
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.ranking import (
+    deciding_columns,
     is_listed,
     lacking,
     medhelm_win_rates,
@@ -63,9 +64,8 @@ class BoardRow:
     `variant` names what differs in a further run of a model, empty for the first. `lacks` are the
     columns to be ranked on in which it has no counted mean, with the reason: with any it has
     neither rank nor win rate. Equal win rates share a rank. `standing` says from which rows it can
-    be told apart; None where it has no rank, or a mean of the ranking rests on too few answers for
-    resamples. `medhelm_mean_win_rate` is MedHELM's
-    number; a further run has none.
+    be told apart; None where it has no rank, or a mean that decides rests on too few answers for
+    resamples. `medhelm_mean_win_rate` is MedHELM's number; a further run has none.
     """
 
     model: str
@@ -121,7 +121,8 @@ def build_board(
     by_column = _by_column(table)
     ranked = ranking_columns(by_column)
     columns = _columns(by_column, ranked)
-    rows = _rows(table, columns, ranked, medhelm_win_rates(cells))
+    deciding = deciding_columns(by_column, ranked)
+    rows = _rows(table, columns, ranked, deciding, medhelm_win_rates(cells))
     shown = [cell for row in rows for cell in row.cells if cell]
     return Leaderboard(
         columns=tuple(columns.values()),
@@ -130,6 +131,8 @@ def build_board(
             *_cell_notes(shown, coverage_floor),
             *_detectable_notes(columns.values()),
             *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
+            *_tier_notes(rows, [columns[key] for key in deciding]),
+            *_unranked_notes(rows),
             *notes,
         ),
     )
@@ -139,13 +142,15 @@ def _rows(
     table: Arranged,
     columns: Mapping[ColumnKey, BoardColumn],
     ranked: Sequence[ColumnKey],
+    deciding: Sequence[ColumnKey],
     medhelm: Mapping[tuple[str, str], float],
 ) -> tuple[BoardRow, ...]:
     titles = {key: column.display_name for key, column in columns.items()}
     lacks = {row: lacking(cells, ranked, titles) for row, cells in table.items()}
     complete = [row for row, missing in lacks.items() if not missing]
     rates = win_rates(_by_column(table), ranked, complete)
-    ranks, standing = ranks_of(rates), standings_of(_by_column(table), ranked, list(rates))
+    standing = standings_of(_by_column(table), deciding, list(rates))
+    ranks = ranks_of(rates)
     rows = (
         BoardRow(
             model=row[1],
@@ -165,9 +170,11 @@ def _rows(
 
 
 def _order(row: BoardRow) -> tuple[object, ...]:
-    """By rank, then by how many columns a row lacks, then by name; never by means."""
+    """By tier, then rank, then how many columns a row lacks, then name; never by means."""
+    tier = 0 if row.standing is None else row.standing.tier
     rank = math.inf if row.rank is None else row.rank
-    return (bool(row.lacks), rank, len(row.lacks), row.model_deployment, row.model, row.variant)
+    name = (row.model_deployment, row.model, row.variant)
+    return (bool(row.lacks), tier, rank, len(row.lacks), *name)
 
 
 def _by_column(table: Arranged) -> dict[ColumnKey, dict[RowKey, BoardCell]]:
@@ -293,28 +300,45 @@ def _detectable_notes(columns: Iterable[BoardColumn]) -> Iterator[str]:
 
 
 def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -> Iterator[str]:
-    """Which benchmarks models are ranked on, and what each model without a rank lacks."""
+    """Which benchmarks models are ranked on, or why none is ranked."""
     which = "that the suite file lists" if listed else "that two models or more completed"
     if any(row.mean_win_rate is not None for row in rows):
         yield (
             "Win rate: the chance to beat another model drawn at random, mean over the "
             f"{counted(num_ranked, 'benchmark')} {which}."
         )
-        if any(row.standing for row in rows):
-            yield (
-                "Tier 1: no model is shown to be better; those of a further tier are told apart "
-                "from one above. Ranks: all that are possible, for all models together, with 95 % "
-                "confidence, over resampled answers and benchmarks."
-            )
-        else:
-            yield (
-                "No tiers: a mean of the ranking rests on fewer than "
-                f"{MIN_UNITS} answers or clusters, or was made by an older version."
-            )
     elif num_ranked and rows:
         yield "No win rate: no two models have a mean that counts on every ranked benchmark."
     elif rows:
         yield "No win rate: it needs two model deployments on one benchmark."
+
+
+def _tier_notes(rows: Sequence[BoardRow], deciding: Sequence[BoardColumn]) -> Iterator[str]:
+    """What a tier says, about which benchmarks."""
+    if any(row.standing for row in rows):
+        yield (
+            f"Tier: a model is in a lower tier where its mean over {_named(deciding)} is worse "
+            "than another model's by more than chance explains: of boards of models that are equal "
+            "on these benchmarks, one in twenty at most shows two tiers. Ranks beside a tier: all "
+            "that are possible by this mean, with 95 % confidence for all models together."
+        )
+    elif any(row.rank is not None for row in rows):
+        yield (
+            f"No tiers: a mean on {_named(deciding)} rests on fewer than {MIN_UNITS} answers or "
+            "clusters, or was made by an older version."
+        )
+
+
+def _named(deciding: Sequence[BoardColumn]) -> str:
+    """The primary endpoints by name, without any the benchmarks by number."""
+    if not deciding[0].is_primary:
+        return f"the {counted(len(deciding), 'benchmark')} of the ranking"
+    names = [f"{each.display_name} ({each.main_metric})" for each in deciding]
+    return f"the primary {'endpoint' if len(names) == 1 else 'endpoints'} {first_of(names)}"
+
+
+def _unranked_notes(rows: Sequence[BoardRow]) -> Iterator[str]:
+    """What each model without a rank lacks."""
     for row in rows:
         if row.lacks and not row.variant:
             yield f"Not ranked: {row.name} has no mean that counts on {first_of(row.lacks)}."

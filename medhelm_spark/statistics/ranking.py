@@ -11,9 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from medhelm_spark.statistics.arrangement import ColumnKey, RowKey, column_key, distinct
-from medhelm_spark.statistics.bootstrap import DRAWS
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.tiers import RankedColumn, Standing, standings
+from medhelm_spark.statistics.tiers import DecidingColumn, Standing, standings
 
 MEAN_WIN_RATE = "mean_win_rate"
 MEDHELM_MEAN_WIN_RATE = "mean_win_rate@medhelm-0.8"
@@ -92,30 +91,35 @@ def win_rates(
     return {row: rates[row] for row in complete if row in rates}
 
 
+def deciding_columns(columns: Columns, ranked: Sequence[ColumnKey]) -> Sequence[ColumnKey]:
+    """The columns that tiers are made of: primary endpoints, all ranked where none is declared."""
+    primary = [key for key in ranked if any(cell.is_primary for cell in columns[key].values())]
+    return primary or ranked
+
+
 def standings_of(
-    columns: Columns, ranked: Sequence[ColumnKey], rows: Sequence[RowKey]
+    columns: Columns, deciding: Sequence[ColumnKey], rows: Sequence[RowKey]
 ) -> dict[RowKey, Standing]:
-    """From which others each of these rows can be told apart, over the columns ranked on.
+    """From which others each of these rows can be told apart, over the columns that decide.
 
     Nothing for fewer than two rows, and where one of their means has no resamples.
     """
-    if len(rows) < MIN_MODELS or any(not columns[key][row].draws for key in ranked for row in rows):
+    if len(rows) < MIN_MODELS:
         return {}
-    everyone = [*rows, *sorted({row for key in ranked for row in columns[key]} - set(rows))]
-    is_ranked = np.arange(len(everyone)) < len(rows)
-    standing = standings([_ranked_column(columns[key], everyone) for key in ranked], is_ranked)
-    return dict(zip(rows, standing, strict=True))
+    table = [[columns[key][row] for row in rows] for key in deciding]
+    if not all(cell.draws for cells in table for cell in cells):
+        return {}
+    return dict(zip(rows, standings([_deciding(cells) for cells in table]), strict=True))
 
 
-def _ranked_column(cells: Mapping[RowKey, BoardCell], rows: Sequence[RowKey]) -> RankedColumn:
-    counted = [cells.get(row) for row in rows]
-    used = [cell if cell and cell.is_counted and cell.draws else None for cell in counted]
-    absent = (math.nan,) * DRAWS
-    return RankedColumn(
-        means=np.array([math.nan if cell is None else cell.mean for cell in used], np.float64),
-        draws=np.array([cell.draws if cell and cell.draws else absent for cell in used]),
-        lower_is_better=bool(_direction(cells)),
-        units=min(cell.num_clusters or cell.count for cell in used if cell),
+def _deciding(cells: Sequence[BoardCell]) -> DecidingColumn:
+    low, high = cells[0].minimum, cells[0].maximum
+    return DecidingColumn(
+        means=np.array([cell.mean for cell in cells], np.float64),
+        draws=np.array([cell.draws for cell in cells], np.float64),
+        lower_is_better=bool(cells[0].lower_is_better),
+        units=min(cell.num_clusters or cell.count for cell in cells),
+        width=None if low is None or high is None else high - low,
     )
 
 

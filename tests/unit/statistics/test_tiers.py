@@ -1,28 +1,64 @@
 """Which rows of a board can be told apart."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from medhelm_spark.statistics.bootstrap import weights
-from medhelm_spark.statistics.tiers import RankedColumn, Standing, standings
+from medhelm_spark.statistics.bootstrap import mean_draws, weights
+from medhelm_spark.statistics.paired import paired_difference
+from medhelm_spark.statistics.pairs import BoardPair, Decision, adjusted
+from medhelm_spark.statistics.tiers import DecidingColumn, Standing, standings
+from tests.unit.statistics.cells import CELL, board_of
 
 
-def column(generator: np.random.Generator, shares: list[float], n: int = 300) -> RankedColumn:
-    """A benchmark of n instances, which all models find hard or easy alike."""
+def answers(generator: np.random.Generator, shares: Sequence[float], n: int = 300) -> np.ndarray:
+    """Right (1) or wrong (0) of each model on n instances, hard or easy for all alike."""
     hardness = generator.random(n)
-    right = np.array([(hardness + generator.random(n)) / 2 < share for share in shares], float)
+    return np.array([(hardness + generator.random(n)) / 2 < share for share in shares], float)
+
+
+def column(generator: np.random.Generator, right: np.ndarray) -> DecidingColumn:
+    n = right.shape[1]
     drawn = weights(generator.integers(0, 2**63, n).astype(np.uint64))
     draws = (right @ drawn) / drawn.sum(axis=0)
-    return RankedColumn(means=right.mean(axis=1), draws=draws, lower_is_better=False, units=n)
+    means = right.mean(axis=1)
+    return DecidingColumn(means=means, draws=draws, lower_is_better=False, units=n, width=1.0)
 
 
-def board(seed: int, shares: list[float], columns: int, n: int = 300) -> list[Standing]:
+def board(seed: int, shares: Sequence[float], columns: int, n: int = 300) -> list[Standing]:
     generator = np.random.default_rng(seed)
-    held = [column(generator, shares, n) for _ in range(columns)]
-    return standings(held, np.ones(len(shares), bool))
+    return standings([column(generator, answers(generator, shares, n)) for _ in range(columns)])
 
 
-@pytest.mark.parametrize(("columns", "n"), [(1, 300), (1, 30), (3, 100), (17, 300)])
+def tiers(columns: Sequence[DecidingColumn]) -> list[int]:
+    return [row.tier for row in standings(columns)]
+
+
+def cells(generator: np.random.Generator, name: str, right: np.ndarray, **changes) -> list:
+    """The cells of one benchmark, with the resamples that a run makes of its own answers."""
+    units = generator.integers(0, 2**63, right.shape[1]).astype(np.uint64)
+    ones = np.ones(right.shape[1])
+    return [
+        replace(
+            CELL,
+            model=f"m{model}",
+            model_deployment=f"m{model}",
+            scenario_name=name,
+            display_name=name,
+            count=len(row),
+            mean=row.mean(),
+            minimum=0.0,
+            maximum=1.0,
+            draws=tuple(mean_draws(units, ones, row)),
+            **changes,
+        )
+        for model, row in enumerate(right)
+    ]
+
+
+@pytest.mark.parametrize(("columns", "n"), [(1, 300), (1, 30), (3, 100), (17, 100)])
 def test_equal_models_are_told_apart_on_few_boards(columns, n):
     boards = [board(seed, [0.6] * 9, columns, n) for seed in range(40)]
     claims = sum(any(row.tier > 1 for row in held) for held in boards)
@@ -36,8 +72,50 @@ def test_models_that_differ_are_told_apart():
     assert [row.tier for row in held] == [1, 1, 2, 2, 3]
     ranks = [(row.rank_low, row.rank_high) for row in held]
     assert ranks == [(1, 2), (1, 2), (3, 4), (3, 4), (5, 5)]
-    assert sum(row.probability_best for row in held) == pytest.approx(1)
-    assert held[4].probability_best == 0
+
+
+def test_a_model_that_is_worse_on_five_of_nine_benchmarks_and_better_on_none_is_in_a_lower_tier():
+    generator = np.random.default_rng(7)
+    behind = [0.62, 0.62, 0.62, 0.62, 0.45]
+    right = [answers(generator, behind if each < 5 else [0.62] * 5) for each in range(9)]
+    pairs = adjusted(
+        BoardPair(
+            scenario_name=str(place),
+            display_name="",
+            main_metric="",
+            first="m4",
+            second="m0",
+            difference=paired_difference(held[4], held[0]),
+            lower_is_better=False,
+        )
+        for place, held in enumerate(right)
+    )
+    decisions = [pair.decision for pair in pairs]
+    assert decisions.count(Decision.WORSE) == 5
+    assert decisions.count(Decision.BETTER) == 0
+    named = [cells(generator, str(place), held) for place, held in enumerate(right)]
+    made = board_of(cell for group in named for cell in group)
+    assert {row.name: row.standing.tier for row in made.rows} == {
+        **{f"m{each}": 1 for each in range(4)},
+        "m4": 2,
+    }
+    (note,) = [note for note in made.notes if note.startswith("Tier")]
+    assert "mean over the 9 benchmarks of the ranking is worse" in note
+
+
+def test_primary_endpoints_alone_decide_where_the_suite_declared_some():
+    """A sensitivity of .167 is not beside one of .922, however good the rest."""
+    generator = np.random.default_rng(8)
+    declared = {"is_primary": True, "main_metric": "sensitivity"}
+    primary = cells(generator, "sepsis", answers(generator, [0.2, 0.8]), **declared)
+    rest = [cells(generator, str(each), answers(generator, [0.7, 0.5])) for each in range(3)]
+    made = board_of([*primary, *(cell for group in rest for cell in group)])
+    assert [(row.name, row.rank, row.standing.tier) for row in made.rows] == [
+        ("m1", 2, 1),
+        ("m0", 1, 2),
+    ], "rows stand by tier, then by win rate"
+    (note,) = [note for note in made.notes if note.startswith("Tier")]
+    assert "mean over the primary endpoint sepsis (sensitivity) is worse" in note
 
 
 def test_one_benchmark_is_enough_where_models_differ_much():
@@ -46,31 +124,28 @@ def test_one_benchmark_is_enough_where_models_differ_much():
 
 def test_lower_may_be_better():
     generator = np.random.default_rng(3)
-    held = [column(generator, [0.8, 0.3]) for _ in range(3)]
-    turned = [
-        RankedColumn(means=each.means, draws=each.draws, lower_is_better=True, units=each.units)
-        for each in held
-    ]
-    assert [row.tier for row in standings(turned, np.ones(2, bool))] == [2, 1]
+    held = [column(generator, answers(generator, [0.8, 0.3])) for _ in range(3)]
+    assert tiers([replace(each, lower_is_better=True) for each in held]) == [2, 1]
 
 
-def test_opponents_that_lack_a_benchmark_are_opponents_elsewhere():
+def test_columns_count_in_shares_of_their_scale_or_all_in_standard_errors():
     generator = np.random.default_rng(4)
-    full, partial = (column(generator, [0.8, 0.3, 0.6]) for _ in range(2))
-    means, draws = partial.means.copy(), partial.draws.copy()
-    means[2], draws[2] = np.nan, np.nan
-    partial = RankedColumn(means=means, draws=draws, lower_is_better=False, units=300)
-    held = standings([full, partial], np.array([True, True, False]))
-    assert [(row.tier, row.rank_low, row.rank_high) for row in held] == [(1, 1, 1), (2, 2, 2)]
+    first, second = (column(generator, answers(generator, [0.8, 0.3])) for _ in range(2))
+    wide = replace(second, means=second.means * 5, draws=second.draws * 5, width=5.0)
+    assert standings([first, wide]) == standings([first, second])
+    opened = replace(wide, width=None)
+    assert tiers([first, opened]) == [1, 2]
 
 
-def test_the_same_answers_share_the_chance_to_be_best():
+def test_the_same_answers_are_never_told_apart():
     generator = np.random.default_rng(5)
-    held = column(generator, [0.6])
-    twice = RankedColumn(
-        means=np.repeat(held.means, 2),
-        draws=np.repeat(held.draws, 2, axis=0),
-        lower_is_better=False,
-        units=300,
-    )
-    assert [row.probability_best for row in standings([twice], np.ones(2, bool))] == [0.5, 0.5]
+    right = np.repeat(answers(generator, [0.6]), 3, axis=0)
+    assert tiers([column(generator, right)]) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("n", "expected"), [(5, [1, 1]), (6, [1, 2])])
+def test_a_difference_without_any_spread_needs_six_units(n, expected):
+    means = np.array([1.0, 0.0])
+    draws = np.repeat(means[:, None], 1000, axis=1)
+    held = DecidingColumn(means=means, draws=draws, lower_is_better=False, units=n, width=1.0)
+    assert tiers([held]) == expected
