@@ -201,10 +201,11 @@ def _group(observed: Iterable[Observed], width: int) -> _Group:
     values, counts, units, unscored, is_clustered = array("d"), array("q"), array("q"), 0, False
     sizes = array("q")
     for row in observed:
-        if None in row.values:
+        known = [value for value in row.values if value is not None and math.isfinite(value)]
+        if len(known) < width:
             unscored += row.rows
         else:
-            values.extend(row.values)  # type: ignore[arg-type]
+            values.extend(known)
             counts.append(row.rows)
             units.extend(row.units)
             sizes.append(len(row.units))
@@ -254,7 +255,11 @@ def _measured(
     if not len(group.weights):
         nothing = [None] * len(stats)
         return nothing, nothing
-    values = metric.fn(group.columns, group.weights, params)
+    measured = metric.fn(group.columns, group.weights, params)
+    values = [
+        None if value is None else stat.accepted(value)
+        for stat, value in zip(stats, measured, strict=True)
+    ]
     scales = [(stat.minimum, stat.maximum) for stat in stats]
     if clusters := group.num_clusters:
         resampled = [

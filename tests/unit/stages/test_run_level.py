@@ -84,3 +84,11 @@ def test_the_order_of_the_rows_does_not_matter():
 def test_only_run_level_metrics_have_a_say_in_the_fingerprint():
     assert len(versions(METRICS["r"])) == 2
     assert versions(METRICS["r"][:1]) == []
+
+
+def test_a_value_that_is_no_finite_number_is_absent():
+    held = ((0.9, 1.0), 3), ((float("nan"), 1.0), 2), ((0.9, float("-inf")), 1)
+    found = stats(observed(1, *held))
+    error = found["ece_1_bin", "test", ""]
+    assert (error.count, error.num_unscored) == (3, 3)
+    assert error.mean == pytest.approx(0.1)
