@@ -159,7 +159,9 @@ def counts(cell: BoardCell) -> Iterator[str]:
 
 
 def remarks(cell: BoardCell) -> Iterator[str]:
-    """Bounds where too few answers are scored, prompts too long, and why it is not compared."""
+    """That answers are imported, bounds where too few are scored, and why it is not compared."""
+    if cell.imported:
+        yield "imported"
     if cell.is_below_floor:
         bounds = cell.bounds
         yield f"{BELOW_FLOOR}: {bounds[0]:.2f} to {bounds[1]:.2f}" if bounds else BELOW_FLOOR

@@ -40,6 +40,8 @@ def _one_of(values: Iterable[str]) -> str:
 
 _MEANINGS: Mapping[type, Mapping[str, str]] = {
     str: {
+        "imported": "what is known of how answers made elsewhere were asked for; empty for answers "
+        "that were asked for here",
         "record": "`cell` or `pair`: tells the two kinds of records apart in CSV and Parquet",
         "model": "the model's name",
         "model_deployment": "the deployment that answered",

@@ -246,6 +246,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         ),
         "margin: the difference that the suite declared too small to matter; nothing is decided by "
         "it here.": strictest_margin(cells) is not None,
+        **_import_notes(cells),
         **_part_notes(cells),
         **_cluster_notes(cells),
     }
@@ -256,6 +257,18 @@ def _methods(cells: Sequence[BoardCell]) -> str:
     names = {cell.ci_method for cell in cells if cell.ci_low is not None} - {"none"}
     labels = ", ".join(_METHODS.get(name, name.replace("_", " ")) for name in sorted(names))
     return f" ({labels})" if labels else ""
+
+
+def _import_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
+    """What is unknown of answers made elsewhere, by what is known of them."""
+    models: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.imported:
+            models.setdefault(cell.imported, {})[cell.model_deployment] = None
+    return {
+        f"imported: answers of {first_of(list(names), 8)} were made elsewhere; {known}.": True
+        for known, names in sorted(models.items())
+    }
 
 
 def _part_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:

@@ -33,6 +33,9 @@ class BoardCell:
     `num_clusters`, of `cluster_column`, is what the interval counts where the card names such a
     column. `draws` are resampled means, alike in all rows of a column (`statistics.bootstrap`).
 
+    `imported`: what is known of how answers made elsewhere were asked for; empty for answers that
+    were asked for here, and where MedHELM's own values are taken over with them.
+
     `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
     parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
     `configuration` has the run's settings by name, `made_at` is when the mean was computed, and
@@ -73,6 +76,7 @@ class BoardCell:
     is_primary: bool = False
     margin: float | None = None
     is_listed: bool = False
+    imported: str = ""
     part: str = ""
     is_disjoint: bool = False
     comparability: Mapping[str, str] | None = None
@@ -186,6 +190,7 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         is_primary=any(cell.is_primary for cell in cells),
         is_listed=any(cell.is_listed for cell in cells),
         margin=strictest_margin(cells),
+        imported=max(cell.imported for cell in cells),
         part="",
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),
