@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import Enum
 
 from medhelm_spark.domain.comparability import EXTRACTION, JURY, NATIVE, ORIGIN
-from medhelm_spark.domain.helm_results import is_stored
+from medhelm_spark.domain.helm_results import STORED_STAT, SUFFIX, is_stored
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, RunSpec, SuiteRun
 from medhelm_spark.domain.sampling import Sampling
@@ -120,8 +120,22 @@ def scale_of(spec: RunSpec) -> MetricInfo | None:
 
 
 def is_demo_judged(row: SuiteRun) -> bool:
-    """Whether a jury that nobody validated scored the run's main metric."""
-    return row.is_jury_validated is False and _is_judged(row.run_spec)
+    """Whether a jury without evidence of its agreement with clinicians scored the main metric.
+
+    Of an imported jury there is none here.
+    """
+    spec = row.run_spec
+    is_theirs = row.is_jury_validated is None and row.as_imported is not None
+    is_unproven = is_theirs or row.is_jury_validated is False
+    return _is_by_their_jury(spec) or (is_unproven and _is_judged(spec))
+
+
+def _is_by_their_jury(spec: RunSpec) -> bool:
+    """Whether the main metric is a value that MedHELM's jury gave."""
+    return any(
+        JURY in metric.args and metric.args.get(STORED_STAT, "") + SUFFIX == spec.main_metric
+        for metric in spec.metrics
+    )
 
 
 def _is_judged(spec: RunSpec) -> bool:

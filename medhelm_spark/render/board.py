@@ -142,7 +142,7 @@ def _cell_text(cell: BoardCell | None) -> str:
 
 
 def marked_mean(cell: BoardCell) -> str:
-    """The mean, with `*` where a demo judge scored it."""
+    """The mean, with `*` where a judge without evidence scored it."""
     return mean_text(cell.mean) + "*" * (cell.demo_judge and cell.mean is not None)
 
 

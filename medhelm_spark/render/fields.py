@@ -115,7 +115,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
     },
     bool: {
         "lower_is_better": "the metric's direction; none where it has none",
-        "demo_judge": "scored by judges that nobody validated: not evidence of quality",
+        "demo_judge": "scored by judges without evidence of their agreement with clinicians",
         "is_primary": "the suite file declared the question beforehand",
         "is_listed": "the suite file names the benchmark",
         "is_disjoint": "no case is in two parts of the benchmark",

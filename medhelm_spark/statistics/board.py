@@ -24,7 +24,10 @@ from medhelm_spark.statistics.ranking import (
 )
 from medhelm_spark.statistics.tiers import Standing
 
-DEMO_JUDGE_NOTE = "* scored by a demo judge that nobody validated: not evidence of quality."
+UNPROVEN_JUDGE_NOTE = (
+    "* scored by a judge without evidence of its agreement with clinicians: not evidence of "
+    "quality."
+)
 
 _SHARE = IntervalMethod.WILSON.value
 _METHODS = {
@@ -227,7 +230,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         f"{_methods(cells)}; n is the number of answers.": any(
             cell.ci_low is not None for cell in cells
         ),
-        DEMO_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
+        UNPROVEN_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
         "n=a/b: a of b answers are scored.": any(cell.num_unscored for cell in cells),
         f"Under the floor: less than {100 * coverage_floor:g} % of the answers are scored, so the "
         "mean counts in no win rate, rank or paired test. It lies between the two bounds: all "

@@ -22,9 +22,9 @@ MOVING_TOGETHER = "mean_half_width"
 class BoardCell:
     """The main metric of one run of one model deployment on one scenario, or on one part of it.
 
-    `demo_judge`: a jury scored it that no clinician validated. `jury_coverage`: the mean share of
-    usable verdicts. `unreadable`: the share of answers in which no single answer could be read,
-    None where answers are taken as they are. `is_primary`: it is the suite's declared primary
+    `demo_judge`: a jury scored it without evidence that it agrees with clinicians.
+    `jury_coverage`: the mean share of usable verdicts. `unreadable`: the share of answers in which
+    no single answer could be read, None where answers are taken as they are. `is_primary`: it is the suite's declared primary
     endpoint. `margin`: the difference that the suite declared too small to matter. `is_listed`: the
     suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None for an open end.
     Of the unscored answers, `num_model_failures` count against the model (prompts too long for its

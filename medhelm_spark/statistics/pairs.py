@@ -33,7 +33,7 @@ class BoardPair:
     `is_primary`: the suite file declared the question beforehand. `margin` is the difference that
     is too small to matter, in the metric's own units. `adjusted_p` takes into account the other
     pairs that were asked about at once, `num_adjusted` with this one, by `adjustment`; `adjusted`
-    fills the three in. `demo_judge`: judges that nobody validated scored one of the two.
+    fills the three in. `demo_judge`: judges without evidence scored one of the two.
     """
 
     scenario_name: str
