@@ -22,13 +22,14 @@ MOVING_TOGETHER = "mean_half_width"
 class BoardCell:
     """The main metric of one run of one model deployment on one scenario, or on one part of it.
 
-    `demo_judge`: a jury scored it without evidence that it agrees with clinicians.
-    `jury_coverage`: the mean share of usable verdicts. `unreadable`: the share of answers in which
-    no single answer could be read, None where answers are taken as they are. `is_primary`: it is the suite's declared primary
-    endpoint. `margin`: the difference that the suite declared too small to matter. `is_listed`: the
-    suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None for an open end.
-    Of the unscored answers, `num_model_failures` count against the model (prompts too long for its
-    window), and `num_unscorable` have no reference to be scored by and are no failures.
+    `demo_judge`: a jury scored it without evidence that it agrees with clinicians. `jury_coverage`:
+    the mean share of usable verdicts. `unreadable`: the share of answers in which no single answer
+    could be read, None where answers are taken as they are. `is_primary`: it is the suite's
+    declared primary endpoint. `margin`: the difference that the suite declared too small to matter.
+    `is_listed`: the suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None
+    for an open end. Of the unscored answers, `num_model_failures` count against the model (prompts
+    too long for its window), and `num_unscorable` have no reference to be scored by and are no
+    failures.
 
     `num_clusters`, of `cluster_column`, is what the interval counts where the card names such a
     column. `draws` are resampled means, alike in all rows of a column (`statistics.bootstrap`).
