@@ -163,3 +163,9 @@ def test_a_comparison_marks_what_a_demo_judge_scored() -> None:
     plain = comparison.render([PAIR], "table")
     assert "exact_match*" not in plain
     assert UNPROVEN_JUDGE_NOTE not in plain
+
+
+def test_a_comparison_says_what_is_unknown_of_imported_answers() -> None:
+    text = comparison.render([replace(PAIR, imported="the prompt is not on record")], "table")
+    assert "PubMedQA: exact_match (imported)" in text
+    assert "were made elsewhere; the prompt is not on record." in " ".join(text.split())
