@@ -253,8 +253,8 @@ def _exact(cell: BoardCell) -> str:
 
 
 def _mean(cell: BoardCell) -> str:
-    """The mean, marked where a demo judge scored it."""
-    mark = '<sup title="scored by a demo judge that nobody validated">*</sup>' * cell.demo_judge
+    """The mean, marked where a judge without evidence scored it."""
+    mark = '<sup title="scored by a judge without evidence">*</sup>' * cell.demo_judge
     return f"<b>{mean_text(cell.mean)}{mark}</b>"
 
 

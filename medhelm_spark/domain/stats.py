@@ -1,5 +1,7 @@
 """Score, PerInstanceStats and Stat: absent is not zero."""
 
+import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,12 +11,16 @@ from medhelm_spark.domain.request import EvaluationKey
 UNREADABLE_STAT = "answer_unreadable"
 """The stat that is 1 for an answer that could not be read: a metric of this name gives it."""
 
+LARGEST = sys.float_info.max
+ROUNDING = 1e-9
+"""How far off its end, in widths of a scale, a value may be put by the rounding of floats."""
+
 
 class ScoreStatus(StrEnum):
     """Why a score is there, or why it is not.
 
     TOO_LONG: the prompt did not fit the model's own window. NO_ANSWER: any other failure, which
-    says nothing of the model.
+    says nothing of the model. INVALID: the metric gave no finite number, or one off its scale.
     """
 
     OK = "ok"
@@ -24,6 +30,7 @@ class ScoreStatus(StrEnum):
     NO_VERDICT = "no_verdict"
     UNREADABLE = "unreadable"
     NOT_APPLICABLE = "not_applicable"
+    INVALID = "invalid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +194,26 @@ class MetricInfo:
     def is_share(self) -> bool:
         """Whether the mean of values that are all 0 or 1 is a share of them."""
         return (self.minimum, self.maximum) == (0.0, 1.0) and not self.clips_mean
+
+    def accepted(self, value: float) -> float | None:
+        """The value; None for one that is not finite or is off the scale.
+
+        What rounding alone puts beyond an end is that end.
+
+        >>> scale = MetricInfo(name="f1", display_name="F1")
+        >>> scale.accepted(0.1 + 0.2), scale.accepted(1 + 2**-52), scale.accepted(5)
+        (0.30000000000000004, 1.0, None)
+        >>> UNBOUNDED.accepted(float("nan")), UNBOUNDED.accepted(float("-inf"))
+        (None, None)
+        """
+        low, high = (None, None) if self.clips_mean else (self.minimum, self.maximum)
+        low, high = -LARGEST if low is None else low, LARGEST if high is None else high
+        if low <= value <= high:
+            return value
+        if not math.isfinite(value):
+            return None
+        slack = ROUNDING * min(high - low, 1.0 + abs(value))
+        return min(max(value, low), high) if low - slack <= value <= high + slack else None
 
 
 SHARE = MetricInfo(name="share", display_name="Share")

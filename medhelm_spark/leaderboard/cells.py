@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import Enum
 
-from medhelm_spark.domain.comparability import EXTRACTION, JURY
+from medhelm_spark.domain.comparability import EXTRACTION, JURY, NATIVE, ORIGIN
+from medhelm_spark.domain.helm_results import STORED_STAT, SUFFIX, is_stored
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import STRICT, RunSpec, SuiteRun
 from medhelm_spark.domain.sampling import Sampling
@@ -16,6 +17,10 @@ from medhelm_spark.metrics import info, metrics_behind
 from medhelm_spark.metrics.jury import COVERAGE
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.comparison import ADAPTER, OTHER
+
+PROMPT_UNKNOWN = "the prompt and how the model decoded are not on record"
+PROMPT_ON_RECORD = "the prompt is the one in MedHELM's files"
+"""What a board says of imported answers."""
 
 MAX_CHARACTERS = 24
 """Longest value of a setting that is shown; a longer one is shown as its hash."""
@@ -56,6 +61,7 @@ def cell_of(
         is_primary=bool(row.is_primary),
         is_listed=bool(row.is_listed),
         margin=row.margin,
+        imported=_imported(row, main),
         part=part_name(spec.scenario_name, row.part_of) if row.part_of else "",
         is_disjoint=bool(row.is_disjoint),
         comparability=main.comparability,
@@ -64,6 +70,14 @@ def cell_of(
         is_current=written.is_current,
         run_spec_ids=(row.run_spec_id,),
     )
+
+
+def _imported(row: SuiteRun, main: Stat) -> str:
+    """What is known of how imported answers were asked for; empty where there are none."""
+    origin = (main.comparability or {}).get(ORIGIN, NATIVE)
+    if origin == NATIVE or is_stored(row.run_spec):
+        return ""
+    return PROMPT_ON_RECORD if row.as_imported else PROMPT_UNKNOWN
 
 
 def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> BoardCell:
@@ -106,8 +120,22 @@ def scale_of(spec: RunSpec) -> MetricInfo | None:
 
 
 def is_demo_judged(row: SuiteRun) -> bool:
-    """Whether a jury that nobody validated scored the run's main metric."""
-    return row.is_jury_validated is False and _is_judged(row.run_spec)
+    """Whether a jury without evidence of its agreement with clinicians scored the main metric.
+
+    Of an imported jury there is none here.
+    """
+    spec = row.run_spec
+    is_theirs = row.is_jury_validated is None and row.as_imported is not None
+    is_unproven = is_theirs or row.is_jury_validated is False
+    return _is_by_their_jury(spec) or (is_unproven and _is_judged(spec))
+
+
+def _is_by_their_jury(spec: RunSpec) -> bool:
+    """Whether the main metric is a value that MedHELM's jury gave."""
+    return any(
+        JURY in metric.args and metric.args.get(STORED_STAT, "") + SUFFIX == spec.main_metric
+        for metric in spec.metrics
+    )
 
 
 def _is_judged(spec: RunSpec) -> bool:

@@ -152,6 +152,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
             second=column[second][2],
             difference=differ(first, second),
             run_spec_ids=(units[first], units[second]),
+            imported=max(column[place][1].imported for place in (first, second)),
         )
 
 

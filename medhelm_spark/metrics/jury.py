@@ -69,11 +69,15 @@ def _rating(name: str, low: float | None = LOWEST, high: float | None = HIGHEST)
 
 def _renamed(params: Params) -> tuple[MetricInfo, ...]:
     name = params.get("stat_name", "jury_score")
-    given = (
+    low, high = (
         float(params.get(key, end)) for key, end in zip(_SCALE, (LOWEST, HIGHEST), strict=True)
     )
-    low, high = (end if math.isfinite(end) else None for end in given)
-    return (_rating(name, low, high), COVERAGE, _rating(f"{name}{MEDHELM}", low, high))
+    default = _default(params)
+    if default is not None:  # an empty answer's score may lie beyond what judges give
+        low, high = min(low, default), max(high, default)
+    ends = [end if math.isfinite(end) else None for end in (low, high)]
+    own, medhelm = (_rating(each, *ends) for each in (name, f"{name}{MEDHELM}"))
+    return (own, COVERAGE, medhelm)
 
 
 def takes_available(params: Params) -> bool:

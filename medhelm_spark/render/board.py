@@ -141,7 +141,7 @@ def _cell_text(cell: BoardCell | None) -> str:
 
 
 def marked_mean(cell: BoardCell) -> str:
-    """The mean, with `*` where a demo judge scored it."""
+    """The mean, with `*` where a judge without evidence scored it."""
     return mean_text(cell.mean) + "*" * (cell.demo_judge and cell.mean is not None)
 
 
@@ -158,7 +158,9 @@ def counts(cell: BoardCell) -> Iterator[str]:
 
 
 def remarks(cell: BoardCell) -> Iterator[str]:
-    """Bounds where too few answers are scored, prompts too long, and why it is not compared."""
+    """That answers are imported, bounds where too few are scored, and why it is not compared."""
+    if cell.imported:
+        yield "imported"
     if cell.is_below_floor:
         bounds = cell.bounds
         yield f"{BELOW_FLOOR}: {bounds[0]:.2f} to {bounds[1]:.2f}" if bounds else BELOW_FLOOR

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields
 
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import Table, number_text
-from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
+from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 from medhelm_spark.statistics.paired import PairedDifference, PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, BoardPair
 
@@ -80,9 +80,10 @@ def _cells(pair: BoardPair) -> tuple[str, ...]:
 
 
 def benchmark(pair: BoardPair) -> str:
-    """`PubMedQA: exact_match (declared)`; `*` where a demo judge scored it."""
+    """`PubMedQA: exact_match (declared)`; `*`: scored by a judge without evidence."""
     declared = " (declared)" if pair.is_primary else ""
-    return f"{pair.display_name}: {pair.main_metric}{'*' * pair.demo_judge}{declared}"
+    imported = " (imported)" if pair.imported else ""
+    return f"{pair.display_name}: {pair.main_metric}{'*' * pair.demo_judge}{declared}{imported}"
 
 
 def difference_text(held: PairedDifference) -> str:
@@ -153,7 +154,9 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
 def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     """What the columns mean that only a comparison's own table has."""
     if any(pair.demo_judge for pair in pairs):
-        yield DEMO_JUDGE_NOTE
+        yield UNPROVEN_JUDGE_NOTE
+    for known in sorted({pair.imported for pair in pairs if pair.imported}):
+        yield f"imported: answers of one of two models or both were made elsewhere; {known}."
     if any(pair.difference.detectable for pair in pairs):
         yield (
             "Can detect: the difference that is found with a power of 80 % where answers disagree "

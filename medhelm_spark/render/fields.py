@@ -40,6 +40,8 @@ def _one_of(values: Iterable[str]) -> str:
 
 _MEANINGS: Mapping[type, Mapping[str, str]] = {
     str: {
+        "imported": "what is known of how answers made elsewhere were asked for; empty for answers "
+        "that were asked for here",
         "record": "`cell` or `pair`: tells the two kinds of records apart in CSV and Parquet",
         "model": "the model's name",
         "model_deployment": "the deployment that answered",
@@ -114,7 +116,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
     },
     bool: {
         "lower_is_better": "the metric's direction; none where it has none",
-        "demo_judge": "scored by judges that nobody validated: not evidence of quality",
+        "demo_judge": "scored by judges without evidence of their agreement with clinicians",
         "is_primary": "the suite file declared the question beforehand",
         "is_listed": "the suite file names the benchmark",
         "is_disjoint": "no case is in two parts of the benchmark",

@@ -13,7 +13,7 @@ from medhelm_spark.leaderboard.cells import is_demo_judged
 from medhelm_spark.leaderboard.release_differences import InReleases, RunDifference
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table, interval_text, number_text
-from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
+from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 
 SHORT = 12
 """Characters of a manifest hash in a table; the whole one stands above it and in JSON."""
@@ -90,7 +90,7 @@ def render_release(
             title="Runs",
             header=("Run", "Suite", "Metric", "Mean", "n"),
             rows=[run.cells for run in runs],
-            notes=[DEMO_JUDGE_NOTE] if any(run.is_demo_judged for run in runs) else [],
+            notes=[UNPROVEN_JUDGE_NOTE] if any(run.is_demo_judged for run in runs) else [],
         ),
     ]
     content = {

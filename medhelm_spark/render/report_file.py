@@ -84,7 +84,7 @@ TERMS: Mapping[str, str] = {
     "often its answers disagree.",
     "Can detect, planned": "of a benchmark: the same, before answers are seen, if a fifth of two "
     "models' answers disagree.",
-    "*": "scored by a judge that nobody validated: not evidence of quality.",
+    "*": "scored by a judge without evidence of its agreement with clinicians.",
 }
 
 PALETTES: Mapping[Palette, str] = {LIGHT: "light", DARK: "dark"}

@@ -19,9 +19,11 @@ from medhelm_spark.stages.context import Context
 
 LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
 
+# Older lakes hold values that are no finite numbers: they count as absent.
 VALUES = """
 SELECT run_spec_id, instance_id, cluster_id, train_trial_index, trial_index, split, perturbation,
-       stat.name, stat.value, stat.status
+       stat.name, CASE WHEN abs(stat.value) < double('infinity') THEN stat.value END AS value,
+       stat.status
 FROM (SELECT *, explode(stats) AS stat FROM {scored})
 """
 

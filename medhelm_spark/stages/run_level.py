@@ -214,10 +214,11 @@ def _group(observed: Iterable[Observed], width: int) -> _Group:
     values, counts, units, unscored, is_clustered = array("d"), array("q"), array("q"), 0, False
     sizes = array("q")
     for row in observed:
-        if None in row.values:
+        known = [value for value in row.values if value is not None and math.isfinite(value)]
+        if len(known) < width:
             unscored += row.rows
         else:
-            values.extend(row.values)  # type: ignore[arg-type]
+            values.extend(known)
             counts.append(row.rows)
             units.extend(row.units)
             sizes.append(len(row.units))
@@ -262,7 +263,11 @@ def _measured(
     nothing: list[Interval | None] = [None] * len(stats)
     if not len(group.weights):
         return [None] * len(stats), nothing
-    values = metric.fn(group.columns, group.weights, params)
+    measured = metric.fn(group.columns, group.weights, params)
+    values = [
+        None if value is None else stat.accepted(value)
+        for stat, value in zip(stats, measured, strict=True)
+    ]
     if len(group.weights) > MAX_ROWS:
         return values, nothing
     shares = _shares(metric.shares, metric, group, params)
@@ -271,7 +276,7 @@ def _measured(
     intervals = []
     for place, (stat, value) in enumerate(zip(stats, values, strict=True)):
         interval = None
-        if value is not None and math.isfinite(value) and stat.name not in metric.biased:
+        if value is not None and stat.name not in metric.biased:
             if shares[place]:
                 interval = mean_interval_of(shares[place], group.weights, clustering)
             elif classes := [share for share in overlaps[place] if group.weights @ share.counts]:

@@ -6,12 +6,21 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
+from medhelm_spark.domain.comparability import JURY
+from medhelm_spark.domain.helm_results import STORED_STAT
 from medhelm_spark.domain.request import EVALUATION_KEY, FailureKind, Purpose, RequestState
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, PLAN, SCORE
-from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
+from medhelm_spark.domain.stats import (
+    UNBOUNDED,
+    MetricInfo,
+    PerInstanceStats,
+    Score,
+    ScoreStatus,
+)
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import Chosen, metrics_for
+from medhelm_spark.metrics.metric import MEDHELM, Params
 from medhelm_spark.stages.comparability import noted, scored_by
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import adapters_of
@@ -52,11 +61,37 @@ def metrics_of(spec: RunSpec) -> Chosen:
 
 def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerInstanceStats]:
     """All metrics of a RunSpec on some of its states."""
-    columns = [metric.fn(batch, params) for metric, params in metrics_of(spec)]
+    chosen = metrics_of(spec)
+    columns = [metric.fn(batch, params) for metric, params in chosen]
+    scales = {
+        stat.name: _scale(stat, params)
+        for metric, params in chosen
+        for stat in metric.emitted(params)
+    }
     for state, *scores in zip(batch, *columns, strict=True):
         key = {name: getattr(state, name) for name in EVALUATION_KEY}
-        told = _told(state, chain(*scores))
+        told = _told(state, (accepted(score, scales) for score in chain(*scores)))
         yield PerInstanceStats(**key, split=state.split, stats=told, cluster_id=state.cluster_id)
+
+
+def accepted(score: Score, scales: Mapping[str, MetricInfo]) -> Score:
+    """The score as it is stored: a value that is not finite, or off its stat's scale, is none."""
+    if score.value is None:
+        return score
+    value = scales.get(score.name, UNBOUNDED).accepted(score.value)
+    if value is None:
+        return replace(score, value=None, status=ScoreStatus.INVALID)
+    return score if value == score.value else replace(score, value=value)
+
+
+def _scale(stat: MetricInfo, params: Params) -> MetricInfo:
+    """The scale that single values lie on.
+
+    MedHELM's own rules leave theirs: its jury that gave no verdict counts 0 on a scale of 1 to 5.
+    """
+    is_imported = STORED_STAT in params and JURY not in params
+    is_by_its_rule = stat.name.endswith(MEDHELM) and not is_imported
+    return replace(stat, minimum=None, maximum=None) if is_by_its_rule else stat
 
 
 def _told(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:

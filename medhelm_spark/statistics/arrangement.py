@@ -86,7 +86,10 @@ def _variants(runs: Sequence[BoardCell], reference: BoardCell | None) -> Iterabl
         yield replace(cell, variant=name if times[name] == 1 else f"{name}, run {times[name]}")
 
 
-def _preference(cell: BoardCell, reference: BoardCell | None) -> tuple[bool, bool, float, str]:
-    """Sort key: comparable with the reference first, then with a mean, then the newest."""
+def _preference(
+    cell: BoardCell, reference: BoardCell | None
+) -> tuple[bool, bool, bool, float, str]:
+    """Sort key: comparable with the reference, with a mean, asked for here, then the newest."""
     made_at = cell.made_at.timestamp() if cell.made_at else 0.0
-    return (bool(why_not(cell, reference)), cell.mean is None, -made_at, repr(cell))
+    is_other = bool(why_not(cell, reference))
+    return (is_other, cell.mean is None, bool(cell.imported), -made_at, repr(cell))

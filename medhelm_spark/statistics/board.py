@@ -25,7 +25,10 @@ from medhelm_spark.statistics.ranking import (
 )
 from medhelm_spark.statistics.tiers import Standing
 
-DEMO_JUDGE_NOTE = "* scored by a demo judge that nobody validated: not evidence of quality."
+UNPROVEN_JUDGE_NOTE = (
+    "* scored by a judge without evidence of its agreement with clinicians: not evidence of "
+    "quality."
+)
 
 _SHARE = IntervalMethod.WILSON.value
 _METHODS = {
@@ -234,7 +237,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         f"{_methods(cells)}; n is the number of answers.": any(
             cell.ci_low is not None for cell in cells
         ),
-        DEMO_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
+        UNPROVEN_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
         "n=a/b: a of b answers are scored.": any(cell.num_unscored for cell in cells),
         f"Under the floor: less than {100 * coverage_floor:g} % of the answers are scored, so the "
         "mean counts in no win rate, rank or paired test. It lies between the two bounds: all "
@@ -253,6 +256,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         ),
         "margin: the difference that the suite declared too small to matter; nothing is decided by "
         "it here.": strictest_margin(cells) is not None,
+        **_import_notes(cells),
         **_part_notes(cells),
         **_cluster_notes(cells),
     }
@@ -263,6 +267,18 @@ def _methods(cells: Sequence[BoardCell]) -> str:
     names = {cell.ci_method for cell in cells if cell.ci_low is not None} - {"none"}
     labels = ", ".join(_METHODS.get(name, name.replace("_", " ")) for name in sorted(names))
     return f" ({labels})" if labels else ""
+
+
+def _import_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
+    """What is unknown of answers made elsewhere, by what is known of them."""
+    models: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.imported:
+            models.setdefault(cell.imported, {})[cell.model_deployment] = None
+    return {
+        f"imported: answers of {first_of(list(names), 8)} were made elsewhere; {known}.": True
+        for known, names in sorted(models.items())
+    }
 
 
 def _part_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:

@@ -22,16 +22,20 @@ MOVING_TOGETHER = "mean_half_width"
 class BoardCell:
     """The main metric of one run of one model deployment on one scenario, or on one part of it.
 
-    `demo_judge`: a jury scored it that no clinician validated. `jury_coverage`: the mean share of
-    usable verdicts. `unreadable`: the share of answers in which no single answer could be read,
-    None where answers are taken as they are. `is_primary`: it is the suite's declared primary
-    endpoint. `margin`: the difference that the suite declared too small to matter. `is_listed`: the
-    suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None for an open end.
-    Of the unscored answers, `num_model_failures` count against the model (prompts too long for its
-    window), and `num_unscorable` have no reference to be scored by and are no failures.
+    `demo_judge`: a jury scored it without evidence that it agrees with clinicians. `jury_coverage`:
+    the mean share of usable verdicts. `unreadable`: the share of answers in which no single answer
+    could be read, None where answers are taken as they are. `is_primary`: it is the suite's
+    declared primary endpoint. `margin`: the difference that the suite declared too small to matter.
+    `is_listed`: the suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None
+    for an open end. Of the unscored answers, `num_model_failures` count against the model (prompts
+    too long for its window), and `num_unscorable` have no reference to be scored by and are no
+    failures.
 
     `num_clusters`, of `cluster_column`, is what the interval counts where the card names such a
     column. `draws` are resampled means, alike in all rows of a column (`statistics.bootstrap`).
+
+    `imported`: what is known of how answers made elsewhere were asked for; empty for answers that
+    were asked for here, and where MedHELM's own values are taken over with them.
 
     `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
     parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
@@ -73,6 +77,7 @@ class BoardCell:
     is_primary: bool = False
     margin: float | None = None
     is_listed: bool = False
+    imported: str = ""
     part: str = ""
     is_disjoint: bool = False
     comparability: Mapping[str, str] | None = None
@@ -186,6 +191,7 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         is_primary=any(cell.is_primary for cell in cells),
         is_listed=any(cell.is_listed for cell in cells),
         margin=strictest_margin(cells),
+        imported=max(cell.imported for cell in cells),
         part="",
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),

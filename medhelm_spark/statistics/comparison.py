@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from medhelm_spark.domain.comparability import (
     DATA,
     EXTRACTION,
+    IMPORTED,
     JURY,
     METRIC,
     ORIGIN,
@@ -33,6 +34,7 @@ _SHOWN_BY = {ADAPTER + "max_eval_instances": SIZE, "data": "perturbations"}
 def key_of(cell: BoardCell) -> Key:
     """What must be equal between two cells that are compared.
 
+    Where answers come from is left out: boards mark imported ones and say what is unknown.
     A mean of an older lake without recorded comparability is compared with other such means that
     were read by the same extraction, but not with further runs of a model.
     """
@@ -40,7 +42,7 @@ def key_of(cell: BoardCell) -> Key:
         reading = cell.configuration.get(EXTRACTION, "")
         recorded: tuple[tuple[str, str], ...] = ((EXTRACTION, reading), ("variant", cell.variant))
     else:
-        recorded = tuple(sorted(cell.comparability.items()))
+        recorded = tuple(sorted((k, v) for k, v in cell.comparability.items() if k != ORIGIN))
     return recorded, cell.total, tuple(sorted(part.part for part in cell.parts))
 
 
@@ -71,8 +73,10 @@ def reference_of(cells: Sequence[BoardCell]) -> BoardCell | None:
 
 
 def differences(cell: BoardCell, other: BoardCell) -> tuple[str, ...]:
-    """How a run differs from another run of its model: `strict`, `n=3`."""
+    """How a run differs from another run of its model: `strict`, `n=3`, `imported`."""
     size = (f"n={cell.total}",) if cell.total != other.total else ()
+    if cell.imported and not other.imported:
+        size = (*size, IMPORTED)
     settings = _settings(cell, other, sorted({*cell.configuration, *other.configuration}))
     return (*size, *settings)
 
@@ -102,7 +106,7 @@ def _reasons(cell: BoardCell, reference: BoardCell) -> Iterable[str]:
             yield from differences(cell, reference)
         return
     for part in PARTS:
-        if recorded.get(part) != others.get(part):
+        if part != ORIGIN and recorded.get(part) != others.get(part):
             yield _reason(part, cell, reference)
     if cell.total != reference.total and recorded.get(DATA) == others.get(DATA):
         yield f"other instances: n={cell.total}"
@@ -112,9 +116,6 @@ def _reason(part: str, cell: BoardCell, reference: BoardCell) -> str:
     if part == DATA:
         is_as_many = cell.total == reference.total
         return "other instances or labels" if is_as_many else f"other instances: n={cell.total}"
-    if part == ORIGIN:
-        is_imported = (cell.comparability or {}).get(ORIGIN) == "imported"
-        return "imported answers" if is_imported else "answers that were asked for here"
     names = [
         name
         for name in sorted({*cell.configuration, *reference.configuration})

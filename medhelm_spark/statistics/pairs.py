@@ -33,7 +33,8 @@ class BoardPair:
     `is_primary`: the suite file declared the question beforehand. `margin` is the difference that
     is too small to matter, in the metric's own units. `adjusted_p` takes into account the other
     pairs that were asked about at once, `num_adjusted` with this one, by `adjustment`; `adjusted`
-    fills the three in. `demo_judge`: judges that nobody validated scored one of the two.
+    fills the three in. `demo_judge`: judges without evidence scored one of the two.
+    `imported` is as in BoardCell, of either.
     """
 
     scenario_name: str
@@ -48,6 +49,7 @@ class BoardPair:
     margin: float | None = None
     cluster_column: str | None = None
     demo_judge: bool = False
+    imported: str = ""
     run_spec_ids: tuple[str, str] = ("", "")
     adjusted_p: float | None = None
     adjustment: Adjustment | None = None

@@ -93,7 +93,7 @@ class TestPage:
         assert "3.250 * [0.05, 4.49] n=2 cov 0.75" in words
         assert f"{GAMMA} external – not scored yet 0.250" in words
         assert "Working results, not approved." in words
-        assert "demo judge that nobody validated" in words
+        assert "judge without evidence of its agreement with clinicians" in words
         assert "0.990" not in words  # the write that nobody finished
 
     def test_two_models_are_compared_and_the_answers_that_differ_stand_side_by_side(

@@ -35,7 +35,7 @@ def test_scenarios_are_in_the_wheel(command: Path, folder: Path) -> None:
 def test_the_demo_ends_with_a_board(demo: str) -> None:
     for name in ("TRIAGE-CHOICE", "DISCHARGE-NOTE", "PubMedQA", "baseline/constant"):
         assert name in demo
-    assert "demo judge that nobody validated" in demo
+    assert "judge without evidence of its agreement with clinicians" in demo
     assert "Paired differences" in demo
     assert "medhelm-spark serve" in demo
 

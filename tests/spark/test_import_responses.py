@@ -117,3 +117,20 @@ def test_a_bad_file_is_one_sentence_and_leaves_no_run(
         assert said in capsys.readouterr().err
         assert bool(site.rows("run_specs")) is is_planned
         assert not site.rows("request_results")
+
+
+def test_imported_answers_are_ranked_with_those_that_were_asked_for_here(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = site.benchmark("bench", questions(4))
+    site.deploy("acme/no", text="no")
+    assert site.run("-r", f"{bench},model=acme/no") == 0
+    rows = [{"source_id": f"q{i}", "completion": "yes"} for i in range(4)]
+    file = responses(site.folder / "answers.jsonl", rows)
+    arguments = ["-r", f"{bench},model=team/model", "--file", file]
+    assert site.run(*arguments, command="import-responses") == 0
+    marks = {cell["model"]: (cell["rank"], bool(cell["imported"])) for cell in site.board()}
+    assert marks == {"team/model": (1, True), "acme/no": (2, False)}
+    capsys.readouterr()
+    assert site.run(command="compare") == 0
+    assert "+1.000" in capsys.readouterr().out

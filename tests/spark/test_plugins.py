@@ -3,6 +3,7 @@
 import json
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ import yaml
 from pyspark.sql import SparkSession
 
 from medhelm_spark import plugins
-from tests.spark.conftest import Site
+from medhelm_spark.cli.exit_codes import INCOMPLETE
+from tests.spark.conftest import Site, questions
 from tests.spark.pages import asking, commands, page, write_files
 
 PAGE = page("docs/plugins.md")
@@ -20,6 +22,25 @@ MODELS = "prod_env/model_deployments.yaml"
 CARD = "prod_env/scenarios/letters.yaml"
 FLAG = ("--plugins", "hospital_eval")
 JUDGES = [{"name": "j", "model": "acme/judge", "model_deployment": "acme/judge"}]
+
+ODD = """
+from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.metrics.metric import Metric, scored
+
+
+def odd(states, params):
+    return [scored(["odd"], [float(state.completions[0].text)]) for state in states]
+
+
+METRICS = {
+    "odd": Metric(
+        fn=odd,
+        needs=frozenset({"completions"}),
+        emits=(MetricInfo(name="odd", display_name="Odd"),),
+        version="1",
+    )
+}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -110,6 +131,24 @@ def test_the_pages_engine_runs(written: Site, capsys: pytest.CaptureFixture[str]
     }
     assert len(texts) == 2
     assert all(text.endswith("\nWith kind Regards") for text in texts)
+
+
+def test_values_off_a_plugins_scale_are_unscored(
+    site: Site, spark: SparkSession, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "odd_eval.zip", "w") as archive:
+        archive.writestr("odd_eval/__init__.py", ODD)
+    spark.sparkContext.addPyFile(str(tmp_path / "odd_eval.zip"))
+    (site.folder / "odd_eval").mkdir()
+    (site.folder / "odd_eval" / "__init__.py").write_text(ODD, encoding="utf-8")
+    bench = site.benchmark("bench", questions(4), metrics=["odd"])
+    replies = {f"Is {i} a number": text for i, text in enumerate(("nan", "5", "1"))}
+    site.deploy("acme/odd", mode="script", replies=replies, text="0.5")
+    assert site.run("-r", f"{bench},model=acme/odd", "--plugins", "odd_eval") == INCOMPLETE
+    (cell,) = site.board()
+    assert (cell["count"], cell["num_unscored"], cell["mean"]) == (2, 2, 0.75)
+    held = [one["status"] for row in site.rows("per_instance_stats") for one in row["stats"]]
+    assert sorted(held) == ["invalid", "invalid", "ok", "ok"]
 
 
 def rows_of(text: str) -> list[dict[str, Any]]:

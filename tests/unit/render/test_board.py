@@ -11,7 +11,7 @@ from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.render import comparison
 from medhelm_spark.render.board import render
 from medhelm_spark.render.table import WIDTH
-from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
+from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 
 
@@ -24,7 +24,7 @@ def test_text_table():
     assert (
         "3.250* [3.00, 3.50] n=9/10 cov 0.50 under the floor  0.412 [0.38, 0.45] n=100" in lines[4]
     )
-    assert DEMO_JUDGE_NOTE in lines
+    assert UNPROVEN_JUDGE_NOTE in lines
     assert "n=a/b: a of b answers are scored." in lines
     start = lines.index("Paired differences on the same instances")
     assert " ".join(lines[start + 4].split()) == (
@@ -88,7 +88,7 @@ def test_json_has_every_number():
     content = json.loads(render(board_of([CELL, NOTE], [PAIR]), "json"))
     assert {cell["mean"] for cell in content["cells"]} == {0.412, 3.25}
     assert content["pairs"][0]["p_value"] == pytest.approx(PAIR.difference.p_value)
-    assert DEMO_JUDGE_NOTE in content["notes"]
+    assert UNPROVEN_JUDGE_NOTE in content["notes"]
 
 
 def test_markdown_keeps_bars_and_stars_literal():
@@ -99,7 +99,7 @@ def test_markdown_keeps_bars_and_stars_literal():
     assert (
         lines[2] == r"| local/smollm2 | - | 3.250\* [3.00, 3.50] n=9/10 cov 0.50 under the floor |"
     )
-    assert any(line.startswith(r"\* scored by a demo judge") for line in lines)
+    assert any(line.startswith(r"\* scored by a judge without evidence") for line in lines)
     assert any(line.startswith("| PubMedQA: exact_match | local/smollm2 |") for line in lines)
 
 
@@ -109,7 +109,7 @@ def test_html_is_one_plain_table_after_another_with_every_text_escaped():
     assert text.count("<table>") == 2
     assert "<th>A&lt;B (aci_bench_accuracy)</th>" in text
     assert "<tr><td>local/smollm2</td><td>0.000</td><td>3.250* [3.00, 3.50] n=9/10" in text
-    assert f"<p>{DEMO_JUDGE_NOTE}</p>" in text
+    assert f"<p>{UNPROVEN_JUDGE_NOTE}</p>" in text
     assert "<caption>Paired differences on the same instances</caption>" in text
     assert render(board_of([]), "html") == "<p>The board is empty: no run has a summary.</p>\n"
 
@@ -159,7 +159,13 @@ def test_the_margin_is_shown_with_the_primary_endpoint():
 def test_a_comparison_marks_what_a_demo_judge_scored() -> None:
     judged = comparison.render([replace(PAIR, demo_judge=True)], "table")
     assert "PubMedQA: exact_match*" in judged
-    assert DEMO_JUDGE_NOTE in judged
+    assert UNPROVEN_JUDGE_NOTE in judged
     plain = comparison.render([PAIR], "table")
     assert "exact_match*" not in plain
-    assert DEMO_JUDGE_NOTE not in plain
+    assert UNPROVEN_JUDGE_NOTE not in plain
+
+
+def test_a_comparison_says_what_is_unknown_of_imported_answers() -> None:
+    text = comparison.render([replace(PAIR, imported="the prompt is not on record")], "table")
+    assert "PubMedQA: exact_match (imported)" in text
+    assert "were made elsewhere; the prompt is not on record." in " ".join(text.split())

@@ -161,3 +161,11 @@ def test_several_answers_to_an_instance_are_a_cluster():
         widths = [stat.ci_high - stat.ci_low for stat in (once[name], same[name])]
         assert widths[1] == pytest.approx(widths[0], rel=0.15), name
         assert same[name].num_clusters is None
+
+
+def test_a_value_that_is_no_finite_number_is_absent():
+    held = ((0.9, 1.0), 3), ((float("nan"), 1.0), 2), ((0.9, float("-inf")), 1)
+    found = stats(observed(1, *held))
+    error = found["ece_1_bin", "test", ""]
+    assert (error.count, error.num_unscored) == (3, 3)
+    assert error.mean == pytest.approx(0.1)

@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import replace
 
-from medhelm_spark.statistics.board import DEMO_JUDGE_NOTE
+from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, board_of
 
 
@@ -37,4 +37,4 @@ def test_lower_is_better_turns_the_order():
 def test_notes_that_are_given_come_last():
     notes = board_of([CELL, NOTE], notes=["More elsewhere."]).notes
     assert notes[-1] == "More elsewhere."
-    assert DEMO_JUDGE_NOTE in notes
+    assert UNPROVEN_JUDGE_NOTE in notes

@@ -153,7 +153,6 @@ def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
 @pytest.mark.parametrize(
     ("part", "changes", "words"),
     [
-        ("origin", {}, "imported answers"),
         ("prompt", {"adapter.max_tokens": "1"}, "other prompt: max_tokens 1"),
         ("prompt", {}, "other prompt or decoding"),
         ("extraction", {}, "read by other rules"),
@@ -162,14 +161,31 @@ def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
     ],
 )
 def test_a_cell_says_in_plain_words_what_differs(part, changes, words) -> None:
-    value = "imported" if part == "origin" else "other"
     one = of(
         "one",
-        comparability=KEY | {part: value},
+        comparability=KEY | {part: "other"},
         configuration={**CELL.configuration, **changes},
     )
     board = board_of(one, of("a"), of("b"))
     assert board.rows[-1].lacks == (f"QA ({words})",)
+
+
+def test_imported_answers_are_ranked_and_marked() -> None:
+    known = {"imported": "the prompt is not on record"}
+    elsewhere = of("b", mean=0.9, comparability=KEY | {"origin": "imported"}, **known)
+    board = board_of(of("a"), elsewhere)
+    assert ranks(board) == [("b", 1, 1.0), ("a", 2, 0.0)]
+    assert "imported: answers of b were made elsewhere; the prompt is not on record." in board.notes
+    assert "n=60 imported" in render(board, "table")
+    other = replace(elsewhere, comparability=KEY | {"origin": "imported", "prompt": "other"})
+    assert ranks(board_of(of("a"), of("c"), other))[-1] == ("b", None, None)
+
+
+def test_a_models_answers_that_were_asked_for_here_stand_before_imported_ones() -> None:
+    newer = datetime(2026, 4, 1, tzinfo=UTC)
+    elsewhere = of("a", comparability=KEY | {"origin": "imported"}, imported="x", made_at=newer)
+    board = board_of(of("a"), elsewhere, of("b"))
+    assert {row.name for row in board.rows} == {"a", "a (imported)", "b"}
 
 
 def test_a_run_scored_again_since_is_left_out() -> None:
