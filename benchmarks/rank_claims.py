@@ -27,7 +27,12 @@ SPREAD = 0.1
 """How much better on half of the benchmarks, and worse on the others, a model is than another."""
 BEHIND = (0.02, 0.03, 0.05, 0.1)
 """How far one model is behind the others, on each benchmark."""
-MORE = ((1, 300, 3000, False), (10, 300, 1000, False), (10, 300, 1000, True))
+MORE = (
+    (1, 300, 3000, False),
+    (10, 300, 1000, False),
+    (10, 300, 1000, True),
+    (20, 300, 1000, True),
+)
 """Benchmarks, instances, boards, and whether each model is better on some of the benchmarks."""
 PAIRS = ((1, 30), (1, 300), (5, 100))
 
