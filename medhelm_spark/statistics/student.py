@@ -35,7 +35,7 @@ def detectable_errors(df: float) -> float:
     The noncentrality of t; the chance to reject on the other side is left out.
 
     >>> [round(detectable_errors(df), 2) for df in (9, 99)]
-    [3.16, 2.83]
+    [3.15, 2.83]
     """
     from scipy import special
 
