@@ -142,6 +142,9 @@ class Stat:
     `num_unscorable` the data's: there is no reference, or the stat does not apply. None where it is
     not told: in older lakes, of whole runs, of comparisons with perturbed copies.
 
+    `denominator` is how many of the scored rows a share of a part of them rests on, as the
+    positives of a sensitivity. None of any other stat.
+
     `num_clusters` is how many clusters the scored rows make, None where the card names no cluster
     column, `num_effective_clusters` how many of equal size would tell as much (Bell and McCaffrey's
     degrees of freedom and one). `standard_error` is the mean's, cluster-robust where there are
@@ -171,6 +174,7 @@ class Stat:
     standard_error: float | None = None
     draws: tuple[float, ...] | None = None
     num_effective_clusters: float | None = None
+    denominator: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,8 @@ def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> Bo
         count=main.count,
         num_unscored=main.num_unscored,
         num_clusters=main.num_clusters,
+        num_effective_clusters=main.num_effective_clusters,
+        denominator=main.denominator,
         cluster_column=scenario.cluster_column if scenario and main.num_clusters else None,
         draws=main.draws,
         num_model_failures=main.num_model_failures or 0,

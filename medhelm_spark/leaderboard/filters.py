@@ -91,7 +91,7 @@ def _locality(run: BoardRun) -> Value:
 
 
 def _answers(run: BoardRun) -> Value:
-    return float(run.cell.count) if run.cell else None
+    return float(run.cell.num_counted) if run.cell else None
 
 
 def _width(run: BoardRun) -> Value:

@@ -196,7 +196,7 @@ def _comparable(subject: Subject, name: str) -> Findings:
 def _min_instances(subject: Subject, name: str) -> Findings:
     least = subject.policy.release.min_instances or 0
     for gated in subject.runs:
-        count = gated.run.cell.count if gated.run.cell else 0
+        count = gated.run.cell.num_counted if gated.run.cell else 0
         count //= gated.planned.run_spec.adapter_spec.times_asked
         if count < least:
             yield _failed(

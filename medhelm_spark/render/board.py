@@ -56,6 +56,10 @@ MODEL_FIELDS = (
 """The fields of a model in JSON."""
 
 
+EVEN = 0.9
+"""Above this share of them, clusters count as of equal size."""
+
+
 def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
     """The board in one of `report.FORMATS`, with a newline at its end; `banner` stands above it."""
     return formatted(board_report(board, banner), output_format)
@@ -146,15 +150,28 @@ def marked_mean(cell: BoardCell) -> str:
 
 
 def counts(cell: BoardCell) -> Iterator[str]:
-    """`n=990/1000`, `55 clusters`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0."""
+    """`n=990/1000`, `55 clusters`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0.
+
+    Of a share of a part of the answers `n=90 of 300`, and of clusters of uneven size how many equal
+    ones they come to.
+    """
     total = f"/{cell.total}" if cell.num_unscored else ""
-    yield f"n={cell.count}{total}"
+    part = "" if cell.num_counted == cell.count else f"{cell.num_counted} of "
+    yield f"n={part}{cell.count}{total}"
     if cell.num_clusters:
-        yield f"{cell.num_clusters} clusters"
+        yield f"{cell.num_clusters} clusters{_effective_text(cell)}"
     if cell.jury_coverage is not None and cell.jury_coverage < 1:
         yield f"cov {cell.jury_coverage:.2f}"
     if cell.unreadable:
         yield f"unread {cell.unreadable:.2f}"
+
+
+def _effective_text(cell: BoardCell) -> str:
+    """` (effectively 2.9)` where the clusters come to fewer of equal size."""
+    effective = cell.num_effective_clusters
+    if effective is None or not cell.num_clusters or effective > EVEN * cell.num_clusters:
+        return ""
+    return f" (effectively {effective:.1f})"
 
 
 def remarks(cell: BoardCell) -> Iterator[str]:

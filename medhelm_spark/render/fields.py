@@ -78,6 +78,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "num_unscorable": "of the answers without a score, those without a reference",
         "num_clusters": "clusters of answers that the interval counts; none where it counts "
         "answers",
+        "denominator": "of the answers with a score, those that a share of a part of them rests "
+        "on, such as the positives of a sensitivity; none where the mean rests on all",
         "num_runs": "runs behind the mean",
         "n": "instances on which both models have a value",
         "num_dropped": "instances that lack one of the two values",
@@ -94,6 +96,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "mean_win_rate@medhelm-0.8": "share from 0 to 1: MedHELM's own number, over all "
         "benchmarks and models",
         "mean": "the mean, in the metric's unit; none where no answer has a score",
+        "num_effective_clusters": "clusters of equal size that would tell as much as these",
         "ci_low": "lower end of the 95 % interval of the mean, of a pair of the mean difference; "
         "in the metric's unit",
         "ci_high": "upper end of that interval",

@@ -179,10 +179,11 @@ class RunSummarizer:
             is_joint = group.is_clustered or self.trials.get(run_spec_id, 1) > 1
             clustering = Clustering(group.rows, group.units) if is_joint else None
             drawn = _drawn(metric, params, group)
-            values, intervals = _measured(metric, params, group, clustering)
+            values, intervals, denominators = _measured(metric, params, group, clustering)
             stats = metric.emitted(params)
             main = self.mains.get(run_spec_id)
-            for stat, value, interval, draws in zip(stats, values, intervals, drawn, strict=True):
+            columns = zip(stats, values, intervals, denominators, drawn, strict=True)
+            for stat, value, interval, denominator, draws in columns:
                 is_main = main == (stat.name, split) and not perturbation
                 stat = Stat(
                     run_spec_id=run_spec_id,
@@ -201,6 +202,7 @@ class RunSummarizer:
                     ci_method=interval.method if interval else IntervalMethod.NONE,
                     num_clusters=group.num_clusters,
                     num_effective_clusters=group.num_effective_clusters,
+                    denominator=denominator,
                     draws=draws if is_main else None,
                 )
                 yield keyed(stat, self.keys)
@@ -257,23 +259,23 @@ def _drawn(metric: RunMetric, params: Params, group: _Group) -> Sequence[tuple[f
 
 def _measured(
     metric: RunMetric, params: Params, group: _Group, clustering: Clustering | None
-) -> tuple[Sequence[float | None], Sequence[Interval | None]]:
-    """The values of a metric's stats, and their intervals where there are any."""
+) -> tuple[Sequence[float | None], Sequence[Interval | None], Sequence[int | None]]:
+    """The values of a metric's stats, with their intervals and denominators where there are any."""
     stats = metric.emitted(params)
-    nothing: list[Interval | None] = [None] * len(stats)
+    nothing = [None] * len(stats)
     if not len(group.weights):
-        return [None] * len(stats), nothing
+        return nothing, nothing, nothing
     measured = metric.fn(group.columns, group.weights, params)
     values = [
         None if value is None else stat.accepted(value)
         for stat, value in zip(stats, measured, strict=True)
     ]
     if len(group.weights) > MAX_ROWS:
-        return values, nothing
+        return values, nothing, nothing
     shares = _shares(metric.shares, metric, group, params)
     overlaps = _shares(metric.overlaps, metric, group, params)
     pseudo = _Pseudo(metric, params, group, clustering)
-    intervals = []
+    intervals: list[Interval | None] = []
     for place, (stat, value) in enumerate(zip(stats, values, strict=True)):
         interval = None
         if value is not None and stat.name not in metric.biased:
@@ -286,7 +288,10 @@ def _measured(
             else:
                 interval = pseudo.interval(place, stat)
         intervals.append(interval)
-    return values, intervals
+    denominators = [
+        int(group.weights @ parts[0].counts) if len(parts) == 1 else None for parts in shares
+    ]
+    return values, intervals, denominators
 
 
 def _shares(

@@ -32,7 +32,9 @@ class BoardCell:
     failures.
 
     `num_clusters`, of `cluster_column`, is what the interval counts where the card names such a
-    column. `draws` are resampled means, alike in all rows of a column (`statistics.bootstrap`).
+    column, and `num_effective_clusters` how many of equal size would tell as much. `denominator` is
+    how many of the scored answers a share of a part of them rests on. `draws` are resampled means,
+    alike in all rows of a column (`statistics.bootstrap`).
 
     `imported`: what is known of how answers made elsewhere were asked for; empty for answers that
     were asked for here, and where MedHELM's own values are taken over with them.
@@ -69,6 +71,8 @@ class BoardCell:
     num_model_failures: int = 0
     num_unscorable: int = 0
     num_clusters: int | None = None
+    num_effective_clusters: float | None = None
+    denominator: int | None = None
     cluster_column: str | None = None
     draws: tuple[float, ...] | None = field(default=None, repr=False)
     demo_judge: bool = False
@@ -95,6 +99,11 @@ class BoardCell:
     def total(self) -> int:
         """The number of answers, with a score and without."""
         return self.count + self.num_unscored
+
+    @property
+    def num_counted(self) -> int:
+        """The number of answers that the mean rests on: the positives of a sensitivity."""
+        return self.count if self.denominator is None else self.denominator
 
     @property
     def num_failed(self) -> int:
@@ -180,6 +189,8 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         num_model_failures=sum(cell.num_model_failures for cell in cells),
         num_unscorable=sum(cell.num_unscorable for cell in cells),
         num_clusters=_clusters(cells, is_disjoint),
+        num_effective_clusters=None,
+        denominator=_total(cell.denominator for cell in cells),
         draws=_mean_draws(valued),
         mean=_average(means) if means else None,
         ci_low=low,
@@ -207,6 +218,11 @@ def _clusters(cells: Sequence[BoardCell], is_disjoint: bool) -> int | None:
     """Clusters of all parts; where the parts share cases, those of the largest."""
     known = [cell.num_clusters for cell in cells if cell.num_clusters]
     return (sum(known) if is_disjoint else max(known)) if known else None
+
+
+def _total(parts: Iterable[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
 
 
 def _mean_draws(cells: Sequence[BoardCell]) -> tuple[float, ...] | None:

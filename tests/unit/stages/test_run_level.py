@@ -169,3 +169,11 @@ def test_a_value_that_is_no_finite_number_is_absent():
     error = found["ece_1_bin", "test", ""]
     assert (error.count, error.num_unscored) == (3, 3)
     assert error.mean == pytest.approx(0.1)
+
+
+def test_a_share_says_how_many_answers_it_rests_on():
+    stats = of_letters("diagnostic_accuracy", URGENT, LETTERS)
+    denominators = {name: stat.denominator for name, stat in stats.items()}
+    assert {stat.count for stat in stats.values()} == {300}
+    assert (denominators["sensitivity"], denominators["ppv"]) == (15, 19)
+    assert (denominators["accuracy"], denominators["balanced_accuracy"]) == (300, None)
