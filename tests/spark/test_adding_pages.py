@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from medhelm_spark import plugins
 from medhelm_spark.cli.exit_codes import INCOMPLETE
-from medhelm_spark.statistics.intervals import wilson
+from medhelm_spark.statistics.clusters import cluster_totals
+from medhelm_spark.statistics.intervals import clustered
 from tests.servers import free_port
 from tests.spark.conftest import Site
 from tests.spark.pages import asking, commands, page, write_files
@@ -108,7 +110,8 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
     assert "quasi_exact_match (primary endpoint, margin 0.05)" in shown.out
     assert "\n12 model calls" in shown.err, "four letters, three times"
     (cell,) = site.board()
-    assert (cell["count"], cell["ci_low"]) == (12, wilson(2, 4).low)
+    three_each = cluster_totals(np.repeat(np.arange(4), 3), np.repeat([1.0, 1.0, 0.0, 0.0], 3))
+    assert (cell["count"], cell["ci_low"]) == (12, pytest.approx(clustered(three_each, 0, 1).low))
     spread = {
         (row["computed_on"], row["mean"], row["count"])
         for row in site.rows("stats")
