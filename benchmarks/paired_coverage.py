@@ -143,7 +143,7 @@ def report(repeats: int) -> str:
             for first, second in SHARES
         ),
         "",
-        "Ratings from 1 to 5 (paired t):",
+        "Ratings from 1 to 5 (score test):",
         "",
         *_header("n", SIZES),
         row("most at the top", ratings, 0.0, SIZES, repeats),
