@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 import streamlit
 from deltalake import DeltaTable
-from scipy.stats import binom, ttest_rel
+from scipy.stats import binom, t
 from streamlit.testing.v1 import AppTest
 
 from tests.app_pages import board, markup, opened, page_text, words_of
@@ -85,12 +85,12 @@ def test_the_release_holds_what_was_planted(released, scored) -> None:
 def written(cell: Cell, row: Mapping[str, object], shown: Collection[Cell] = CELLS) -> str:
     """What the board writes into a cell beside the others that are shown."""
     if row["mean"] is None:
-        return "unscored n=0/10 under the floor: 0.00 to 1.00"
+        return "unscored n=0/10 imported under the floor: 0.00 to 1.00"
     mark = " *" if cell[1] == "note" and cell[0] not in VALIDATED else ""
     total = "/10" if row["num_unscored"] else ""
     text = (
         f"{row['mean']:.3f}{mark} [{row['ci_low']:.2f}, {row['ci_high']:.2f}] "
-        f"n={row['count']}{total}"
+        f"n={row['count']}{total} imported"
     )
     if cell == (GAMMA, "note"):
         # 7 scores of 3.5 on average; the three others all 1, or all 5.
@@ -313,9 +313,17 @@ class TestCompare:
 
 
 def p_value(ours: Values, theirs: Values, is_scale: bool) -> float:
-    """McNemar's mid-p of shares, a paired t test of other values."""
+    """McNemar's mid-p of shares, of ratings from 1 to 5 the score test of their difference.
+
+    Differences lie between -4 and 4, here 0 and 1; 0.4 pseudo-answers stand at either end.
+    """
     if is_scale:
-        return float(ttest_rel(ours, theirs).pvalue)
+        places = [(a - b + 4) / 8 for a, b in zip(ours, theirs, strict=True)]
+        size, total = len(places), len(places) + 0.8
+        centre = (sum(places) + 0.4) / total
+        variance = (sum(place**2 for place in places) + 0.4) / total - centre**2
+        error = (variance / (centre * (1 - centre)) / (4 * size)) ** 0.5
+        return float(2 * t.sf(abs(sum(places) / size - 0.5) / error, size - 1))
     signs = [a - b for a, b in zip(ours, theirs, strict=True) if a != b]
     low, n = min(signs.count(1.0), signs.count(-1.0)), len(signs)
     if not n:
