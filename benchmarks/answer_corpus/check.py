@@ -6,6 +6,7 @@ from benchmarks.answer_corpus.template import (
     CATEGORIES,
     GRADES,
     LETTERS,
+    LISTS,
     NAMED,
     NEGATED,
     NUMBERS,
@@ -165,6 +166,68 @@ QUESTIONS = (
         stem="診断はどれか。",
         texts=("肺炎", "気胸", "心不全", "喘息"),
         facts="胸部X線に異常がある。",
+    ),
+    Question(
+        kind="lists",
+        stem="Which structures does the nerve supply?",
+        texts=("Diaphragm", "Diaphragm, parietal pleura, pericardium", "Lung, heart", "Heart"),
+        facts="The nerve runs in front of the scalene muscle.",
+    ),
+    Question(
+        kind=TERMS,
+        language="nl",
+        stem="Welk middel geeft u als eerste?",
+        texts=("Furosemide", "Digoxine", "Bisoprolol", "Spironolacton"),
+        facts="De bloeddruk is laag en er is geen koorts.",
+    ),
+    Question(
+        kind=TERMS,
+        language="pl",
+        stem="Jakie badanie jest wskazane?",
+        texts=("Gastroskopia", "Tomografia", "Rezonans", "Kolonoskopia"),
+        facts="Pacjent nie gorączkuje.",
+    ),
+    Question(
+        kind=TERMS,
+        language="sv",
+        stem="Vilken diagnos är mest sannolik?",
+        texts=("Astma", "Lungemboli", "Hjärtsvikt", "Pneumoni"),
+        facts="Patienten har ingen feber.",
+    ),
+    Question(
+        kind=TERMS,
+        language="hi",
+        stem="कौन सी दवा सबसे उपयुक्त है?",
+        texts=("मेटफॉर्मिन", "इंसुलिन", "एस्पिरिन", "हेपरिन"),
+        facts="रोगी को बुखार नहीं है।",
+    ),
+    Question(
+        kind="yes_no",
+        language="nl",
+        stem="Werkt de behandeling?",
+        texts=("yes", "no"),
+        facts="Er deden 90 mensen mee.",
+    ),
+    Question(
+        kind="yes_no",
+        language="pl",
+        stem="Czy lek jest skuteczny?",
+        texts=("yes", "no"),
+        facts="Badano 90 osób.",
+    ),
+    Question(
+        kind="yes_no",
+        language="sv",
+        stem="Hjälper behandlingen?",
+        texts=("yes", "no"),
+        facts="Studien hade 90 deltagare.",
+    ),
+    Question(
+        kind="yes_no",
+        language="hi",
+        stem="क्या यह दवा असरदार है?",
+        texts=("yes", "no"),
+        facts="अध्ययन में 90 लोग थे।",
     ),
     Question(
         kind="yes_no",
@@ -757,7 +820,51 @@ _CUT_LATER = (
     *said("cut after the answer", "I choose ‹L›. This is what the guideline of the society", "**Answer:** ‹L›\n\n**Explanation:** This is the", "My answer is ‹L› because this is the", "The final answer is $\\boxed{‹L›}$", kinds=ANY, is_cut=(True, False)),
 )
 
+_HARD = (
+    *cut(
+        "#### Option ‹L›: ‹T›\n\nThis one would be", "**Choice ‹L›. ‹T›**\nIn general it is", "‹L›: ‹T›\n- Advantages: it can be", "## ‹L›) ‹T›\n\nWe first look at how", "Option ‹L›:\nHere the question is whether", "### ‹L›. ‹T›\n**Description**: a common",
+        "1. **Option ‹L›: ‹T›**\n   - This is", "**‹L›. ‹T›:**\n\n‹facts› It is a",
+        kinds=NAMED,
+    ),
+    *said("cut after the answer", "**‹L›. ‹T›**\n\n**Rationale:** ‹facts› The", "‹L›\n\nReasoning: ‹facts› The", "(‹L›) ‹T›\n\nThis is the correct answer because it", kinds=NAMED, is_cut=(True, False)),
+    *said("self-correction", "‹L1›, pardon, ‹L›.", "‹L1›. Sorry, I meant to write ‹L›.", "‹L1› (no, ‹L›)", "‹L1›, oh no, ‹L›.", "Answer: ‹L1›. Sorry: ‹L›.", "‹L1›; apologies, ‹L›.", kinds=ANY),
+    *unsaid("denied only", "Anything other than ‹L›.", "Anything except ‹t›.", "Everything but ‹t›.", "Any of them but ‹L›.", "I would give anything but ‹t›.", kinds=SHORT),
+    *unsaid("several options", '{"answer": "‹L›"} or {"answer": "‹L1›"}', '[{"answer": "‹L›"}, {"answer": "‹L1›"}]', '```json\n{"choice": "‹L›"}\n```\n```json\n{"choice": "‹L1›"}\n```', kinds=ANY),
+    *unsaid(
+        "no answer",
+        "No answer is possible.", "No answer was found in the text.", "No answer given", "Yes, I'd be glad to assist. Please paste the text.", "Yes! I can do that. Could you share the article?", "Yes, of course. What is the abstract?", "Yes, please send me the document first.", "No problem! Please provide the abstract.", "No problem, I can help with that.",
+        kinds=YES_NO, method="yes_no",
+    ),
+    *said("statement", "choice ‹l› is the correct one", "i think option ‹l› is right", "answer ‹l› is the best answer", "option ‹l› is the most likely", kinds=NAMED),
+    *listed("elimination", "| Choice | Judgement |\n|:--|:--|\n‹each›", right="| ‹L› | Correct |", wrong="| ‹L› | Wrong |", kinds=ANY),
+    *listed("elimination", "Overview:\n\n| | Option | Comment | Right? |\n|---|---|---|---|\n‹each›", right="| ‹L› | ‹T› | fits the case | Yes |", wrong="| ‹L› | ‹T› | does not fit | No |", kinds=NAMED),
+    *listed("elimination", "| Option | Verdict |\n|---|---|\n‹each›", right="| **‹L›) ‹T›** | ✅ |", wrong="| **‹L›) ‹T›** | ❌ |", kinds=NAMED),
+    *listed("discussion only", "| Option | Note |\n|---|---|\n‹each›", right="| ‹L› | used in some cases |", wrong="| ‹L› | used in some cases |", kinds=ANY, has_answer=False),
+    *said("text in a sentence", "‹T› is the answer.", "My answer is ‹t›.", "[‹L›] ‹T›.", "‹T› (‹L›)", "It is ‹t›.", "The correct option is ‹t›.", kinds=LISTS),
+    *said("the worst option, asked for", "All of them are true except ‹L›.", "‹L› is not one of them.", "‹L› does not belong here.", "Everything is correct apart from ‹L›.", "‹L›, and ‹L› alone, is the exception.", "The one that does not fit is ‹L›.", kinds=WORST),
+)
+
+_MORE_LANGUAGES = (
+    *said("Dutch", "Het correcte antwoord is ‹L›.", "Antwoord: **‹L›**", "Optie ‹L› is juist.", "Ik kies ‹L›.", "Dus is ‹L› het beste antwoord.", "‹facts› Daarom is het antwoord ‹L›.", "Het antwoord is niet ‹L1› maar ‹L›.", "De beste keuze is ‹L›) ‹T›.", kinds=TERM, language="nl"),
+    *said("Polish", "Poprawna odpowiedź to ‹L›.", "Odpowiedź: **‹L›**", "Odpowiedź ‹L› jest poprawna.", "Wybieram odpowiedź ‹L›.", "Właściwa odpowiedź to ‹L›) ‹T›.", "‹facts› Dlatego prawidłową odpowiedzią jest ‹L›.", "To nie ‹L1›, lecz ‹L›.", kinds=TERM, language="pl"),
+    *said("Swedish", "Det rätta svaret är ‹L›.", "Svar: **‹L›**", "Alternativ ‹L› är rätt.", "Jag väljer ‹L›.", "Korrekt svar: ‹L›) ‹T›", "‹facts› Därför är svaret ‹L›.", "Svaret är inte ‹L1› utan ‹L›.", kinds=TERM, language="sv"),
+    *said("Hindi", "सही उत्तर ‹L› है।", "उत्तर: **‹L›**", "विकल्प ‹L› सही है।", "सही जवाब है ‹L›.", "‹facts› इसलिए सही विकल्प ‹L› है।", "मेरा उत्तर (‹L›) ‹T› है।", kinds=TERM, language="hi"),
+    *unsaid("denied only", "Het antwoord is niet ‹L›.", "‹L› is onjuist.", "Optie ‹L› is fout.", kinds=TERM, language="nl"),
+    *unsaid("denied only", "Odpowiedź ‹L› jest błędna.", "To nie jest ‹L›.", "Odpowiedź to nie ‹L›.", kinds=TERM, language="pl"),
+    *unsaid("denied only", "Svaret är inte ‹L›.", "‹L› är fel.", "Alternativ ‹L› är felaktigt.", kinds=TERM, language="sv"),
+    *unsaid("denied only", "सही उत्तर ‹L› नहीं है।", "विकल्प ‹L› गलत है।", kinds=TERM, language="hi"),
+    *unsaid("several options", "‹L› of ‹L1›", "Het antwoord is ‹L› of ‹L1›.", kinds=TERM, language="nl"),
+    *unsaid("several options", "Odpowiedź to ‹L› lub ‹L1›.", "‹L› i ‹L1›", kinds=TERM, language="pl"),
+    *unsaid("several options", "Svaret är ‹L› eller ‹L1›.", "‹L› och ‹L1›", kinds=TERM, language="sv"),
+    *unsaid("several options", "उत्तर ‹L› या ‹L1› है।", "‹L› और ‹L1›", kinds=TERM, language="hi"),
+    *unsaid("no answer", "Er is geen antwoord.", "Nee hoor, dat weet ik niet zeker", kinds=YES_NO, method="yes_no", language="nl"),
+    *unsaid("no answer", "Nie wiem.", "Nie ma dowodów.", kinds=YES_NO, method="yes_no", language="pl"),
+    *unsaid("no answer", "Jag vet inte.", kinds=YES_NO, method="yes_no", language="sv"),
+    *unsaid("no answer", "पता नहीं।", kinds=YES_NO, method="yes_no", language="hi"),
+)
+
 TEMPLATES = (
     *_PLAIN, *_STATEMENTS, *_JSON, *_PROSE, *_TEXTS_IN_PROSE, *_UNREADABLE, *_CUT, *_LANGUAGES,
     *_WORDS, *_FIELDS, *_NOT_CHOSEN, *_MARKED, *_PLAIN_WORDS, *_CUT_LATER,
+    *_HARD, *_MORE_LANGUAGES,
 )

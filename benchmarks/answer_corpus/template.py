@@ -35,6 +35,8 @@ CATEGORIES = frozenset({"categories"})
 """Without labels; the references are words, of which one is right."""
 GRADES = frozenset({"grades"})
 """Without labels; the references are digits."""
+LISTS = frozenset({"lists"})
+"""With labels; texts that are lists, and texts that stand in another option's list."""
 WORST = frozenset({"worst"})
 """With labels; the question asks for the option that is wrong, or least right."""
 

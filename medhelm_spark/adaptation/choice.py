@@ -21,12 +21,12 @@ from collections.abc import Callable
 from medhelm_spark.adaptation import cues
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
-from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line
+from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line, only_row
 from medhelm_spark.adaptation.mentions import is_discussed, mentions, texts_in
-from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
-from medhelm_spark.adaptation.reply import Reply, asked_in, asks_for_worst
+from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
 from medhelm_spark.adaptation.statements import (
     Certainty,
     agreed,
@@ -48,11 +48,13 @@ def read_choice(
     have followed is unknown. Where the question asks for the least or the wrong option, that one is
     the answer.
     """
-    reply = cues.SPEAKER.sub("", plain(text))
+    reply = cues.OFFER.sub("", cues.SPEAKER.sub("", plain(text)), count=1).strip()
+    if not options.labels and {"yes", "no"} <= options.texts.keys():
+        reply = _with_english_words(reply, options)
     if options.are_numbers:
         reply = _without_numbering(cues.GRADE.sub("", reply))
     asked = asked_in(question)
-    is_worst = asks_for_worst(asked)
+    asks = asks_of(asked)
     begun = _begun_object(text)
     if not begun and (whole := _whole(reply, options) or options.whole(cues.LEAD.sub("", reply))):
         return whole
@@ -69,18 +71,27 @@ def read_choice(
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
     turn = cues.NEXT_TURN.search(reply)
     first_turn = reply[: turn.start()] if turn else ""
-    if first_turn and (
-        result := _read(Reply(first_turn, options, is_cut=False, asks_for_worst=is_worst))
-    ):
+    if first_turn and (result := _read(Reply(first_turn, options, is_cut=False, asks=asks))):
         return result
     is_cut = is_cut and not cues.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
-    return _read(Reply(reply, options, is_cut=is_cut, asks_for_worst=is_worst))
+    return _read(Reply(reply, options, is_cut=is_cut, asks=asks))
 
 
 def _begun_object(text: str) -> re.Match[str] | None:
     """A JSON object that the text ends in; looked for only as far back as one can begin."""
     return cues.OBJECT_BEGUN.search(text, max(0, len(text) - cues.LONGEST_BEGUN))
+
+
+def _with_english_words(text: str, options: Options) -> str:
+    """The text with "yes" and "no" for the words of other languages that stand as answers."""
+
+    def translated(match: re.Match[str]) -> str:
+        own = match[0].removeprefix(match[1]).lower()
+        word = "yes" if match.re is cues.YES_ELSEWHERE else "no"
+        return match[0] if own in options.texts else f"{match[1]}{word}"
+
+    return cues.NO_ELSEWHERE.sub(translated, cues.YES_ELSEWHERE.sub(translated, text))
 
 
 def _without_numbering(text: str) -> str:
@@ -109,9 +120,28 @@ def _is_unfinished(text: str, options: Options) -> bool:
     if any(low.endswith(option) for option in options.texts if len(option) > 1):
         return False
     tail = low[-200:]
-    if cues.FUNCTION_WORD.search(tail) or cues.BEGUN_CLAUSE.search(tail):
+    if (
+        cues.ARTICLE_LAST.search(text[-20:])
+        or cues.FUNCTION_WORD.search(tail)
+        or cues.BEGUN_CLAUSE.search(tail)
+    ):
+        return True
+    if _is_begun_discussion(text, low, options):
         return True
     return tail[-1:].isalnum() and len(cues.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
+
+
+def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
+    """Whether a text that begins with an option ends in a line without a full stop."""
+    named = named_at(text, low, 0, options) if options.labels else None
+    line = text.rpartition("\n")[2] if "\n" in text else ""
+    is_list = len(cues.LINE_START.findall(low)) > 1
+    if not named or not named.is_text or is_list or not cues.BEGUN_LINE.search(line[-2:]):
+        return False
+    line = line.lower()
+    if len(line) > _LONGEST_LINE or len(line.split()) < _SHORTEST_LINE:
+        return False
+    return not (cues.REASON_NEXT.match(line) or cues.ANSWER.search(line) or cues.FINAL.search(line))
 
 
 def _read(reply: Reply) -> str | None:
@@ -119,12 +149,10 @@ def _read(reply: Reply) -> str | None:
     retracted = [match.end() for match in cues.RETRACTED.finditer(reply.low)]
     if retracted:
         after = reply.text[retracted[-1] :].lstrip(" .,:;!")
-        is_cut, is_worst = reply.is_cut, reply.asks_for_worst
-        if result := _strongest(
-            Reply(after, reply.options, is_cut=is_cut, asks_for_worst=is_worst)
-        ):
+        rest = Reply(after, reply.options, is_cut=reply.is_cut, asks=reply.asks)
+        if result := _strongest(rest):
             return result
-        if is_cut:
+        if reply.is_cut:
             return None
     return _strongest(reply)
 
@@ -143,8 +171,7 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
         return whole
     if text[:1] in ("[", "{") and (parsed := parsed_value(value)):
         return read_json(parsed, options, lambda inner: read_value(inner, options, question))
-    is_worst = asks_for_worst(asked_in(question))
-    reply = Reply(text, options, is_cut=False, asks_for_worst=is_worst)
+    reply = Reply(text, options, is_cut=False, asks=asks_of(asked_in(question)))
     named = reply.named_at(0)
     if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result
@@ -182,6 +209,7 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
 
 
 _LONG_CLAUSE = 12
+_SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _READERS: tuple[Reader, ...] = (
     final_statement,
     last_statement,
@@ -189,6 +217,7 @@ _READERS: tuple[Reader, ...] = (
     last_line,
     first_line,
     only_line,
+    only_row,
     conditional_statement,
     _weak,
     _mentioned,

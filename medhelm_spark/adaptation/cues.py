@@ -15,7 +15,7 @@ FILLER = (
     r"most likely|likely|only|clearly|definitely|probably|actually|indeed|therefore|either|donc"
     r"|thus"
     rf"|{OPTION}|the|la|le|el|los|die|der|das|il|lo|é|une?|una|l'option|l'opzione"
-    r"|(?-i:[ao])(?= )"
+    r"|(?-i:[ao])(?= )(?! (?:is|would|seems|must|should|appears|remains)\b)"
 )
 _SURE = rf" (?:{any_of('because')})\b"
 _FOLLOW = any_of("follow")
@@ -43,18 +43,49 @@ _WORST = any_of("worst")
 _CJK = (
     r"(?:答案|答え|正解|正确选项|정답)\s?(?:应该|應該)?\s?(?:是|为|為|は|은|는|[:：])"
     r"|[选選](?:择|擇)?(?!项)|而是|ではなく、?"
+    r"|\b(?:odpowied[zź]|opcja|wyb[oó]r) to(?! nie\b)(?= )"
 )
 _FINAL_NOUN = (
     rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection)"
     r"|(?:respuesta|resposta|decisi[oó]n|escolha) final|r[eé]ponse finale|risposta finale"
     r"|(?:endg[uü]ltige|finale) antwort"
 )
+OFFER = re.compile(
+    r"\A\W{0,4}(?:yes|no)\b(?![^\n]{0,160}\b(?:more|further|else|(?:other|any) questions)\b)"
+    r"[^.!?\n]{0,40}?(?:[.!?] [^.!?\n]{0,20})?"
+    r"(?:\bi(?:'d| would| can|'ll| will|'m| am)[^.!?\n]{0,20}? (?:help|assist)\b"
+    r"|\bi (?:can|will) do (?:that|this|so)\b|\bi(?:'m| am) ready\b"
+    r"|\b(?:happy|glad) to (?:help|assist)"
+    r"|\b(?:could|can|would) you (?:please )?(?:provide|share|paste|send|give|upload|attach)"
+    r"|\b(?:please|kindly) (?:provide|share|paste|send|give|upload|attach|enter|specify)\b"
+    r"|\bsend me|\bwhat (?:is|are) (?:the|your) (?:abstract|text|question|note|article|document))"
+    r"[^.!?:\n]{0,120}(?:[.!?]|(?=[:\n])|\Z)",
+    re.IGNORECASE,
+)
+_BEFORE_WORD = (
+    rf"(?:\A|(?<=\n)|(?<=: )|(?:\b(?:{_NOUN})\s(?:{_BE}|to) )|, (?=\w{{2,5}}[.!]?\Z))[\"'(]{{0,2}}"
+)
+_AFTER_WORD = (
+    r"(?=[\"')]{0,2}(?:[.,;:!\n]|\Z))(?![^.!?\n]{0,60}(?:help|hj[aä]lp|helf|pom[oó][cg]|aide|ayud"
+    r"|ajud|aiut|मदद))"
+)
+YES_ELSEWHERE = re.compile(
+    rf"({_BEFORE_WORD})(?:ja|tak|s[íì]|sim|oui|(?:जी )?(?:हाँ|हां)){_AFTER_WORD}", re.I
+)
+NO_ELSEWHERE = re.compile(
+    rf"({_BEFORE_WORD})(?:nee|nein|nej|nie|n[aã]o|non|(?:जी )?नहीं){_AFTER_WORD}", re.I
+)
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
 OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
 LONGEST_BEGUN = 1 + 80 + 1 + 4000
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
+_HINDI = (
+    r"(?:उत्तर|जवाब|विकल्प) (?:विकल्प )?(?=[\"'(\[]{0,3}\w[\"')\]]{0,3} "
+    r"(?:(?!नहीं|गलत|ग़लत)[^\s.\n]{1,40} ){0,4}?(?:है|होगा))"
+)
 ANSWER = re.compile(
-    rf"\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response|statement|diagnosis|alternative|one)"
+    rf"{_HINDI}|\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response"
+    rf"|statement|diagnosis|alternative|one)"
     r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick|vote)"
     r"|(?:so|thus|and) the (?:choice|letter|pick)|\Athe letter|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
@@ -85,8 +116,9 @@ IS_RIGHT = re.compile(
     rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) (?:best"
     r"|the (?:description|findings|picture|presentation|case))|best (?:fits|explains|matches"
     r"|describes|accounts)|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
-    rf"|it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
+    rf"|(?<!\n)it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
     r"|stands out as the|is the one(?=[.!]))|(?:是|为)?最?(?:正确|佳选|合适|恰当)"
+    r"|सही (?:उत्तर |विकल्प |जवाब )?है"
 )
 SUBJECT = re.compile(
     rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,] )|(?<=[,。;])|\b(?:{OPTION}|that|but|believe|think|only|que"
@@ -137,7 +169,7 @@ REFUTED = re.compile(
     r"[)\]\"':]{0,4} ?(?:(?!(?:and|but|so|over|which|as)\b|(?:"
     + any_of("because")
     + r")\b|-)[^\s,;.!?–—]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è"
-    rf"|ser[ií]a|serait)\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误)",
+    rf"|ser[ií]a|serait)\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误|(?:सही )?नहीं|गलत|ग़लत)",
 )
 HARMFUL = re.compile(
     rf"[)\]\"':]{{0,4}} ?(?:[-–—] ?(?:{any_of('harmful')}|incorrect|wrong|false)\b"
@@ -182,6 +214,22 @@ EXCEPT = re.compile(
 NONE_BUT = re.compile(
     r"\b(?:none|nothing|no (?:other )?(?:option|answer|choice))\b[^.;!?\n]{0,60}?"
     r"\b(?:except(?: for)?|but|other than|apart from|aside from|besides|save(?: for)?)\b"
+)
+ALL_BUT = re.compile(
+    r"\b(?:any(?:thing)?|every(?:thing)?|all|each)(?: of (?:these|them|the \w+))?(?: \w+){0,4}?,? "
+    r"(?:but|except(?: for)?|other than|apart from|aside from)(?: for)? (?:the )?[\"'(]{0,4}"
+    rf"(?:(?:{OPTION}) [\"'(]{{0,4}})?\Z"
+)
+ALL_EXCEPT = re.compile(ALL_BUT.pattern.removesuffix(r"\Z"))
+IS_NOT = re.compile(
+    r"\b(?:(?:is|are) the (?:only )?one (?:that|which) )?(?:is|are|was|do|does|can|should)"
+    r"(?: not|n't)(?: (?:true|correct|right|one of (?:them|these|those)"
+    r"|among (?:them|these)))?(?=[.!,;]|\Z)"
+)
+ASKS_FOR_EXCEPTION = re.compile(
+    r"\bexcept\b|(?<!at )\bleast\b|\bbut (?:one|which)\b|\b(?:which|what)(?: one)?"
+    r"(?: (?:of|among) [^,;?]{1,60}?)?"
+    r"(?: \w+){0,3}? (?:is|are|was|were|does|do|would|should|can|could|has|have)(?: not|n't)\b"
 )
 NEXT_TURN = re.compile(
     r"\n\n?(?:#{1,6} ?)?(?:(?:next |new |another )?question|q|input|human|user|passage|context"
@@ -240,11 +288,16 @@ ASKS_FOR_WORST = re.compile(
 OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
 AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")
+ARTICLE_LAST = re.compile(
+    r"(?<!answer )(?<!choice )(?<!option )\b(?:is|was|be|as|has|of|in|for|with|by) a\Z"
+)
+BEGUN_LINE = re.compile(r"[a-zß-ÿ]{2}")
 FUNCTION_WORD = re.compile(
     r"(?:\b(?:the|an|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|be|been|would|could"
     r"|should|may|might|can|will|has|have|had|that|which|who|because|since|as|so|if|unless|while"
     r"|when|where|although|though|until|expect|not|than|this|its|their|his|her|it|also|more|most"
-    r"|very|due|such|el|la|los|las|un|una|de|que|es|le|les|des|du|est|et|der|die|das|und|ist|nicht"
+    r"|very|due|such|how|what|why|whether|about|after|before|between|during|into"
+    r"|el|la|los|las|un|una|de|que|es|le|les|des|du|est|et|der|die|das|und|ist|nicht"
     r"|os)|[,(\[:–—-])\Z"
 )
 INSIDE = re.compile(r"(?:\w|\d[.,]|[^\W\d_]{2}-)\Z")
@@ -252,7 +305,7 @@ HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
 NO_ALONE = re.compile(
     r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} (?:it|they"
     r"|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would|seems|appears"
-    r"|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|answer|rather|although"
+    r"|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|rather|although"
     r"|though|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this"
     r"|both))\b)"
 )
@@ -265,6 +318,23 @@ PREFERRED = re.compile(
     r"|we) would"
     rf"|[^.;!?\n]{{0,60}}\b(?:{RIGHT} (?:option|choice|answer))"
 )
+VERDICT_NEXT = re.compile(
+    r"[\"')]{0,3} (?:is|would be|seems|appears|remains|fits|must be|should be|es|est|è|é|är|jest)\b"
+)
+REASON_NEXT = re.compile(
+    rf"[\W_]{{0,12}}(?:explanations?|rationale|reason(?:s|ing)?|justification|why|{_BECAUSE}"
+    r"|this is because|(?:this|it) is (?:the (?:\w+ )?(?:best|correct|right|answer|only|preferred"
+    r"|appropriate|likely)|correct|right)|the (?:\w+ )?answer is)\b"
+)
+TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
+CELL_RIGHT = re.compile(
+    r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen)(?: (?:answer"
+    r"|choice|option))?\W*"
+)
+CELL_WRONG = re.compile(
+    r"\W*[✗✘❌✖×]\W*(?:\w+\W*)?|\W*(?:incorrect|not correct|wrong|false|no|not|rejected|excluded"
+    r"|ruled out)(?: (?:answer|choice|option))?\W*"
+)
 ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")
 EXPLAINED = re.compile(
     rf"[\"')\].]{{0,4}}(?:\Z|\n|,? {_BECAUSE}| \(|[.,:]? (?:this is|explanation|rationale|reason))"
@@ -273,8 +343,11 @@ SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
 AFTER_ALL = re.compile(
     r"\b(?:on (?:second thoughts?|reflection|further thought|review|(?:a )?closer (?:look"
     r"|inspection|reading))|oops|or rather|correction|actually|wait|edit|revised|scratch that"
-    r"|(?:i )?meant?(?: to say)?|(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that "
-    r"|my (?:\w+ )?\w+ )?to|make (?:it|that)|(?<=[.!?–—-] )no(?=,)),?:? (?:(?:sorry|no|rather"
+    r"|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
+    r"(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that "
+    r"|my (?:\w+ )?\w+ )?to|make (?:it|that)"
+    r"|(?:i'm |so )?sorry|apologies|pardon(?: me)?|my (?:mistake|bad|error)"
+    r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh ))no(?=,)),?:? (?:(?:sorry|no|rather"
     r"|wait),? )?(?:it(?:'s| is) )?|(?<=\w )(?:->|→|⇒) ?"
 )
 _THIS_CASE = (
@@ -300,6 +373,11 @@ RETRACTED = re.compile(
     r"|read|assess)\w*|that was (?:wrong|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)"
     r"|i made an? (?:mistake|error)|(?:check|think|look|read)ing (?:it )?again|scratch that"
     r"|i take back \S{1,20})"
+)
+CORRECTED = re.compile(
+    rf"{AFTER_ALL.pattern}|{RETRACTED.pattern}"
+    r"|\b(?:final(?:ly)?|draft|revis\w+|correct(?:ed|ion)|instead"
+    r"|now|at first|initial\w*|first (?:thought|guess|impression)|previous\w*|not)\b"
 )
 ALSO = re.compile(r"\b(?:also|too|as well|equally|so is|likewise)\b")
 CONCLUDED = re.compile(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from medhelm_spark.adaptation.cues import CORRECTED
 from medhelm_spark.adaptation.json_fields import as_text, loose_values, without_examples
 from medhelm_spark.adaptation.options import Options, option_text
 from medhelm_spark.json_text import objects
@@ -96,8 +97,8 @@ def choice_in(
     if not parsed and not _LIST_BEGUN.search(text):
         loose = ((_rank(name), at, value) for at, name, value in loose_values(text))
         claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
-    if result := _best(text, claims, options, read):
-        return JsonChoice(result, "")
+    if (best := _best(text, claims, options, read)) is not None:
+        return JsonChoice(best or None, "")
     if not parsed:
         return JsonChoice(None, text)
     if claims:
@@ -112,7 +113,10 @@ def choice_in(
 def _best(
     text: str, claims: list[_Claim], options: Options, read: Callable[[str], str | None]
 ) -> str | None:
-    """What the last of the values names whose name asks most surely, and that can be read."""
+    """What the values name whose name asks most surely, and that can be read; "" where they differ.
+
+    The last one counts only where the words between them take the others back.
+    """
     for rank in sorted({claim.rank for claim in claims}, reverse=True):
         ranked = [
             (claim.at, result)
@@ -120,7 +124,9 @@ def _best(
             if claim.rank == rank and (result := read_json(claim.value, options, read))
         ]
         if results := without_examples(text, ranked):
-            return results[-1]
+            last = max(at for at, result in ranked if result == results[-1])
+            is_one = len(set(results)) == 1 or CORRECTED.search(_outside(text[:last], []).lower())
+            return results[-1] if is_one else ""
     return None
 
 

@@ -4,9 +4,13 @@ import re
 
 from medhelm_spark.adaptation import cues
 from medhelm_spark.adaptation.mentions import is_discussed, is_text, mentions, texts_in
-from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.naming import NamedOption, named_at
+from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.statements import agreed
+
+_LONGEST_VERDICT = 60
+"""Characters of a table's cell that is a verdict."""
 
 
 def bare_label(reply: Reply) -> NamedOption | None:
@@ -17,9 +21,24 @@ def bare_label(reply: Reply) -> NamedOption | None:
         if match[1].upper() in reply.options.labels
         and not (reply.is_cut and match.end() == len(reply.text))
         and not (reply.is_cut and cues.TURN_NEXT.match(reply.low, match.end()))
+        and not (reply.is_cut and _is_heading(reply, match))
         and not _continues_list(reply, match)
     ]
     return agreed(bare)
+
+
+def _is_heading(reply: Reply, line: re.Match[str]) -> bool:
+    """Whether a label alone on a line may begin the discussion of its option.
+
+    "Option B:", or the option's text on the next line; a reason after it makes it an answer.
+    """
+    if cues.REASON_NEXT.match(reply.low, line.end()):
+        return False
+    shown = reply.options.shown.get(line[1].upper(), "")
+    begins_text = bool(shown) and reply.low[line.end() :].lstrip("\n *(\"'").startswith(shown)
+    return (
+        begins_text or ":" in line[0] or line[0].lstrip(" *([\"'").startswith(("option", "choice"))
+    )
 
 
 def _continues_list(reply: Reply, line: re.Match[str]) -> bool:
@@ -63,7 +82,7 @@ def first_line(reply: Reply) -> NamedOption | None:
         return None
     if reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end):
         return None
-    if cues.EXPLAINED.match(reply.low, named.end):
+    if _is_explained(reply, named):
         return named
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
     if is_word and not reply.options.labels and reply.holds_where_cut(named):
@@ -80,6 +99,15 @@ def first_line(reply: Reply) -> NamedOption | None:
     if is_label:
         return agreed([named, *mentions(reply)])
     return agreed([named, *texts_in(reply, reply.text.find("\n") % (len(reply.text) + 1))])
+
+
+def _is_explained(reply: Reply, named: NamedOption) -> bool:
+    """Whether an explanation follows; in a text that was cut, one that says that it is one.
+
+    "Option A: Aspirin", a line break and "This is a" may begin the discussion of all options.
+    """
+    pattern = cues.REASON_NEXT if reply.is_cut and reply.options.labels else cues.EXPLAINED
+    return pattern.match(reply.low, named.end) is not None
 
 
 def _is_prefix(reply: Reply, at: int, named: NamedOption) -> bool:
@@ -115,6 +143,50 @@ def only_line(reply: Reply) -> NamedOption | None:
     starts = sorted(lines)
     ends = dict(zip(starts, [*starts[1:], len(reply.low)], strict=False))
     return agreed([lines[at] for at in starts if _is_marked(reply, lines[at], ends[at])])
+
+
+def only_row(reply: Reply) -> NamedOption | None:
+    """The only option that a table calls right, where it calls all others wrong."""
+    if reply.asks_for_worst or "|" not in reply.low:
+        return None
+    right, wrong = [], set()
+    for row in cues.TABLE_ROW.finditer(reply.low):
+        verdict = _verdict(reply, row.start(), row[0].strip("|").split("|"), row[0])
+        if verdict is None:
+            continue
+        named, is_right = verdict
+        if is_right:
+            right.append(named)
+        else:
+            wrong.add(named.result)
+    is_whole = len(right) == 1 and wrong and right[0].result not in wrong
+    return right[0] if is_whole else None
+
+
+def _verdict(reply: Reply, at: int, cells: list[str], row: str) -> tuple[NamedOption, bool] | None:
+    """The option of a table's row, and whether the row calls it right; None without a verdict."""
+    options = reply.options
+    for number, cell in enumerate(cells):
+        result = _of_cell(cell, options)
+        if result is None:
+            continue
+        rest = [other for other in cells[number + 1 :] if len(other) < _LONGEST_VERDICT]
+        if rest and _of_cell(rest[0], options) == result:
+            rest = rest[1:]  # its text, in a column of its own
+        is_right = any(cues.CELL_RIGHT.fullmatch(other) for other in rest)
+        is_wrong = any(cues.CELL_WRONG.fullmatch(other) for other in rest)
+        if is_right == is_wrong:
+            return None
+        return NamedOption(result, at, at + len(row)), is_right
+    return None
+
+
+def _of_cell(cell: str, options: Options) -> str | None:
+    """The option that a cell of a table names, by label, text or both."""
+    if result := options.whole(cell):
+        return result
+    named = named_at(cell, cell, 0, options)
+    return named.result if named and not cell[named.end :].strip(" .)*\"'") else None
 
 
 def _is_marked(reply: Reply, named: NamedOption, end: int) -> bool:

@@ -19,7 +19,7 @@ _LABEL = re.compile(
 )
 _TERMINAL = re.compile(
     r"[ \t]?(?:\Z|[\n,;:!?/&+|()\]}<…]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
-    r"|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是|正|而|,|。)"
+    r"|\s(?:है|होगा|सही)|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是|正|而|,|。)"
 )
 _MARKER = re.compile(rf"\b(?:{cues.OPTION})\s[\"'(\[]{{0,4}}\Z|选项\Z", re.IGNORECASE)
 _WORDLIKE = frozenset("AI")
@@ -28,12 +28,12 @@ _DELIMITER = re.compile(r"[)\]\"'}>]{0,4}[ \t]{0,4}[.):,=–—-]{0,3}[ \t]{0,4}
 _OPENING = re.compile(r"[ \"'(\[:]{0,8}(?:(?:the|an?) )?[\"'(\[]{0,3}")
 _ENDS = re.compile(r"[ \t\"')\]]{0,8}(?:\Z|[.\n,;])")
 _AND = re.compile(
-    rf"[ \t]?(?:(?:\.\.+|[–—])[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| [yoeu] )|[,/&+]"
+    rf"[ \t]?(?:(?:\.\.+|[–—])[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| (?:[yoeui]|of|en) )|[,/&+]"
     rf"|,? \((?=or\b)"
-    r"|[和或与と、])[ \t]?(?:(?:or else|or|alternatively|else|so is|then)[ \t])?"
+    r"|[和或与と、]|या|और)[ \t]?(?:(?:or else|or|alternatively|else|so is|then)[ \t])?"
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t](?=\S{1,3}(?:\W|\Z)))?"
 )
-_OR = re.compile(r"\b(?:or|oder|ou|o|u)\b|/")
+_OR = re.compile(r"\b(?:or|oder|ou|o|u|of|eller|lub|albo)\b|/|या")
 _MOST = 4
 _BRACKETED = re.compile(r"[ \t]?\(([^\W_])\)")
 _VERB = re.compile(
@@ -130,11 +130,16 @@ def _is_label(text: str, match: re.Match[str]) -> bool:
         before = text[max(0, match.start() - 8) : match.start()].strip()
         return not (label == "a" and end == len(text) and before[-1:] != ":")  # an article
     if label.islower():
-        return False
-    if _MARKER.search(text, max(0, match.start() - 16), match.start("label")):
+        return _is_called(text, match) and cues.VERDICT_NEXT.match(text, end) is not None
+    if _is_called(text, match):
         return True
     connective = cues.SURE_CONNECTIVE if label in _WORDLIKE else cues.CONNECTIVE
     return connective.match(text, end) is not None
+
+
+def _is_called(text: str, match: re.Match[str]) -> bool:
+    """Whether a word for options stands before the label: "option b"."""
+    return _MARKER.search(text, max(0, match.start() - 16), match.start("label")) is not None
 
 
 def _unless_joined(text: str, low: str, named: NamedOption, options: Options) -> NamedOption:

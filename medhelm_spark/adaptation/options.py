@@ -16,6 +16,7 @@ _LINE = re.compile(r"^[ \t]*\(?([A-Za-z0-9])[.):][ \t]+(\S.*)$", re.MULTILINE)
 _INLINE = re.compile(r"\(([A-Za-z0-9])\)\s+((?!\s)[^(\n]*(?:\((?![A-Za-z0-9]\)\s)[^(\n]*)*)")
 _ARTICLE = re.compile(r"(?:the|an?) ")
 _OPPOSITE = re.compile(r"(?:not?|non|without|(?:absence|no evidence) of)[ -]")
+_BETWEEN_ITEMS = re.compile(r",(?: and\b)?|;|&|\band\b")
 _NEGATION = re.compile(
     r"\b(?:not?|never|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
     r"|without|absence|free|stop|hold|withhold|discontinu\w+|cease|switch"
@@ -62,6 +63,13 @@ class Options:
         }
 
     @cached_property
+    def lists(self) -> dict[frozenset[str], str]:
+        """The result of each text that lists things, by what it lists, in whatever order."""
+        listed = [(_items(text), result) for text, result in self.texts.items()]
+        times = Counter(items for items, _ in listed)
+        return {items: result for items, result in listed if len(items) > 1 == times[items]}
+
+    @cached_property
     def longest(self) -> int:
         """Characters of the longest text."""
         return max(map(len, (*self.texts, *self.shown.values())), default=0)
@@ -86,7 +94,8 @@ class Options:
         bare = text.strip(" \n.,;:!?\"'()[]{}<>")
         if bare.upper() in self.labels:
             return self.labels[bare.upper()]
-        return self.texts.get(bare.lower()) or self.texts.get(option_text(text))
+        result = self.texts.get(bare.lower()) or self.texts.get(option_text(text))
+        return result or (self.lists.get(_items(bare.lower())) if self.lists else None)
 
 
 def options_of(shown: Mapping[str, str], results: Mapping[str, str] | None = None) -> Options:
@@ -133,6 +142,10 @@ def option_text(text: str) -> str:
     """An option's text as it is compared: plain, lower-case, without article and full stop."""
     bare = " ".join(plain(text).lower().split()).strip(" \"'").rstrip(".,;:")
     return _ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare
+
+
+def _items(text: str) -> frozenset[str]:
+    return frozenset(option_text(item) for item in _BETWEEN_ITEMS.split(text) if item.strip())
 
 
 def shown_in(question: str, labels: Sequence[str]) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from medhelm_spark.adaptation.normal_form import nfkc
 
 FINAL = "\nfinal answer: "
 
-_QUOTES = str.maketrans("“”„«»‘’`´", '"""""\'\'\'\'', "\u200b\u200c\u200d\u2060\ufeff\u00ad*~")
+_QUOTES = str.maketrans("“”„«»‘’`´।", '"""""\'\'\'\'.', "\u200b\u200c\u200d\u2060\ufeff\u00ad*~")
 _MARKUP = re.compile(r"[^\w\s.,;:()'\"%?!/-]|_|:\*|```")
 _STEPS = tuple(
     (re.compile(pattern, flags), new)

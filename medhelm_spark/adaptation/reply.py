@@ -3,6 +3,7 @@
 All searches around a position are bounded, so that the time is linear in the length of the text.
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from medhelm_spark.adaptation import cues
@@ -14,18 +15,27 @@ _BEFORE, _AFTER, _DENIAL = 200, 160, 48
 """Characters that are searched before a position, behind it, and before it for a denial."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """Whether a question wants the wrong or least option, and whether the one that is not so."""
+
+    for_worst: bool = False
+    for_exception: bool = False
+
+
 class Reply:
     """A plain text and the options that it may name; `low` is its lower case of equal length."""
 
     def __init__(
-        self, text: str, options: Options, *, is_cut: bool, asks_for_worst: bool = False
+        self, text: str, options: Options, *, is_cut: bool, asks: Asks | None = None
     ) -> None:
         low = text.lower()
         self.text = text if len(low) == len(text) else low
         self.low = low
         self.options = options
         self.is_cut = is_cut
-        self.asks_for_worst = asks_for_worst
+        self.asks = asks or Asks()
+        self.asks_for_worst = self.asks.for_worst
 
     @cached_property
     def _without_negated_texts(self) -> str:
@@ -42,7 +52,14 @@ class Reply:
 
     def is_denied(self, at: int) -> bool:
         """Whether the words before a position deny what follows, option texts aside."""
-        return cues.DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at) is not None
+        is_denied = cues.DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at)
+        return is_denied is not None or self.is_left_out(at)
+
+    def is_left_out(self, at: int) -> bool:
+        """Whether all options but the one at a place are meant, and the question asks not so."""
+        if self.asks_for_worst:
+            return False
+        return cues.ALL_BUT.search(self.low, max(0, at - _BEFORE), at) is not None
 
     def is_refuted(self, named: NamedOption) -> bool:
         """Whether the words after an option deny it, or warn of it where no one asks for that."""
@@ -127,6 +144,9 @@ def asked_in(question: str) -> str:
     return next(asking, sentences[-1])
 
 
-def asks_for_worst(asked: str) -> bool:
-    """Whether the sentence that asks wants the wrong or least option: "EXCEPT", "least likely"."""
-    return cues.ASKS_FOR_WORST.search(asked) is not None
+def asks_of(asked: str) -> Asks:
+    """What the sentence that asks wants: "EXCEPT", "least likely"."""
+    return Asks(
+        for_worst=cues.ASKS_FOR_WORST.search(asked) is not None,
+        for_exception=cues.ASKS_FOR_EXCEPTION.search(asked) is not None,
+    )

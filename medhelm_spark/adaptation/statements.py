@@ -48,6 +48,7 @@ def certainty_of(reply: Reply, start: int, end: int, named: NamedOption) -> Cert
         or cues.NOT_HERE.search(after)
         or not reply.holds_where_cut(named, end)
         or _is_shared(reply, named)
+        or reply.is_left_out(named.start)
     ):
         return Certainty.NONE
     would = cues.WOULD.search(reply.low, start, max(end, named.start))
@@ -142,7 +143,7 @@ def last_statement(reply: Reply) -> NamedOption | None:
     """The last statement of an answer."""
     patterns = [cues.ANSWER, cues.VERB]
     if reply.asks_for_worst:
-        patterns.append(cues.WORST_ANSWER)
+        patterns += [cues.WORST_ANSWER, cues.ALL_EXCEPT]
     return _last(
         reply,
         [
@@ -172,7 +173,9 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
                 continue
             is_answer = cues.SENTENCE_ENDED.match(reply.low, named.end) or pattern is cues.CONTRAST
             is_open = reply.is_question(named) or not reply.holds_where_cut(named)
-            if is_answer and not reply.is_refuted(named) and not is_open:
+            is_word = named.is_text and match[0].partition(",")[0] in reply.options.texts
+            is_out = is_word or reply.is_left_out(named.start)  # "yes, no, maybe", "all but B"
+            if is_answer and not (is_out or is_open or reply.is_refuted(named)):
                 yield Statement(named, Certainty.FIRM)
 
 
@@ -181,6 +184,8 @@ def _called_right(reply: Reply) -> Iterator[Statement]:
     verdicts = [*cues.IS_RIGHT.finditer(reply.low)]
     if reply.asks_for_worst:
         verdicts += cues.IS_WORST.finditer(reply.low)
+    if reply.asks.for_exception:
+        verdicts += cues.IS_NOT.finditer(reply.low)
     for verdict in verdicts:
         start = verdict.start()
         for named in _subjects(reply, start):

@@ -189,12 +189,70 @@ _ITALIAN = _Words(
     condition=r"se (?:la|il|fosse|avesse|non)|altrimenti|in tal caso|in caso contrario",
     either=r"oppure",
 )
+_DUTCH = _Words(
+    answer=r"antwoord|(?:juiste|beste|correcte) (?:optie|keuze)",
+    option=r"optie|antwoord|keuze",
+    right=r"(?:dus |duidelijk )?(?:(?:het|de) )?(?:juiste?|correcte?|goede|beste|meest \w+)\b"
+    r"(?: (?:antwoord|optie|keuze))?",
+    choose=r"kies(?: voor)?|zou (?:ik )?(?:kiezen voor|zeggen)",
+    follow=r"juist|correct(?=[.\n]|\Z)",
+    so=r"(?:daarom|dus|derhalve)(?: is)?|conclusie",
+    because=r"omdat",
+    deny=r"niet|geen|noch|behalve",
+    wrong=r"niet|onjuist|fout",
+    worst=r"onjuiste|foute|verkeerde|slechtste",
+    absent=r"zonder|geen",
+    but=r"maar",
+    would=r"zou",
+    condition=r"als (?:de|het|ze|hij|er)|tenzij|anders",
+)
+_POLISH = _Words(
+    answer=r"odpowied[zź](?:i[aą])?|rozwi[aą]zanie",
+    option=r"odpowied[zź]|opcja|wariant",
+    right=r"(?:najbardziej )?(?:prawid[lł]ow|poprawn|w[lł]a[sś]ciw|najlepsz|prawdopodobn)[aąey]\b"
+    r"(?: odpowied[zź]\w{0,2})?",
+    be=r"jest",
+    choose=r"wybieram|wybra[lł](?:a)?bym",
+    follow=r"jest",
+    so=r"dlatego|zatem|wi[eę]c",
+    because=r"poniewa[zż]|gdy[zż]|bo",
+    deny=r"nie(?: jest)?|ani|opr[oó]cz|z wyj[aą]tkiem",
+    wrong=r"nie jest|b[lł][eę]dn[aey]|niepoprawn[aey]|nieprawid[lł]ow[aey]",
+    worst=r"b[lł][eę]dn[aą]|niepoprawn[aą]|nieprawid[lł]ow[aą]|najgorsz[aą]",
+    absent=r"bez|brak|nie ma",
+    but=r"lecz|ale|tylko",
+    would=r"by[lł](?:a|o)?by",
+    condition=r"je[sś]li|je[zż]eli|gdyby|chyba [zż]e",
+    either=r"oraz|lub|albo",
+)
+_SWEDISH = _Words(
+    answer=r"svar(?:et|salternativet)?|(?:r[aä]tta?|b[aä]sta) alternativ(?:et)?",
+    option=r"alternativ(?:et)?|svar(?:et|salternativ)?",
+    right=r"(?:(?:det|den) )?(?:r[aä]tta?|korrekta?|b[aä]sta?|mest \w+)\b"
+    r"(?: (?:svar|alternativ)(?:et)?)?",
+    be=r"är",
+    choose=r"v[aä]lj(?:er|a)",
+    follow=r"är|r[aä]tt",
+    so=r"(?:d[aä]rf[oö]r|alltså|således)(?: är)?|slutsats",
+    because=r"eftersom|därför att",
+    deny=r"inte|ej|varken|utom|förutom",
+    wrong=r"inte|fel|felaktigt?|inkorrekt",
+    worst=r"fel|felaktiga?|sämsta",
+    absent=r"utan|ingen|inga|inget",
+    but=r"utan",
+    would=r"vore",
+    condition=r"om (?:hon|han|det|den)|annars",
+    either=r"och|eller",
+)
 _OTHERS = (
     _Words(answer=r"ответ", option=r"вариант|ответ", be=r"—", deny=r"не", but=r"а"),
-    _Words(answer=r"उत्तर", be=r"है"),
+    _Words(answer=r"उत्तर|जवाब", option=r"विकल्प|उत्तर", be=r"है", so=r"अतः|इसलिए"),
     _Words(answer=r"الإجابة|الجواب", be=r"هي|هو", deny=r"ليس|ليست"),
 )
-_LANGUAGES = (_ENGLISH, _SPANISH, _PORTUGUESE, _FRENCH, _GERMAN, _ITALIAN, *_OTHERS)
+_LANGUAGES = (
+    _ENGLISH, _SPANISH, _PORTUGUESE, _FRENCH, _GERMAN, _ITALIAN, _DUTCH, _POLISH, _SWEDISH,
+    *_OTHERS,
+)  # fmt: skip
 
 
 def any_of(part: str) -> str:
