@@ -225,7 +225,7 @@ class _Measured:
             return replace(held, num_dropped=dropped)
         if ours.value is None or theirs.value is None:
             return PairedDifference(n=n, num_dropped=dropped)
-        if np.isnan([*ours.pseudo, *theirs.pseudo]).any():
+        if np.isnan(ours.pseudo).any() or np.isnan(theirs.pseudo).any():
             mean = ours.value - theirs.value
             return PairedDifference(n=n, num_dropped=dropped, mean_difference=mean)
         held = paired_difference(ours.pseudo, theirs.pseudo, self.scale, labels, is_of_runs=True)

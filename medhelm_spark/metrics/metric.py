@@ -109,8 +109,8 @@ class RunMetric:
     that is a mean of F1s: of each class (tp, tp + fp + fn). Both add up over rows. All other stats
     get their interval from pseudo-values (`statistics.jackknife`); `rests_on` names stats that rest
     on a part of the answers alone, with the share that it is. A stat in `biased` gets no interval.
-    `is_right` tells of each row, in the shape of `fn`'s, whether such an answer is right; None
-    where answers are neither. `aliases` and `preflight` are as in Metric. `needed` are the
+    `is_right` returns for each row whether its answer is right; it is None where answers are
+    neither. `aliases` and `preflight` are as in Metric. `needed` are the
     arguments that it cannot do without, `example` a set of arguments with which it works.
     """
 

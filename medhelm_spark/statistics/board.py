@@ -335,7 +335,7 @@ def _tier_notes(rows: Sequence[BoardRow], deciding: Sequence[BoardColumn]) -> It
         yield (
             f"Tier: a model is in a lower tier where its mean over {_named(deciding)} is worse "
             "than another model's by more than chance explains: of boards of models that are equal "
-            "on these benchmarks, one in twenty at most shows two tiers. Ranks beside a tier: all "
+            "on these benchmarks, about one in twenty shows two tiers. Ranks beside a tier: all "
             "that are possible by this mean, with 95 % confidence for all models together."
         )
     elif any(row.rank is not None for row in rows):

@@ -106,6 +106,11 @@ class BoardCell:
         return self.count if self.denominator is None else self.denominator
 
     @property
+    def num_independent(self) -> float:
+        """How many independent tries the mean rests on: clusters of equal size, else answers."""
+        return self.num_effective_clusters or self.num_clusters or self.num_counted
+
+    @property
     def num_failed(self) -> int:
         """The number of answers that could have a score and have none."""
         return self.num_unscored - self.num_unscorable

@@ -118,7 +118,7 @@ def _deciding(cells: Sequence[BoardCell]) -> DecidingColumn:
         means=np.array([cell.mean for cell in cells], np.float64),
         draws=np.array([cell.draws for cell in cells], np.float64),
         lower_is_better=bool(cells[0].lower_is_better),
-        units=min(cell.num_clusters or cell.count for cell in cells),
+        units=min(cell.num_independent for cell in cells),
         width=None if low is None or high is None else high - low,
     )
 

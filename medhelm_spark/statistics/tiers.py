@@ -3,10 +3,9 @@
 A row's score is its mean over those benchmarks. In each resample (`statistics.bootstrap`) every
 benchmark has other instances, the same ones for all rows; the benchmarks stay. Two rows are told
 apart where their scores differ by more than the largest standardised difference of all pairs does
-by chance in 95 of 100 resamples, stepped down (Romano and Wolf 2005). So at most one board in
-twenty of models that are equal on these benchmarks tells any two apart, and the ranks are the
-confidence sets of Mogstad, Romano, Shaikh and Wilhelm (2024). Tried by simulation:
-`benchmarks/rank_claims.py`.
+by chance in 95 of 100 resamples, stepped down (Romano and Wolf 2005). The ranks are the confidence
+sets of Mogstad, Romano, Shaikh and Wilhelm (2024). About one board in twenty of models that are
+equal on these benchmarks tells any two apart: `benchmarks/results/rank_claims.md`.
 """
 
 import math
@@ -41,14 +40,14 @@ class Standing:
 class DecidingColumn:
     """One benchmark: `means` of shape (rows,), `draws` (rows, draws).
 
-    `units` is how many instances, or clusters of them, a mean rests on at least; `width` is the
+    `units` is how many instances, or clusters of equal size, a mean rests on at least; `width` is the
     distance of the scale's two ends, None where one is open.
     """
 
     means: NDArray[np.float64]
     draws: NDArray[np.float64]
     lower_is_better: bool
-    units: int
+    units: float
     width: float | None
 
 
@@ -87,7 +86,7 @@ def _scores(columns: Sequence[DecidingColumn]) -> NDArray[np.float64]:
 
 
 def _told_apart(
-    scores: NDArray[np.float64], drawn: NDArray[np.float64], units: int
+    scores: NDArray[np.float64], drawn: NDArray[np.float64], units: float
 ) -> NDArray[np.bool_]:
     """Which row (first axis) is better than which (second), all pairs at 5 % together."""
     first, second = np.triu_indices(len(scores), 1)
@@ -103,7 +102,7 @@ def _told_apart(
     return is_better
 
 
-def _step_down(t: NDArray[np.float64], far: NDArray[np.float64], df: int) -> NDArray[np.bool_]:
+def _step_down(t: NDArray[np.float64], far: NDArray[np.float64], df: float) -> NDArray[np.bool_]:
     """Which of the differences are further from 0 than chance explains.
 
     Those that are told apart no longer raise what the others need. Resamples of few units vary too
