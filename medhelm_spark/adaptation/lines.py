@@ -147,7 +147,7 @@ def only_line(reply: Reply) -> NamedOption | None:
 
 def only_row(reply: Reply) -> NamedOption | None:
     """The only option that a table calls right, where it calls all others wrong."""
-    if reply.asks_for_worst or "|" not in reply.low:
+    if reply.asks.for_worst or "|" not in reply.low:
         return None
     right, wrong = [], set()
     for row in cues.TABLE_ROW.finditer(reply.low):

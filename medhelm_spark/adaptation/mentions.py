@@ -42,7 +42,7 @@ def mentions(reply: Reply) -> Iterator[NamedOption]:
         begin = reply.sentence_start(match.start())
         is_denied_before = cues.DENIED_BEFORE.search(reply.low, begin, match.start())
         is_worst = cues.WORST_ANSWER.search(reply.low, begin, named.end)
-        if not reply.asks_for_worst and is_worst:
+        if not reply.asks.for_worst and is_worst:
             continue
         if reply.is_question(named) or is_denied_before:
             continue

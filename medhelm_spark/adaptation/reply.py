@@ -35,7 +35,6 @@ class Reply:
         self.options = options
         self.is_cut = is_cut
         self.asks = asks or Asks()
-        self.asks_for_worst = self.asks.for_worst
 
     @cached_property
     def _without_negated_texts(self) -> str:
@@ -57,7 +56,7 @@ class Reply:
 
     def is_left_out(self, at: int) -> bool:
         """Whether all options but the one at a place are meant, and the question asks not so."""
-        if self.asks_for_worst:
+        if self.asks.for_worst:
             return False
         return cues.ALL_BUT.search(self.low, max(0, at - _BEFORE), at) is not None
 
@@ -70,7 +69,7 @@ class Reply:
 
     def is_warned_of(self, named: NamedOption) -> bool:
         """Whether the words after an option call it harmful, and the question does not ask so."""
-        if self.asks_for_worst:
+        if self.asks.for_worst:
             return False
         return cues.HARMFUL.match(self._without_negated_texts, named.end) is not None
 
@@ -79,7 +78,7 @@ class Reply:
 
         Its clause begins at `begin`, the words that tell the answer at `start`.
         """
-        if self.asks_for_worst:
+        if self.asks.for_worst:
             return False
         is_before = cues.CALLED_WORST.search(self.low, max(begin, start - _DENIAL), start)
         return bool(is_before or cues.CALLED_WORST_AFTER.match(self.low, start))

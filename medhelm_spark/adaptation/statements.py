@@ -142,7 +142,7 @@ def final_statement(reply: Reply) -> NamedOption | None:
 def last_statement(reply: Reply) -> NamedOption | None:
     """The last statement of an answer."""
     patterns = [cues.ANSWER, cues.VERB]
-    if reply.asks_for_worst:
+    if reply.asks.for_worst:
         patterns += [cues.WORST_ANSWER, cues.ALL_EXCEPT]
     return _last(
         reply,
@@ -182,7 +182,7 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
 def _called_right(reply: Reply) -> Iterator[Statement]:
     """Options that are the subject of a sentence which calls them right: "(B) is correct"."""
     verdicts = [*cues.IS_RIGHT.finditer(reply.low)]
-    if reply.asks_for_worst:
+    if reply.asks.for_worst:
         verdicts += cues.IS_WORST.finditer(reply.low)
     if reply.asks.for_exception:
         verdicts += cues.IS_NOT.finditer(reply.low)
