@@ -11,7 +11,7 @@ from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.bootstrap import MIN_UNITS
 from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, strictest_margin
-from medhelm_spark.statistics.paired import planned_detectable
+from medhelm_spark.statistics.mcnemar import planned_detectable
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.ranking import (
     deciding_columns,

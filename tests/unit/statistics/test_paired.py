@@ -5,59 +5,16 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
 
 from medhelm_spark.domain.stats import UNBOUNDED, MetricInfo
 from medhelm_spark.statistics.clusters import cluster_totals
-from medhelm_spark.statistics.paired import (
-    PairedDifference,
-    PairedTest,
-    bonett_price,
-    mcnemar_mid_p,
-    mid_p_detectable,
-    paired_difference,
-    planned_detectable,
-    share_interval,
-)
+from medhelm_spark.statistics.mcnemar import planned_detectable
+from medhelm_spark.statistics.paired import PairedDifference, PairedTest, paired_difference
 from tests.unit.statistics.cells import values
 
 POINTS = MetricInfo(name="points", display_name="Points", clips_mean=True)
 RATING = MetricInfo(name="rating", display_name="Rating", minimum=1.0, maximum=5.0)
 NAN = math.nan
-
-
-@pytest.mark.parametrize(("first", "second"), [(1, 7), (7, 1), (0, 5), (5, 15), (40, 61), (0, 1)])
-def test_mid_p_is_the_exact_test_less_half_of_what_was_seen(first, second):
-    exact = mcnemar([[0, first], [second, 0]], exact=True).pvalue
-    seen = stats.binom.pmf(first, first + second, 0.5)
-    assert mcnemar_mid_p(first, second) == pytest.approx(exact - seen, rel=1e-12)
-
-
-def test_equal_numbers_of_either_kind_tell_nothing():
-    assert mcnemar_mid_p(0, 0) == mcnemar_mid_p(3, 3) == 1.0
-
-
-def test_mcnemar_of_very_many_pairs_neither_overflows_nor_vanishes():
-    # 200,000 discordant pairs, one standard deviation (223.6) off: about 2 (1 - Phi(1)) = 0.317.
-    assert mcnemar_mid_p(100_000 - 224, 100_000 + 224) == pytest.approx(0.3168, abs=0.001)
-    assert mcnemar_mid_p(0, 100_000) == 0.0
-
-
-def test_bonett_price_by_hand():
-    # p12 = 13/102, p21 = 6/102; se = sqrt((19/102 - (7/102)^2) / 102) = 0.042189.
-    low, high = bonett_price(12, 5, 100)
-    assert (low, high) == pytest.approx((-0.014063, 0.151317), abs=1e-5)
-
-
-@pytest.mark.parametrize("n", [20, 21, 30, 50, 100, 300, 1000])
-def test_test_and_interval_never_disagree(n):
-    for discordant in range(min(n, 60) + 1):
-        for first in range(discordant + 1):
-            second = discordant - first
-            p_value = mcnemar_mid_p(first, second)
-            held = share_interval(first, second, n, p_value)
-            assert (held.low > 0 or held.high < 0) == (p_value < 0.05), (n, first, second)
-            assert held.low <= (first - second) / n <= held.high
 
 
 def test_binary_values():
@@ -207,19 +164,6 @@ def test_what_pairs_can_detect(n, wanted):
     seen = paired_difference(*values((1, 0, tenth), (0, 1, tenth), (1, 1, n - 2 * tenth)))
     assert seen.detectable == pytest.approx(planned_detectable(n))
     assert paired_difference(*values((1, 1, n))).detectable == pytest.approx(planned_detectable(n))
-
-
-def test_too_few_pairs_can_detect_nothing():
-    assert [planned_detectable(n) is None for n in (1, 20, 32, 33)] == [True, True, True, False]
-
-
-def test_the_planned_difference_is_found_in_eighty_of_a_hundred():
-    generator, n = np.random.default_rng(8), 50
-    wins = (1 + mid_p_detectable(n, 0.2) / 0.2) / 2
-    disagree = generator.binomial(n, 0.2, 4000)
-    first = generator.binomial(disagree, wins)
-    found = [mcnemar_mid_p(a, b - a) < 0.05 for a, b in zip(first, disagree, strict=True)]
-    assert np.mean(found) == pytest.approx(0.8, abs=0.02)
 
 
 def test_what_ratings_can_detect_does_not_grow_with_their_difference():
