@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -24,6 +24,7 @@ from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.jackknife import pseudo_values
 from medhelm_spark.statistics.paired import Labels, PairedDifference, Values, paired_difference
 from medhelm_spark.statistics.pairs import BoardPair, adjusted
+from medhelm_spark.statistics.shares import shares_by_row
 
 ROWS_AT_ONCE = 200_000
 """Rows of `per_instance_stats` read together: one column of the board at least."""
@@ -202,6 +203,8 @@ class _Measured:
     rows: NDArray[np.float64]
     clusters: Labels | None
     scale: MetricInfo
+    known: dict[tuple[int, bytes], "_OfRun"] = field(default_factory=dict)
+    """What was measured of a run on which instances: a run is in many pairs."""
 
     def difference(self, first: int, second: int) -> PairedDifference:
         """First minus second; without test where the stat has no value without an instance.
@@ -215,7 +218,7 @@ class _Measured:
         if n == 0:
             return PairedDifference(n=0, num_dropped=dropped)
         labels = None if self.clusters is None else self.clusters[both]
-        ours, theirs = (self._measured(rows[both]) for rows in pair)
+        ours, theirs = (self._measured(run, both) for run in (first, second))
         if (
             ours.hits is not None
             and theirs.hits is not None
@@ -231,7 +234,14 @@ class _Measured:
         held = paired_difference(ours.pseudo, theirs.pseudo, self.scale, labels, is_of_runs=True)
         return replace(held, num_dropped=dropped)
 
-    def _measured(self, rows: NDArray[np.float64]) -> "_OfRun":
+    def _measured(self, run: int, both: NDArray[np.bool_]) -> "_OfRun":
+        """The stat of one run on the instances that it shares with another."""
+        key = run, both.tobytes()
+        if key not in self.known:
+            self.known[key] = self._of_run(self.rows[run][both])
+        return self.known[key]
+
+    def _of_run(self, rows: NDArray[np.float64]) -> "_OfRun":
         distinct, place, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         place = place.reshape(-1)
 
@@ -249,14 +259,14 @@ class _Measured:
 
         A stat that is an average of shares is none.
         """
-        if self.metric.shares is None:
+        fn = self.metric.shares
+        if fn is None:
             return None
-        one = np.ones(1, np.int64)
-        parts = [self.metric.shares(row[None], one, self.params)[self.place] for row in distinct]
-        if any(len(part) != 1 for part in parts):
+        shares = shares_by_row(lambda rows, weights: fn(rows, weights, self.params), distinct)
+        if len(shares[self.place]) != 1:
             return None
-        values = np.array([hit if of else math.nan for ((hit, of),) in parts], np.float64)
-        hits: Values = values[place]
+        (share,) = shares[self.place]
+        hits: Values = np.where(share.counts > 0, share.hits, math.nan)[place]
         return hits
 
 

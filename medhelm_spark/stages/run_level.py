@@ -28,10 +28,16 @@ from medhelm_spark.statistics.bootstrap import DRAWS, Units, measure_draws
 from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.intervals import bounded_score, clustered, student_t
 from medhelm_spark.statistics.jackknife import pseudo_values
-from medhelm_spark.statistics.shares import Clustering, Share, mean_interval_of, wider
+from medhelm_spark.statistics.shares import (
+    Clustering,
+    Share,
+    mean_interval_of,
+    shares_by_row,
+    wider,
+)
 
 MAX_ROWS = 4096
-"""Distinct rows beyond which a stat without shares has neither interval nor draws: it is measured
+"""Distinct rows beyond which a stat that is no share has neither interval nor draws: it is measured
 once without each of them."""
 
 GROUP = ("run_spec_id", "place", "split", "perturbation")
@@ -227,11 +233,13 @@ def _group(observed: Iterable[Observed], width: int) -> _Group:
             is_clustered = is_clustered or row.is_clustered
     columns = np.frombuffer(values, np.float64).reshape(-1, width)
     order = np.lexsort(columns.T)
+    row_of = np.repeat(np.argsort(order), np.frombuffer(sizes, np.int64))
+    by_row = np.argsort(row_of, kind="stable")
     return _Group(
         columns=columns[order],
         weights=np.frombuffer(counts, np.int64)[order],
-        units=np.frombuffer(units, np.uint64),
-        rows=np.repeat(np.argsort(order), np.frombuffer(sizes, np.int64)),
+        units=np.frombuffer(units, np.uint64)[by_row],
+        rows=row_of[by_row],
         is_clustered=is_clustered,
         unscored=unscored,
     )
@@ -270,8 +278,6 @@ def _measured(
         None if value is None else stat.accepted(value)
         for stat, value in zip(stats, measured, strict=True)
     ]
-    if len(group.weights) > MAX_ROWS:
-        return values, nothing, nothing
     shares = _shares(metric.shares, metric, group, params)
     overlaps = _shares(metric.overlaps, metric, group, params)
     pseudo = _Pseudo(metric, params, group, clustering)
@@ -300,15 +306,7 @@ def _shares(
     """Of each stat the shares by distinct row; none of a stat that is no mean of shares."""
     if fn is None:
         return [[] for _ in metric.emitted(params)]
-    one = np.ones(1, np.int64)
-    rows = [fn(row[None], one, params) for row in group.columns]
-    return [
-        [
-            Share(*np.array(by_row, np.float64).T)
-            for by_row in zip(*(row[place] for row in rows), strict=True)
-        ]
-        for place in range(len(rows[0]))
-    ]
+    return shares_by_row(lambda rows, weights: fn(rows, weights, params), group.columns)
 
 
 class _Pseudo:
@@ -328,9 +326,9 @@ class _Pseudo:
         )
 
     def interval(self, place: int, stat: MetricInfo) -> Interval | None:
-        """The interval of one stat; None where it has no value without one of the instances."""
-        values, weights = self._values[place], self._group.weights
-        if np.isnan(values).any():
+        """The interval of one stat; None of too many rows, or without a value less an instance."""
+        weights = self._group.weights
+        if len(weights) > MAX_ROWS or np.isnan(values := self._values[place]).any():
             return None
         n = float(weights.sum())
         mean = float(weights @ values / n)

@@ -6,7 +6,7 @@ J = tp / (tp + fp + fn) of the answers that concern a class gives F1 = 2 J / (1 
 with J. So the ends of J's interval give those of F1's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,8 @@ from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.intervals import clustered, mover, wilson
 
 Floats = NDArray[np.float64]
+Counted = Callable[[Floats, NDArray[np.int64]], Sequence[Sequence[tuple[int, int]]]]
+"""Of each stat its shares, as (hits, counts), in rows with weights; adds up over rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,21 @@ class Share:
     def mean(self, weights: NDArray[np.int64]) -> float:
         """The share, with how many answers each row has; at least one must count."""
         return float(weights @ self.hits / (weights @ self.counts))
+
+
+def shares_by_row(counted: Counted, rows: Floats) -> list[list[Share]]:
+    """Of each stat its shares by row; none of a stat that is no mean of shares.
+
+    Args:
+        counted: gives the shares.
+        rows: distinct rows of what it reads, shape (rows, columns), at least one.
+    """
+    one = np.ones(1, np.int64)
+    by_row = [counted(row[None], one) for row in rows]
+    return [
+        [Share(*np.array(parts, np.float64).T) for parts in zip(*shares, strict=True)]
+        for shares in zip(*by_row, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

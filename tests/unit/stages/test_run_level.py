@@ -1,6 +1,7 @@
 """Counted rows of per-instance values in, stats of whole runs out: without Spark."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -91,8 +92,11 @@ LETTERS = [((1.0, 1.0), 10), ((1.0, 2.0), 5), ((2.0, 1.0), 9), ((2.0, 2.0), 276)
 """300 letters, 15 of them urgent: right and given class by how many letters."""
 
 
-def of_letters(name, params, letters, units=None, trials=1):
-    """The stats of one metric; `units` names the cluster of each letter, in the order of rows."""
+def of_letters(name, params, letters, units=None, trials=1, *, turned=False):
+    """The stats of one metric; `units` names the cluster of each letter, in the order of rows.
+
+    `turned`: the rows, and the units in each, come in the opposite order.
+    """
     starts = [sum(rows for _, rows in letters[:place]) for place in range(len(letters))]
     rows = [
         Observed(
@@ -108,6 +112,8 @@ def of_letters(name, params, letters, units=None, trials=1):
         for (values, number), start in zip(letters, starts, strict=True)
     ]
     metrics = {"r": (MetricSpec(name=name, args=params),)}
+    if turned:
+        rows = [replace(row, units=row.units[::-1]) for row in reversed(rows)]
     made = RunSummarizer(metrics, trials={"r": trials})(rows)
     return {stat.name: stat for stat in made}
 
@@ -177,3 +183,26 @@ def test_a_share_says_how_many_answers_it_rests_on():
     assert {stat.count for stat in stats.values()} == {300}
     assert (denominators["sensitivity"], denominators["ppv"]) == (15, 19)
     assert (denominators["accuracy"], denominators["balanced_accuracy"]) == (300, None)
+
+
+def test_a_share_of_many_distinct_rows_keeps_its_interval(monkeypatch):
+    monkeypatch.setattr("medhelm_spark.stages.run_level.MAX_ROWS", 3)
+    stats = of_letters("diagnostic_accuracy", {**URGENT, "costs": "urgent>routine=10"}, LETTERS)
+    assert stats["sensitivity"].ci_method is IntervalMethod.WILSON
+    assert stats["cost_weighted_error"].ci_method is IntervalMethod.NONE
+
+
+@pytest.mark.parametrize("name", ["diagnostic_accuracy", "classification"])
+def test_the_order_in_which_spark_brings_rows_changes_no_bit(name):
+    by_seven = [place % 7 for place in range(300)]
+    held, turned = (
+        of_letters(
+            name,
+            URGENT if name != "classification" else {"labels": "urgent|routine"},
+            LETTERS,
+            by_seven,
+            turned=turned,
+        )
+        for turned in (False, True)
+    )
+    assert held == turned
