@@ -40,8 +40,8 @@ class Standing:
 class DecidingColumn:
     """One benchmark: `means` of shape (rows,), `draws` (rows, draws).
 
-    `units` is how many instances, or clusters of equal size, a mean rests on at least; `width` is the
-    distance of the scale's two ends, None where one is open.
+    `units` is how many instances, or clusters of equal size, a mean rests on at least; `width` is
+    the distance of the scale's two ends, None where one is open.
     """
 
     means: NDArray[np.float64]

@@ -149,3 +149,16 @@ def test_a_difference_without_any_spread_needs_six_units(n, expected):
     draws = np.repeat(means[:, None], 1000, axis=1)
     held = DecidingColumn(means=means, draws=draws, lower_is_better=False, units=n, width=1.0)
     assert tiers([held]) == expected
+
+
+def test_clusters_of_uneven_size_count_as_so_many_equal_ones():
+    right = answers(np.random.default_rng(3), [0.62, 0.5], 300)
+
+    def tiers_of(**changes) -> list[int | None]:
+        held = cells(np.random.default_rng(4), "triage", right, **changes)
+        rows = board_of(held).rows
+        return [row.standing and row.standing.tier for row in rows]
+
+    assert tiers_of() == tiers_of(num_clusters=60, num_effective_clusters=58.0) == [1, 2]
+    assert tiers_of(num_clusters=60, num_effective_clusters=2.3) == [1, 1]
+    assert tiers_of(denominator=2) == [1, 1]
