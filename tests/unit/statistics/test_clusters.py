@@ -1,8 +1,6 @@
 """Means of answers that belong together."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +12,6 @@ from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.intervals import clustered
 from medhelm_spark.statistics.student import quantile, two_sided
 from medhelm_spark.statistics.summary import summarize
-
-REAL = os.environ.get("MEDHELM_SPARK_REAL_DATA")
 
 
 YES = np.array([1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1.0])
@@ -59,19 +55,20 @@ def test_every_answer_alone_is_the_plain_standard_error():
     assert held.standard_error() == pytest.approx(data.std(ddof=1) / np.sqrt(90), rel=1e-12)
 
 
-@pytest.mark.skipif(not REAL, reason="MEDHELM_SPARK_REAL_DATA is not set")
-def test_shared_answers_to_medcalc_bench():
-    file = Path(REAL or "", "medcalc_bench", "openai_gpt-4o-mini_direct_answer.jsonl")
+def test_shared_answers_to_medcalc_bench(real_data):
+    """Standard errors and degrees of freedom are those of clubSandwich 0.5.8."""
+    file = real_data / "medcalc_bench" / "openai_gpt-4o-mini_direct_answer.jsonl"
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     right = np.array([float(row["Result"] == "Correct") for row in rows])
 
-    def error(key: str) -> float | None:
+    def held(key: str) -> tuple[float | None, float]:
         names = [str(row[key]) for row in rows]
-        return cluster_totals(np.unique(names, return_inverse=True)[1], right).standard_error()
+        totals = cluster_totals(np.unique(names, return_inverse=True)[1], right)
+        return totals.standard_error(), totals.degrees_of_freedom
 
     assert right.std(ddof=1) / np.sqrt(len(right)) == pytest.approx(0.0125, abs=5e-5)
-    assert error("Calculator ID") == pytest.approx(0.03085549, abs=1e-8)
-    assert error("Note ID") == pytest.approx(0.01317757, abs=1e-8)
+    assert held("Calculator ID") == pytest.approx((0.0308687740, 52.03129248), rel=1e-8)
+    assert held("Note ID") == pytest.approx((0.0132177495, 115.96885844), rel=1e-8)
 
 
 def test_an_open_scale_takes_t_at_any_number_of_clusters():
