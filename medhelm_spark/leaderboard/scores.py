@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from medhelm_spark.leaderboard.queries import stat_column
 
 ASKED_AS = ("train_trial_index", "trial_index")
+ORDER = ("instance_id", *ASKED_AS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class SideBySide:
 
     `clusters` are labels of shape (instances,), None where nothing is clustered; `instances` are
     the ids, each with its trials where these are taken for themselves. Instances are in the order
-    of their ids, so that nothing depends on the order in which rows are read.
+    of their ids, whatever the order of the rows is.
     """
 
     values: NDArray[np.float64]
@@ -44,12 +45,13 @@ def side_by_side(
         names: the stats, in the order of the last axis.
         by_trial: take each trial of an instance for itself.
     """
+    # Sums of floats depend on their order, and a lake keeps none.
+    scores = scores.sort_by([(name, "ascending") for name in (*ORDER, "run_spec_id")])
     keys = scores["instance_id"].combine_chunks()
     if by_trial:
         parts = (scores[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
         keys = pc.binary_join_element_wise(keys, *parts, "/")
     known = pc.unique(keys)
-    known = known.take(pc.sort_indices(known))
     scores = scores.append_column("place", pc.index_in(keys, known))
     runs = pa.array(run_spec_ids)
     shape = (len(run_spec_ids), len(known))

@@ -99,7 +99,8 @@ class RunMetric:
     `reads(params)` names the per-instance stats it needs; the metric of `METRICS` that gives one is
     run too, with the same params unless the RunSpec names it itself. `fn` gets the distinct
     combinations of their values, shape (rows, stats) in the order of `reads`, and how many
-    instances have each, shape (rows,): at least one in all, but a row may count 0. It returns one
+    instances have each, shape (rows,): at least one in all, but a row may count 0, and all of them
+    ten times. It returns one
     value per stat of `emitted(params)`, None for no value. An instance that lacks one of the values
     is left out and counted. `more` gives the stats that params add to `emits`.
 

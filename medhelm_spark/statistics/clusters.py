@@ -5,7 +5,7 @@ McCaffrey 2002) under independent answers of equal variance: each cluster's squa
 is divided by 1 - h, h the cluster's share of all answers, which makes the variance unbiased for
 clusters of any sizes. The degrees of freedom of t are Bell and McCaffrey's, by Satterthwaite's
 approximation. Both equal R's clubSandwich (`CR2`, `Satterthwaite`) for a model with an intercept
-alone.
+alone: `tests/unit/statistics/test_clusters.py`.
 """
 
 import math

@@ -3,8 +3,9 @@
 The stat is measured once more without one instance of each distinct row. With n instances, the
 stat T and T_i without instance i, the pseudo-value of instance i is T + (n - 1) (T - T_i), moved so
 that the mean of all is T (Tukey 1958; Efron and Stein 1981). A stat of a whole run is then treated
-as the mean of its pseudo-values: clusters, pairs and tests need no method of their own, and the
-same answers give the same numbers in any order.
+as the mean of its pseudo-values: clusters, pairs and tests need no method of their own. The stat
+must not depend on how often all answers are counted, but for a number of answers, which is
+proportional to it.
 """
 
 from collections.abc import Callable, Sequence

@@ -4,7 +4,8 @@ Values of 0 and 1 are tested by McNemar's mid-p test and given Bonett and Price'
 values on a scale with two ends by the score test of a bounded mean and its interval; values whose
 scale has an open end, and all that are clustered, by t. Differences that are all equal and not 0
 are tested by their sign. A difference has an interval without 0 exactly where its p-value is below
-5 %, but equal differences on an open scale have no interval.
+5 % (tests `test_test_and_interval_never_disagree`, `test_score_test_and_interval_never_disagree`),
+but equal differences on an open scale have no interval.
 """
 
 import math

@@ -13,7 +13,6 @@ from medhelm_spark.statistics.intervals import clustered
 from medhelm_spark.statistics.student import quantile, two_sided
 from medhelm_spark.statistics.summary import summarize
 
-
 YES = np.array([1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1.0])
 SIX = np.repeat(np.arange(6), [10, 2, 3, 1, 2, 2])
 GIANT = np.repeat(np.arange(10), [100] + [5] * 9)
