@@ -50,7 +50,7 @@ STEPS = {
     "judge prompt": ("AskJudges", "ValueError at sitecustomize.py:"),
     "judge parser": ("ReadVerdicts", "ValueError at sitecustomize.py:"),
     "metric": ("Scorer", "ValueError at sitecustomize.py:"),
-    "metric type": ("Scorer", "Arrow"),
+    "metric type": ("Scorer", "TypeError at stats.py:"),
     "responses": ("ReadResponses", "ValueError at sitecustomize.py:"),
 }
 
