@@ -199,10 +199,11 @@ def _tested(
     if len(units) < 2:
         return None, None, PairedTest.NONE
     error, n = units.standard_error(), len(units)
+    by_t = PairedTest.CLUSTERED_T if is_joint else PairedTest.T
     if not error or not spread:
         at_mean = None if width is None else bounded_score(mean, 0.0, n, -width, width)
         if not np.any(units.totals):
-            return 1.0, at_mean, PairedTest.CLUSTERED_T if is_joint else PairedTest.T
+            return 1.0, at_mean, PairedTest.SCORE if is_bounded else by_t
         return _by_sign(n, mean, at_mean)
     df = units.degrees_of_freedom
     if is_bounded and width is not None:
@@ -215,8 +216,7 @@ def _tested(
     half = quantile(df) * error
     method = IntervalMethod.CLUSTERED_T if is_joint else IntervalMethod.T
     interval = Interval(low=mean - half, high=mean + half, method=method)
-    test = PairedTest.CLUSTERED_T if is_joint else PairedTest.T
-    return two_sided(mean / error, df), interval, test
+    return two_sided(mean / error, df), interval, by_t
 
 
 def _by_sign(n: int, mean: float, at_mean: Interval | None) -> _Found:

@@ -152,7 +152,7 @@ def test_means_are_compared_on_the_scale_that_a_board_shows():
 
 def test_ratings_that_happen_to_be_ones_get_no_mcnemar():
     assert paired_difference(*values((1.0, 1.0, 10))).test is PairedTest.MCNEMAR
-    assert paired_difference(*values((1.0, 1.0, 10)), RATING).test is not PairedTest.MCNEMAR
+    assert paired_difference(*values((1.0, 1.0, 10)), RATING).test is PairedTest.SCORE
 
 
 @pytest.mark.parametrize(
