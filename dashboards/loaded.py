@@ -27,6 +27,7 @@ from medhelm_spark.leaderboard import (
     preferred,
     tracked_of,
 )
+from medhelm_spark.leaderboard import reader_of as frozen_of
 from medhelm_spark.statistics.board import Leaderboard
 
 REFRESH_SECONDS = 15
@@ -131,8 +132,10 @@ def _board(
     _source: BoardSource,
     _runs: tuple[BoardRun, ...],
 ) -> Leaderboard:
-    left_out = left_out_of(reader_of(location), _source)
-    return board_of(_runs, left_out=left_out, coverage_floor=coverage_floor)
+    reader = reader_of(location)
+    left_out = left_out_of(reader, _source)
+    frozen = frozen_of(reader, _source)
+    return board_of(frozen, _runs, left_out=left_out, coverage_floor=coverage_floor)
 
 
 def _key(source: BoardSource) -> tuple[str, ...]:

@@ -59,8 +59,9 @@ def load_board(
     """The board of these runs of a suite or release, with paired differences and what it lacks."""
     reader = workspace.reader
     left_out = left_out_of(reader, choose(reader, suite, release))
-    board = board_of(shown.runs, left_out, coverage_floor=workspace.coverage_floor)
-    pairs = paired(workspace.as_of(release).reader, shown.runs, board.rows)
+    frozen = workspace.as_of(release).reader
+    board = board_of(frozen, shown.runs, left_out, coverage_floor=workspace.coverage_floor)
+    pairs = paired(frozen, shown.runs, board.rows)
     return replace(board, pairs=pairs, notes=(*board.notes, *shown.notes))
 
 

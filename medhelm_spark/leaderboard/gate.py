@@ -79,8 +79,9 @@ def _subject(reader: Reader, held: HeldRelease, policy: Policy) -> Subject:
     rows = read_release(reader, held.members)
     planned = {row.run_spec_id: row for row in rows.planned.values()}
     scenarios = {version: row for (version, _), row in rows.scenarios.items()}
-    records = reader_of(reader, source).rows(CURRENT_RUNS, RunRecord)
-    board = board_of(runs, coverage_floor=policy.comparison.coverage_floor)
+    frozen = reader_of(reader, source)
+    records = frozen.rows(CURRENT_RUNS, RunRecord)
+    board = board_of(frozen, runs, coverage_floor=policy.comparison.coverage_floor)
     differs = {
         unit: cell.differs
         for row in board.rows

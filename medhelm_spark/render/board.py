@@ -19,6 +19,7 @@ PAIRS_HEADER = (
     "Second",
     "First - second",
     "n",
+    "Win/tie/loss",
     "p adjusted",
     "First is",
 )
@@ -205,6 +206,7 @@ def _pair_cells(pair: BoardPair) -> tuple[str, ...]:
         pair.second,
         comparison.difference_text(pair.difference),
         comparison.size_text(pair.difference),
+        comparison.wins_text(pair),
         comparison.p_text(pair.adjusted_p),
         pair.decision.value,
     )

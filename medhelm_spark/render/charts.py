@@ -79,30 +79,25 @@ def _config(palette: Palette) -> dict[str, object]:
     }
 
 
-def category_of(column: BoardColumn) -> str:
-    """The heading under which a benchmark's chart stands."""
-    return column.category or "Other"
-
-
 def dot_plots(
     board: Leaderboard, palette: Palette = LIGHT, *, at_most: int | None = None
 ) -> Iterator[tuple[str, Spec]]:
-    """By category: of each benchmark the models' means with their intervals.
+    """By heading: of each benchmark the models' means with their intervals.
 
-    Benchmarks of a category are drawn on the same axis where their metrics have one scale with two
-    ends, else each on its own. A chart has `at_most` so many benchmarks; those beyond are in
-    further charts of the same category.
+    Benchmarks below a heading are drawn on the same axis where their metrics have one scale with
+    two ends, else each on its own. A chart has `at_most` so many benchmarks; those beyond are in
+    further charts below the same heading.
     """
     places = list(enumerate(board.columns))
     models = [row.name for row in board.rows]
-    for category, group in groupby(places, key=lambda place: category_of(place[1])):
+    for heading, group in groupby(places, key=lambda place: place[1].heading):
         plots = {place: list(_dots(board, place, column)) for place, column in group}
         drawn = [place for place, dots in plots.items() if dots]
         ends = _common_ends(board, drawn)
         size = at_most or len(board.columns)
         for start in range(0, len(drawn), size):
             rows = [dot for place in drawn[start : start + size] for dot in plots[place]]
-            yield category, _dot_plot(rows, models, ends, palette)
+            yield heading, _dot_plot(rows, models, ends, palette)
 
 
 def _common_ends(board: Leaderboard, places: Iterable[int]) -> tuple[float, float] | None:

@@ -73,7 +73,7 @@ def _cells(pair: BoardPair) -> tuple[str, ...]:
         difference_text(held),
         p_text(pair.adjusted_p),
         size_text(held),
-        "-" if pair.wins is None else f"{pair.wins}/{held.num_equal}/{pair.losses}",
+        wins_text(pair),
         number_text(held.detectable),
         _margin_text(pair),
     )
@@ -98,6 +98,11 @@ def p_text(p_value: float | None) -> str:
     """Three decimals; `<0.001`."""
     is_tiny = p_value is not None and p_value < SMALLEST_P
     return f"<{SMALLEST_P}" if is_tiny else number_text(p_value)
+
+
+def wins_text(pair: BoardPair) -> str:
+    """`74/16/0`: on how many instances the first is better, both are equal, the second is."""
+    return "-" if pair.wins is None else f"{pair.wins}/{pair.difference.num_equal}/{pair.losses}"
 
 
 def size_text(held: PairedDifference) -> str:

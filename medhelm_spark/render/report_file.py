@@ -19,7 +19,6 @@ from medhelm_spark.render.charts import (
     LIGHT,
     PLOTS_IN_A_ROW,
     Palette,
-    category_of,
     dot_plots,
     heat_map,
     svg,
@@ -207,23 +206,23 @@ def _model(row: BoardRow) -> tuple[str, ...]:
 
 
 def _categories(board: Leaderboard) -> Iterator[str]:
-    """Of each category the numbers, a row for a benchmark, and their chart."""
+    """Below each heading the numbers, a row for a benchmark, and their chart."""
     plots = {
-        category: list(drawn)
-        for category, drawn in groupby(_drawn_plots(board), key=lambda plot: plot[0])
+        heading: list(drawn)
+        for heading, drawn in groupby(_drawn_plots(board), key=lambda plot: plot[0])
     }
     places = list(enumerate(board.columns))
-    for category, group in groupby(places, key=lambda place: category_of(place[1])):
-        yield f"<h2>{_text(category)}</h2>"
+    for heading, group in groupby(places, key=lambda place: place[1].heading):
+        yield f"<h2>{_text(heading)}</h2>"
         header = ["Benchmark", *(row.name for row in board.rows)]
         rows = [_numbers(board, place, column) for place, column in group]
         yield f'<div class="wide">{html_table(header, rows)}</div>'
-        label = f"{category}: means with 95 % intervals"
-        yield from (_figure(drawn, label) for _, drawn in plots.get(category, ()))
+        label = f"{heading}: means with 95 % intervals"
+        yield from (_figure(drawn, label) for _, drawn in plots.get(heading, ()))
 
 
 def _drawn_plots(board: Leaderboard) -> Iterator[tuple[str, Sequence[str]]]:
-    """A row of plots each with its category, since a page of paper breaks between figures alone."""
+    """A row of plots each with its heading, since a page of paper breaks between figures alone."""
     by_palette = [dot_plots(board, palette, at_most=PLOTS_IN_A_ROW) for palette in PALETTES]
     for plots in zip(*by_palette, strict=True):
         yield plots[0][0], [svg(spec) for _, spec in plots]

@@ -152,8 +152,8 @@ def _adjusted(pairs: Sequence[BoardPair], how: Adjustment, family: int) -> list[
 
 
 def regressions_first(pair: BoardPair) -> tuple[object, ...]:
-    """Sort key: by decision, then what the first model loses most on."""
+    """Sort key: primary endpoints, then by decision, then what the first model loses most on."""
     gain = pair.difference.mean_difference or 0.0
     order = -gain if pair.lower_is_better else gain
     place = list(Decision).index(pair.decision)
-    return (place, not pair.is_primary, order, pair.display_name, pair.first, pair.second)
+    return (not pair.is_primary, place, order, pair.display_name, pair.first, pair.second)

@@ -1,14 +1,19 @@
 """Answers made elsewhere: matched by id, scored, no model called."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from medhelm_spark.cli import main
 from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard import choose, load_runs
+from medhelm_spark.leaderboard.common import common_of
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import PUBLIC, Site, questions
+from tests.spark.test_evaluation import evaluation
 
 RIGHT, ALL = 216, 1047
 
@@ -51,6 +56,40 @@ def test_lines_about_nothing_that_is_evaluated_are_counted(
     assert site.run(*arguments, command="import-responses") == 0
     told = capsys.readouterr().err
     assert "2 new answers; 1 line of the file named no instance that is evaluated\n" in told
+
+
+def test_a_model_that_leaves_out_what_it_would_get_wrong_is_not_ranked_first(site: Site) -> None:
+    """Of 100 letters both answer 90 alike and right; one gives no answer to five of the others."""
+    bench = site.benchmark("letters", questions(100, lambda i: "no" if i % 10 == 0 else "yes"))
+    answered = {
+        "whole": range(100),
+        "careful": [i for i in range(100) if i not in range(0, 50, 10)],
+    }
+    for model, places in answered.items():
+        rows = [{"source_id": f"q{i}", "completion": "yes"} for i in places]
+        file = responses(site.folder / f"{model}.jsonl", rows)
+        arguments = ["-r", f"{bench},model=team/{model}", "--file", file]
+        assert site.run(*arguments, command="import-responses") in (0, 3)
+    here = evaluation(site)
+    rows = {row.model: row for row in here.board("s").leaderboard.rows}
+    assert rows["team/careful"].cells[0].mean == pytest.approx(90 / 95)
+    shown = [(row.rank, row.mean_win_rate, row.standing.tier) for row in rows.values()]
+    assert shown == [(1, 0.5, 1), (1, 0.5, 1)]
+    (pair,) = here.compare(suite="s").pairs
+    assert (pair.difference.n, pair.difference.mean_difference) == (95, 0.0)
+
+
+def test_instances_are_drawn_as_spark_drew_them(site: Site) -> None:
+    """Two runs resampled side by side agree with each run's own resamples, hash by hash."""
+    bench = site.benchmark("letters", questions(40, lambda i: "yes" if i % 3 else "no"))
+    evaluation(site).run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
+    reader = open_reader(str(site.lake_path))
+    runs = load_runs(reader, choose(reader, "s"))
+    cells = [replace(run.cell, num_unscored=1) for run in runs]  # as if answers were missing
+    common = common_of(reader, map(lambda run, cell: replace(run, cell=cell), runs, cells))
+    held = common[cells[0].run_spec_ids, cells[1].run_spec_ids]
+    own = np.subtract(cells[0].draws, cells[1].draws)
+    assert np.allclose(held.differences, own, rtol=0, atol=1e-12)
 
 
 def test_what_a_file_lacks_stays_unscored_and_a_new_file_supersedes(site: Site) -> None:

@@ -147,7 +147,8 @@ def test_a_board_of_fewer_runs_ranks_anew(reader: Reader) -> None:
         r for r in load_runs(reader, choose(reader, "s1")) if r.run_spec.access_level == "public"
     ]
     rates = {
-        row.model_deployment: row.mean_win_rate for row in board_of(runs, coverage_floor=FLOOR).rows
+        row.model_deployment: row.mean_win_rate
+        for row in board_of(reader, runs, coverage_floor=FLOOR).rows
     }
     assert rates == {ALPHA: 0.75, BETA: 0.75, GAMMA: 0.0}
 

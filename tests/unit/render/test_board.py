@@ -29,7 +29,7 @@ def test_text_table():
     start = lines.index("Paired differences on the same instances")
     assert " ".join(lines[start + 4].split()) == (
         "PubMedQA: exact_match local/smollm2 imported/always_yes -0.111 [-0.206, -0.011] "
-        "90, 10 dropped 0.027 worse"
+        "90, 10 dropped 5/70/15 0.027 worse"
     )
     assert text.endswith("\n")
 
@@ -134,10 +134,12 @@ def test_unreadable_answers_are_told_where_there_are_any():
     assert row.cells[0].unreadable == 0.5, "parts that read nothing out of answers do not count"
 
 
-def test_the_primary_endpoint_is_marked_in_its_column():
+def test_the_primary_endpoint_stands_first_under_its_own_heading_and_is_marked():
     main = replace(CELL, is_primary=True)
-    board = board_of([main, OTHER, NOTE])
-    assert [column.is_primary for column in board.columns] == [False, True]
+    board = board_of([main, OTHER, NOTE, replace(NOTE, category="", scenario_name="own")])
+    assert [column.is_primary for column in board.columns] == [True, False, False]
+    headings = [column.heading for column in board.columns]
+    assert headings == ["Primary endpoint", "Other", "Clinical Note Generation"]
     assert "exact_match (primary endpoint)" in render(board, "table")
     lower = board_of([replace(main, lower_is_better=True)])
     assert "exact_match (primary endpoint, lower is better)" in render(lower, "md")
