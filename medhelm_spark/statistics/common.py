@@ -161,7 +161,7 @@ def _differences(
 
 def on_common(first: BoardCell, second: BoardCell, common: Common) -> CommonCells:
     """Two cells of a column on the instances that both have."""
-    if not common:
+    if not common and not first.parts and not second.parts:
         has_means = first.mean is not None and second.mean is not None
         return CommonCells([(first, second, None)] if has_means else [])
     theirs = {part.part: part for part in second.parts or (second,)}

@@ -257,7 +257,13 @@ def test_what_changes_do_is_a_table_of_its_own(tmp_path: Path) -> None:
     assert (repeats.original, repeats.count) == (0.75, 3)
     after = load_board(reader, "s1")
     means = [
-        [row.cells[0] and row.cells[0].mean for row in board.rows] for board in (before, after)
+        {
+            (row.name, cell.scenario_name): cell.mean
+            for row in board.rows
+            for cell in row.cells
+            if cell
+        }
+        for board in (before, after)
     ]
     assert means[0] == means[1], "a board shows what was computed on the instances as they are"
     assert any("see the table of robustness" in note for note in after.notes)
