@@ -113,6 +113,14 @@ class TestPage:
         test.toggle(key="regressions").set_value(True).run()
         assert f"On no benchmark is {ALPHA} shown to be worse." in " ".join(board_words(test))
 
+    def test_the_margin_box_shows_what_the_suite_file_declares(self, monkeypatch, changed) -> None:
+        test = opened(monkeypatch, changed, view="Compare", first=ALPHA, second=BETA)
+        assert test.number_input(key="margin").value == 0.02
+        assert "(declared)" in " ".join(board_words(test))
+        assert "0.02: not shown" in " ".join(board_words(test))
+        test.number_input(key="margin").set_value(0.9).run()
+        assert "0.9: equivalent" in " ".join(board_words(test))
+
     def test_a_comparison_opens_with_the_models_that_stand_first(self, monkeypatch, lake) -> None:
         first, second, *_ = places(opened(monkeypatch, lake))
         test = opened(monkeypatch, lake, view="Compare")
