@@ -260,6 +260,18 @@ class RunSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attestation:
+    """What a person states and nobody has measured: who, when, and in which words.
+
+    `stated_by` is the user of the operating system.
+    """
+
+    stated_by: str
+    stated_at: datetime
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
     """Row of `run_specs`: a RunSpec planned for a suite; per (suite, name) the newest is current.
 
@@ -274,6 +286,8 @@ class SuiteRun:
     that it followed from the references. `as_imported` is, of imported
     results, the RunSpec and scenario as their files had them, as JSON. `declared` is what
     configuration files say of the data and judges, by the names in `domain.declared`.
+    `prompt_attested` is, of answers made elsewhere, the statement that their prompt was the one
+    that the run has here.
     """
 
     suite: str
@@ -292,6 +306,7 @@ class SuiteRun:
     is_reading_default: bool | None = None
     as_imported: str | None = None
     declared: Mapping[str, str] | None = None
+    prompt_attested: Attestation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

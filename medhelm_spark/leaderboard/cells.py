@@ -77,6 +77,11 @@ def _imported(row: SuiteRun, main: Stat) -> str:
     origin = (main.comparability or {}).get(ORIGIN, NATIVE)
     if origin == NATIVE or is_stored(row.run_spec):
         return ""
+    if stated := row.prompt_attested:
+        return (
+            f"prompt attested by {stated.stated_by} (unverified) on {stated.stated_at:%Y-%m-%d}: "
+            f"{stated.note}; how the model decoded is not on record"
+        )
     return PROMPT_ON_RECORD if row.as_imported else PROMPT_UNKNOWN
 
 

@@ -20,7 +20,7 @@ from medhelm_spark.leaderboard.runs import BoardRun
 from medhelm_spark.leaderboard.scores import side_by_side
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
 from medhelm_spark.statistics.board import BoardRow
-from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.cell import BoardCell, all_known
 from medhelm_spark.statistics.jackknife import pseudo_values
 from medhelm_spark.statistics.paired import Labels, PairedDifference, Values, paired_difference
 from medhelm_spark.statistics.pairs import BoardPair, adjusted
@@ -153,7 +153,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
             second=column[second][2],
             difference=differ(first, second),
             run_spec_ids=(units[first], units[second]),
-            imported=max(column[place][1].imported for place in (first, second)),
+            imported=all_known(column[place][1].imported for place in (first, second)),
         )
 
 

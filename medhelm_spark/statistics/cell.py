@@ -207,7 +207,7 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         is_primary=any(cell.is_primary for cell in cells),
         is_listed=any(cell.is_listed for cell in cells),
         margin=strictest_margin(cells),
-        imported=max(cell.imported for cell in cells),
+        imported=all_known(cell.imported for cell in cells),
         part="",
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),
@@ -217,6 +217,11 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         num_runs=sum(cell.num_runs for cell in cells),
         parts=tuple(cells),
     )
+
+
+def all_known(texts: Iterable[str]) -> str:
+    """What is known of answers made elsewhere, of several runs."""
+    return "; ".join(sorted(set(texts) - {""}))
 
 
 def _clusters(cells: Sequence[BoardCell], is_disjoint: bool) -> int | None:
