@@ -276,7 +276,8 @@ class SuiteRun:
     """Row of `run_specs`: a RunSpec planned for a suite; per (suite, name) the newest is current.
 
     `locality` and `engine` are the deployment's. `is_jury_validated` is None where no jury judges,
-    else whether the jury's file says that clinicians checked it (a demo judge's never does).
+    else whether the jury's file says that clinicians checked it (a demo judge's never does), and
+    `is_jury_demo` whether a judge is a deployment for demos alone.
     `is_primary` is true where the suite file declared the main metric of this run's scenario as the
     suite's primary endpoint, and `margin` is the difference of it that was declared with it; the
     oldest row that says so tells when. `is_listed` is true where the suite file names the run: on
@@ -307,6 +308,7 @@ class SuiteRun:
     as_imported: str | None = None
     declared: Mapping[str, str] | None = None
     prompt_attested: Attestation | None = None
+    is_jury_demo: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medhelm_spark.domain.jury_evidence import weakest
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import UNBOUNDED, MetricInfo
@@ -144,7 +145,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
         is_primary=_is_primary(column),
         margin=cell.margin,
         cluster_column=cell.cluster_column,
-        demo_judge=any(held.demo_judge for _, held, _ in column),
+        jury_evidence=weakest(held.jury_evidence for _, held, _ in column),
     )
     for first, second in pairs(range(len(column))):
         yield replace(

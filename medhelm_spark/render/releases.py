@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.lake.release import HeldRelease, ReleaseRows, key_of
 from medhelm_spark.lake.tables import ReleaseMember
-from medhelm_spark.leaderboard.cells import is_demo_judged
+from medhelm_spark.leaderboard.cells import jury_evidence
 from medhelm_spark.leaderboard.release_differences import InReleases, RunDifference
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table, interval_text, number_text
-from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 
 SHORT = 12
 """Characters of a manifest hash in a table; the whole one stands above it and in JSON."""
@@ -90,7 +90,7 @@ def render_release(
             title="Runs",
             header=("Run", "Suite", "Metric", "Mean", "n"),
             rows=[run.cells for run in runs],
-            notes=[UNPROVEN_JUDGE_NOTE] if any(run.is_demo_judged for run in runs) else [],
+            notes=list(filter(None, [mark_note(run.jury_evidence for run in runs)])),
         ),
     ]
     content = {
@@ -166,8 +166,10 @@ class _Run:
         return cls(member=member, planned=planned, main=main[0] if main else None)
 
     @property
-    def is_demo_judged(self) -> bool:
-        return bool(self.main and self.planned and is_demo_judged(self.planned))
+    def jury_evidence(self) -> JuryEvidence:
+        if self.main is None or self.planned is None:
+            return JuryEvidence.NO_JURY
+        return jury_evidence(self.planned)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -177,7 +179,7 @@ class _Run:
             self.member.name,
             self.member.suite,
             main.name if main else "-",
-            number_text(main.mean if main else None) + "*" * self.is_demo_judged + interval,
+            number_text(main.mean if main else None) + self.jury_evidence.mark + interval,
             str(main.count) if main else "-",
         )
 
@@ -193,7 +195,7 @@ class _Run:
             "model_deployment": spec.model_deployment if spec else None,
             "main_metric": spec.main_metric if spec else None,
             **{name: getattr(self.main, name, None) for name in names},
-            "demo_judge": self.is_demo_judged,
+            "jury_evidence": self.jury_evidence,
         }
 
 

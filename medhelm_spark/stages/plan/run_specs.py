@@ -130,6 +130,7 @@ def _row(
         is_reading_default=run.is_reading_default or None,
         declared=run.declared or None,
         prompt_attested=Attestation(stated_by=ctx.user, stated_at=at, note=note) if note else None,
+        is_jury_demo=_has_demo_judge(run) or None,
     )
     if before is None or before.run_spec_id != spec.run_spec_id:
         return row
@@ -158,6 +159,7 @@ def _declared(row: SuiteRun) -> tuple[object, ...]:
         bool(row.is_disjoint),
         bool(row.is_reading_default),
         row.is_jury_validated,
+        bool(row.is_jury_demo),
         dict(row.declared or {}),
         prompt and (prompt.stated_by, prompt.note),
     )
@@ -166,10 +168,11 @@ def _declared(row: SuiteRun) -> tuple[object, ...]:
 def _is_validated(run: ResolvedRun) -> bool | None:
     if not run.annotators:
         return None
-    return all(
-        annotator.jury.validated and not any(judge.demo for judge in annotator.deployments)
-        for annotator in run.annotators
-    )
+    return not _has_demo_judge(run) and all(judged.jury.validated for judged in run.annotators)
+
+
+def _has_demo_judge(run: ResolvedRun) -> bool:
+    return any(judge.demo for judged in run.annotators for judge in judged.deployments)
 
 
 def check_splits(runs: Sequence[ResolvedRun], counts: Mapping[str, Mapping[str, int]]) -> None:

@@ -11,15 +11,17 @@ import yaml
 
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED
+from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.value_hash import manifest_hash
 from medhelm_spark.leaderboard import choose, instances_of, load_runs, reader_of
 from medhelm_spark.leaderboard.release_differences import InReleases, release_differences
-from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 from tests.rewriting import rewritable
 from tests.unit.leaderboard.planted import ALPHA, BETA, append, plant, run_spec
 from tests.unit.leaderboard.planted_releases import plant_release
+
+MARK_NOTE = mark_note([JuryEvidence.NOT_VALIDATED])
 
 RUN = "triage_choice:model=alpha_large"
 
@@ -157,9 +159,11 @@ def test_means_of_a_jury_that_nobody_validated_are_marked(lake: Path, capsys) ->
     assert release(lake, "show", "R2") == 0
     said = capsys.readouterr().out
     assert "3.250* [" in said
-    assert UNPROVEN_JUDGE_NOTE in said
+    assert MARK_NOTE in said
     assert release(lake, "show", "R2", "--format", "json") == 0
-    assert [run["demo_judge"] for run in json.loads(capsys.readouterr().out)["runs"]] == [True]
+    assert [run["jury_evidence"] for run in json.loads(capsys.readouterr().out)["runs"]] == [
+        "not validated"
+    ]
     assert release(lake, "show", "R3") == 0
     assert "*" not in capsys.readouterr().out
 
