@@ -101,6 +101,7 @@ from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.read_responses import answers_at, check_file
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.stages.unclustered import say_unclustered
 from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import experiment_page, preload, without_login
@@ -685,6 +686,7 @@ class Evaluation:
             check_plugins(self._workspace.registry.policy, (spec.access_level for spec in specs))
             score(ctx, specs)
             summarize(ctx, specs)
+            say_unclustered(ctx, specs, self._workspace.registry.cards)
         return contexts
 
     # What is read ------------------------------------------------------------------------------
