@@ -130,11 +130,14 @@ def _facts(
         "suites": ", ".join(held.suites),
     }
     if manifest := held.manifest:
+        stages = manifest.stage_versions or {}
         unnamed = f" and {counted(manifest.num_unnamed, 'record')} without a name"
         facts |= {
             "run by": ", ".join(f"{name} (unverified)" for name in manifest.ran_by)
             + unnamed * bool(manifest.num_unnamed),
             "policy": f"{manifest.policy_version} {manifest.policy}",
+            "stages": ", ".join(f"{name} {version}" for name, version in sorted(stages.items()))
+            or "not on record",
             "schema": manifest.schema_hash or "none: names and groups of the cards",
             "judges": "; ".join(sorted(set(manifest.judges.values()))) or "none",
             "not summarised": ", ".join(manifest.lacking) or "none",
@@ -227,8 +230,8 @@ def render_differences(
             (
                 row.name,
                 row.change.value,
-                number_text(row.first_mean),
-                number_text(row.second_mean),
+                number_text(row.first_mean) + interval_text(row.first_ci_low, row.first_ci_high),
+                number_text(row.second_mean) + interval_text(row.second_ci_low, row.second_ci_high),
                 "-" if row.difference is None else f"{row.difference:+.3f}",
                 f"{_count(row.first_count)}, {_count(row.second_count)}",
                 row.why,
