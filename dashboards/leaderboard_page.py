@@ -254,7 +254,7 @@ def _exact(cell: BoardCell) -> str:
 
 def _mean(cell: BoardCell) -> str:
     """The mean, marked where a judge without evidence scored it."""
-    mark = '<sup title="scored by a judge without evidence">*</sup>' * cell.demo_judge
+    mark = cell.jury_evidence.mark and '<sup title="scored by a judge without evidence">*</sup>'
     return f"<b>{mean_text(cell.mean)}{mark}</b>"
 
 

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.api.answer_texts import answers_of
 from medhelm_spark.api.answers import as_imported, check_single, with_unknown_models
 from medhelm_spark.api.at_hand import needed_by
+from medhelm_spark.api.attested import with_prompt
 from medhelm_spark.api.coverage import missing_answers, missing_scores
 from medhelm_spark.api.entries import Entries, entries_of, listed
 from medhelm_spark.api.estimates import Estimates, estimates_of
@@ -100,6 +101,7 @@ from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.read_responses import answers_at, check_file
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.stages.unclustered import say_unclustered
 from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import experiment_page, preload, without_login
@@ -423,6 +425,7 @@ class Evaluation:
         source: Source = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
+        attest_prompt: str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -441,6 +444,9 @@ class Evaluation:
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
+            attest_prompt: that the answers were given to the prompt which the run entry gives here,
+                and whence it is known, in a line without patient data; boards show it with your
+                name (None: the prompt is not on record).
             options: fields of Entries. `attest_locality` is where a model that no file registers
                 was when it answered; it is recorded in `policy_decisions`.
         """
@@ -448,14 +454,15 @@ class Evaluation:
         loaded = entries_of(entries, options).load(self._workspace.site)
         workspace = with_unknown_models(self._workspace, loaded)
         resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
+        stated = with_prompt(resolved.runs, attest_prompt)
         answers = answers_at(str(file), fields or {})
-        check_single(resolved.runs)
+        check_single(stated)
         if answers.table is None:
             check_file(answers)
         else:
             workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
             answers = checked_table(workspace.context(suite), answers)
-        runs = as_imported(resolved.runs, answers.revision)
+        runs = as_imported(stated, answers.revision)
         prepared = prepare(replace(resolved, runs=runs), suite)
         import_responses(prepared.ctx, prepared.specs, answers)
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
@@ -679,6 +686,7 @@ class Evaluation:
             check_plugins(self._workspace.registry.policy, (spec.access_level for spec in specs))
             score(ctx, specs)
             summarize(ctx, specs)
+            say_unclustered(ctx, specs, self._workspace.registry.cards)
         return contexts
 
     # What is read ------------------------------------------------------------------------------

@@ -192,6 +192,7 @@ def import_responses(args: Namespace) -> int:
         source=args.source,
         columns=parse_columns(args.columns),
         access_level=level_of(args),
+        attest_prompt=args.attest_prompt,
     )
     return finished(done, args)
 

@@ -7,13 +7,14 @@ from itertools import combinations
 
 import pyarrow as pa
 
+from medhelm_spark.domain.jury_evidence import weakest
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard.measured import measured
 from medhelm_spark.leaderboard.runs import BoardRun
 from medhelm_spark.leaderboard.scores import in_batches, own_scores, scores_of
 from medhelm_spark.statistics.board import BoardRow
-from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.cell import BoardCell, all_known
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.pairs import BoardPair, adjusted
 
@@ -104,7 +105,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
         is_primary=_is_primary(column),
         margin=cell.margin,
         cluster_column=cell.cluster_column,
-        demo_judge=any(shown.demo_judge for _, shown, _ in column),
+        jury_evidence=weakest(shown.jury_evidence for _, shown, _ in column),
     )
     for first, second in pairs(range(len(column))):
         yield replace(
@@ -113,5 +114,5 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
             second=column[second][2],
             difference=held.difference(first, second),
             run_spec_ids=(units[first], units[second]),
-            imported=max(column[place][1].imported for place in (first, second)),
+            imported=all_known(column[place][1].imported for place in (first, second)),
         )

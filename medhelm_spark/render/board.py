@@ -147,7 +147,7 @@ def _cell_text(cell: BoardCell | None) -> str:
 
 def marked_mean(cell: BoardCell) -> str:
     """The mean, with `*` where a judge without evidence scored it."""
-    return mean_text(cell.mean) + "*" * (cell.demo_judge and cell.mean is not None)
+    return mean_text(cell.mean) + cell.jury_evidence.mark * (cell.mean is not None)
 
 
 def counts(cell: BoardCell) -> Iterator[str]:

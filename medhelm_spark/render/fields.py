@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.jury_evidence import JuryEvidence
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.render import comparison
 from medhelm_spark.render.board import CELL_FIELDS, MODEL_FIELDS
@@ -58,6 +59,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "variant": "what differs in a further run of a model; empty for the first",
         "differs": "why the mean is not compared with the others of its benchmark; empty where "
         "it is",
+        "jury_evidence": "what is known of the agreement of its judges with clinicians: "
+        f"{_one_of(each for each in JuryEvidence if each)}; empty where no judge scored it",
         "first": "the first model of the pair",
         "second": "the second model of the pair",
         "test": f"the test behind `p_value`: {_one_of(PairedTest)}",
@@ -119,7 +122,6 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
     },
     bool: {
         "lower_is_better": "the metric's direction; none where it has none",
-        "demo_judge": "scored by judges without evidence of their agreement with clinicians",
         "is_primary": "the suite file declared the question beforehand",
         "is_listed": "the suite file names the benchmark",
         "is_disjoint": "no case is in two parts of the benchmark",

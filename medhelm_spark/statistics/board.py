@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.jury_evidence import mark_note
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
@@ -25,11 +26,6 @@ from medhelm_spark.statistics.ranking import (
     win_rates,
 )
 from medhelm_spark.statistics.tiers import Standing
-
-UNPROVEN_JUDGE_NOTE = (
-    "* scored by a judge without evidence of its agreement with clinicians: not evidence of "
-    "quality."
-)
 
 PRIMARY = "Primary endpoint"
 _SHARE = IntervalMethod.WILSON.value
@@ -250,7 +246,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         f"{_methods(cells)}; n is the number of answers.": any(
             cell.ci_low is not None for cell in cells
         ),
-        UNPROVEN_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
+        (note := mark_note(cell.jury_evidence for cell in cells)): bool(note),
         "n=a/b: a of b answers are scored.": any(cell.num_unscored for cell in cells),
         f"Under the floor: less than {100 * coverage_floor:g} % of the answers are scored, so the "
         "mean counts in no win rate, rank or paired test. It lies between the two bounds: all "

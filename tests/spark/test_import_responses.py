@@ -10,6 +10,7 @@ import pytest
 from medhelm_spark.cli import main
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.leaderboard import choose, load_runs
+from medhelm_spark.leaderboard.cells import PROMPT_UNKNOWN
 from medhelm_spark.leaderboard.common import common_of
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import PUBLIC, Site, questions
@@ -135,6 +136,34 @@ def test_answers_to_private_text_need_an_attested_place(
     ]
     assert sorted(noted) == [("imported", "local", True), ("imported", "unknown", False)]
     assert not disclosures_of(open_reader(str(site.lake_path))), "nothing was sent"
+
+
+def test_an_attested_prompt_is_recorded_and_named_and_changes_no_number(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = site.benchmark("bench", questions(3))
+    rows = [{"source_id": f"q{i}", "completion": "yes"} for i in range(3)]
+    file = responses(site.folder / "answers.jsonl", rows)
+    arguments = ["-r", f"{bench},model=team/model", "--file", file]
+    assert site.run(*arguments, "--attest-prompt", "two\nlines", command="import-responses") == 1
+    assert "--attest-prompt" in capsys.readouterr().err
+    assert not site.rows("run_specs"), "a bad statement leaves no run behind"
+    assert site.run(*arguments, command="import-responses") == 0
+    (before,) = site.board()
+    assert before["imported"] == PROMPT_UNKNOWN
+    stated = ["--attest-prompt", "the gateway logged it"]
+    assert site.run(*arguments, *stated, command="import-responses") == 0
+    told = capsys.readouterr()
+    assert "prompt attested by" in told.out and "the gateway logged it" in told.out
+    (after,) = site.board()
+    assert "(unverified)" in after["imported"] and "not on record" in after["imported"]
+    assert {**after, "imported": "", "made_at": ""} == {**before, "imported": "", "made_at": ""}
+    assert site.run(*arguments, command="import-responses") == 0
+    (kept,) = site.board()
+    assert kept["imported"] == after["imported"], "what was stated stays where nothing is"
+    noted = [row["prompt_attested"] for row in site.rows("run_specs")]
+    assert [held["note"] for held in noted if held] == ["the gateway logged it"]
+    assert all(held["stated_by"] and held["stated_at"] for held in noted if held)
 
 
 def test_a_bad_file_is_one_sentence_and_leaves_no_run(

@@ -112,8 +112,8 @@ def test_a_cell_carries_its_interval_metric_and_place(reader: Reader) -> None:
 def test_only_a_jury_nobody_validated_marks_a_cell(reader: Reader) -> None:
     board = load_board(reader, "s1")
     judged, other = cell(board, ALPHA, "discharge_note"), cell(board, ALPHA, "triage_choice")
-    assert judged and (judged.demo_judge, judged.jury_coverage) == (True, 0.75)
-    assert other and (other.demo_judge, other.jury_coverage) == (False, None)
+    assert judged and (judged.jury_evidence, judged.jury_coverage) == ("not validated", 0.75)
+    assert other and (other.jury_evidence, other.jury_coverage) == ("", None)
 
 
 def test_paired_differences_are_the_best_model_against_each_other(reader: Reader) -> None:
