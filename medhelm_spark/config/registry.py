@@ -207,6 +207,18 @@ def cards_of(local_path: Path | None) -> dict[str, ScenarioCard]:
     return _cards(LayeredFiles(local_path), load_taxonomy(conf_path("taxonomy.yaml")), {})
 
 
+def deployments_of(
+    local_path: Path | None, *, engines: Engines, translator: Callable[[Path], Translate]
+) -> dict[str, Deployment]:
+    """The deployments by name, those that ship and a site's, where nothing else is needed.
+
+    Raises:
+        ConfigError: If a file of them is wrong.
+    """
+    layers = LayeredFiles(local_path)
+    return _deployments(layers, translator(local_path or conf_path()), engines)[0]
+
+
 def _cards(
     layers: LayeredFiles, taxonomy: Taxonomy, shipped: dict[str, ScenarioCard]
 ) -> dict[str, ScenarioCard]:

@@ -1,5 +1,6 @@
 """What the answers of runs took: tokens and seconds, as the engines counted them."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -47,3 +48,22 @@ def took_by(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, Took]:
     results = CURRENT_RESULTS.replace("{request_results}", _OWN.format(asked=asked))
     rows = reader.query(_TOOK.format(asked=asked, results=results)).to_pylist()
     return {row.pop("run_spec_id"): Took(**row) for row in rows}
+
+
+def together(parts: Iterable[Took]) -> Took:
+    """All answers of several runs; a mean only where every run has it."""
+    held = list(parts)
+    answers = sum(part.answers for part in held)
+
+    def mean(values: list[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        if len(known) < len(held):
+            return None
+        return math.fsum(v * part.answers for v, part in zip(known, held, strict=True)) / answers
+
+    return Took(
+        answers=answers,
+        prompt_tokens=mean([part.prompt_tokens for part in held]),
+        completion_tokens=mean([part.completion_tokens for part in held]),
+        seconds=mean([part.seconds for part in held]),
+    )

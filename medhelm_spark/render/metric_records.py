@@ -1,12 +1,14 @@
 """The metrics of benchmarks as one report: tables for people, and a record for each run."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.leaderboard.benchmark_metrics import BenchmarkMetrics, RunMetrics
-from medhelm_spark.render.metrics import has_tables, money, tables_of, took_table
+from medhelm_spark.render.metrics import money, overall_table, tables_of
 from medhelm_spark.render.report import ROUNDED, Report, formatted
-from medhelm_spark.render.risk import Risk, Stated, counts_of, prevalence_of, risks_of
+from medhelm_spark.render.risk import Risk, Stated, counts_of, lead, prevalence_of, risks_of
+from medhelm_spark.render.table import Table
 from medhelm_spark.statistics.two_by_two import Estimated
 
 EMPTY = "There are no metrics to show: no run has a summary."
@@ -43,21 +45,25 @@ def render_metrics(
     stated: Stated = None,
     prices: Mapping[str, Prices] | None = None,
     banner: str = "",
+    filters: str = "",
 ) -> str:
     """The metrics in one of `report.FORMATS`, with a newline at its end; `banner` stands above."""
-    return formatted(metrics_report(held, stated, prices or {}, banner), output_format)
+    report = metrics_report(held, stated, prices or {}, banner=banner, filters=filters)
+    return formatted(report, output_format)
 
 
 def metrics_report(
     held: Sequence[BenchmarkMetrics],
     stated: Stated,
     prices: Mapping[str, Prices],
+    *,
     banner: str = "",
+    filters: str = "",
 ) -> Report:
     """The tables of the benchmarks that have some, and of all benchmarks what answers took."""
-    shown = [table for one in held for table in tables_of(one, stated, prices)]
-    rest = [one for one in held if not has_tables(one) and any(run.took for run in one.runs)]
-    shown += [took_table(one.runs, prices, one.benchmark.title) for one in rest]
+    shown = [table for one in held for table in _said_first(one, stated, prices)]
+    overall = overall_table(held, prices)
+    shown += [overall] if overall.rows else []
     records = [record for one in held for record in records_of(one, stated, prices)]
     curves = [
         {
@@ -85,8 +91,19 @@ def metrics_report(
         records=records,
         if_empty="" if shown else EMPTY,
         banner=banner,
+        filters=filters,
         rounding=ROUNDED if shown else "",
     )
+
+
+def _said_first(
+    held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
+) -> Iterator[Table]:
+    """The tables of a benchmark, below the first what it comes to."""
+    prevalence = prevalence_of(held, stated)
+    said = tuple(lead(held, prevalence)) if prevalence else ()
+    for place, table in enumerate(tables_of(held, stated, prices)):
+        yield table if place else replace(table, notes=(*said, *table.notes))
 
 
 def records_of(

@@ -1,11 +1,11 @@
 """The metrics of a benchmark side by side: risk, cost and evidence, as tables and as data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.leaderboard.benchmark_metrics import BenchmarkMetrics, RunMetrics
-from medhelm_spark.leaderboard.took import Took
+from medhelm_spark.leaderboard.took import Took, together
 from medhelm_spark.render.risk import Stated, prevalence_of, risk_table, two_by_two_table
 from medhelm_spark.render.table import Table, interval_text, number_text
 from medhelm_spark.statistics.two_by_two import CASES
@@ -39,23 +39,21 @@ TOOK_NOTE = (
 )
 
 
-def tables_of(
-    held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
-) -> Iterator[Table]:
-    """All tables of a benchmark; none where it has neither classes nor a calibration curve."""
+def tables_of(held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]) -> list[Table]:
+    """All tables of a benchmark; none where there is no more to say than its board does."""
+    if not has_tables(held):
+        return []
     prevalence = prevalence_of(held, stated)
-    if prevalence:
-        yield risk_table(held, prevalence)
     tables = (
+        *([risk_table(held, prevalence)] if prevalence else ()),
         two_by_two_table(held),
         rates_table(held),
         classes_table(held),
         confusion_table(held),
         calibration_table(held),
+        took_table(held, prices),
     )
-    yield from (table for table in tables if table.rows)
-    if has_tables(held):
-        yield took_table(held.runs, prices, held.benchmark.title)
+    return [table for table in tables if table.rows]
 
 
 def has_tables(held: BenchmarkMetrics) -> bool:
@@ -93,8 +91,8 @@ def _of(run: RunMetrics, names: "Sequence[str] | Mapping[str, str] | set[str]") 
 
 
 def stat_text(stat: Stat | None) -> str:
-    """`0.667 [0.42, 0.85] n=15`; `-` where the run has no such stat."""
-    if stat is None:
+    """`0.667 [0.42, 0.85] n=15`; `-` where the run has no such stat, or it has no value."""
+    if stat is None or stat.mean is None:
         return "-"
     n = stat.count if stat.denominator is None else stat.denominator
     clusters = f", {stat.num_clusters} clusters" if stat.num_clusters else ""
@@ -154,14 +152,30 @@ def confusion_of(run: RunMetrics) -> dict[str, dict[str, float]]:
     return counts
 
 
-def took_table(runs: Sequence[RunMetrics], prices: Mapping[str, Prices], title: str) -> Table:
-    """Tokens, seconds and money of an answer."""
+def took_table(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> Table:
+    """Tokens, seconds and money of an answer, by model."""
     rows = [
-        (run.name, *_took_cells(run.took, prices.get(run.run.run_spec.model_deployment)))
-        for run in runs
-        if run.took
+        (run.name, run.run.run_spec.model_deployment, run.took) for run in held.runs if run.took
     ]
-    return Table(title=f"{title}: an answer", header=TOOK, rows=rows, notes=(TOOK_NOTE,))
+    return _took_table(f"{held.benchmark.title}: an answer", rows, prices)
+
+
+def overall_table(benchmarks: Sequence[BenchmarkMetrics], prices: Mapping[str, Prices]) -> Table:
+    """The same over all answers of all benchmarks, by deployment."""
+    held: dict[str, list[Took]] = {}
+    for benchmark in benchmarks:
+        for run in benchmark.runs:
+            if run.took:
+                held.setdefault(run.run.run_spec.model_deployment, []).append(run.took)
+    rows = [(name, name, together(parts)) for name, parts in sorted(held.items())]
+    return _took_table("All benchmarks: an answer", rows, prices)
+
+
+def _took_table(
+    title: str, rows: Sequence[tuple[str, str, Took]], prices: Mapping[str, Prices]
+) -> Table:
+    cells = [(name, *_took_cells(took, prices.get(deployment))) for name, deployment, took in rows]
+    return Table(title=title, header=TOOK, rows=cells, notes=(TOOK_NOTE,))
 
 
 def _took_cells(took: Took, prices: Prices | None) -> tuple[str, ...]:

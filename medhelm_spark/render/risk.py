@@ -182,7 +182,7 @@ def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> Table:
         title=f"{held.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
         header=RISK,
         rows=[_risk_cells(risk) for risk in risks_of(held, prevalence)],
-        notes=(*lead(held, prevalence), *RISK_NOTES),
+        notes=RISK_NOTES,
     )
 
 
