@@ -279,7 +279,9 @@ class TestPage:
         test = opened(monkeypatch, lake, answers="1000")
         assert "The filters let no result pass: scored answers at least 1000." in test.info[0].value
 
-    @pytest.mark.parametrize("view", ["Leaderboard", "Compare", "Instances", "Robustness"])
+    @pytest.mark.parametrize(
+        "view", ["Leaderboard", "Metrics", "Compare", "Instances", "Robustness"]
+    )
     def test_every_page_says_what_it_is_and_which_filters_are_in_use(
         self, monkeypatch, lake, view
     ) -> None:
@@ -753,7 +755,7 @@ class TestBrowser:
             color_scheme=scheme,  # type: ignore[arg-type]
         )
         page = window.new_page()
-        for view in ("Leaderboard", "Compare", "Instances", "Robustness"):
+        for view in ("Leaderboard", "Metrics", "Compare", "Instances", "Robustness"):
             page.goto(f"{address}?view={view}&run=alpha-discharge_note")
             expect(page.locator(".ms-about")).to_be_visible(timeout=WAIT_MS)
             page.wait_for_timeout(1500)  # what a page shows last
