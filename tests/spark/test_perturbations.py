@@ -121,10 +121,9 @@ def test_a_metric_of_the_whole_run_is_compared_too(site: Site) -> None:
         ],
         template="{question}",
         metrics=[
-            {"name": "diagnostic_accuracy", "args": {"labels": "yes|no", "positive": "yes"}},
+            {"name": "sensitivity", "args": {"labels": "yes|no", "positive": "yes"}},
             {"name": "perplexity"},
         ],
-        main_metric="sensitivity",
         prompt_variants=[{"name": "loud", "prompt_file": "loud.txt"}],
     )
     assert site.run("-r", f"{entry},model={model},data_augmentation=lower") == 0
