@@ -100,7 +100,8 @@ GROUP BY run_spec_id, place, split, collection, computed_on, values
 """
 WHOLES = f"""
 SELECT run_spec_id, place, split, collection AS perturbation, '{ComputedOn.MEAN}' AS computed_on,
-       whole, values, count(*) AS rows
+       whole, values, count(*) AS rows, false AS is_clustered,
+       CAST(array() AS ARRAY<BIGINT>) AS units
 FROM (SELECT r.run_spec_id, r.place, r.split, m.collection, r.values,
              concat_ws('/', r.perturbation,
                        CASE WHEN m.collection = '{REPEATS}' THEN r.trial_index END) AS whole
@@ -211,7 +212,7 @@ def run_stats(
         frame = F.broadcast(ctx.lake.frame(members, Member))
         for sql in (COMPARED, WHOLES):
             more = ctx.lake.query(sql, read=read, members=frame)
-            observed = observed.unionByName(more, allowMissingColumns=True)
+            observed = observed.unionByName(more)
     partitioned = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP, "whole")
     # Exchanged once more, so that the writer's single task does not compute all of it.
     summarizer = RunSummarizer(metrics, keys, trials, mains)

@@ -220,9 +220,12 @@ class TestPage:
     def test_robustness_is_one_table(self, monkeypatch, changed) -> None:
         words = " ".join(board_words(opened(monkeypatch, changed, view="Robustness")))
         named = f"{ALPHA} Triage choice exact_match"
-        assert f"{named} typos 0.667 0.333 0.333 [0.06, 0.79] 0.667 – 3" in words
-        assert f"{named} robustness 0.750 – 0.500 [0.15, 0.85] 0.667 – 4" in words
-        assert f"{named} prompt_variants 0.750 0.625 0.500" in words
+        share = "0.667 [0.21, 0.94]"
+        below = "0.333 [0.06, 0.79]"
+        assert f"{named} typos {share} {below} {below} {share} – 3" in words
+        whole = "0.750 [0.30, 0.95]"
+        assert f"{named} robustness {whole} – 0.500 [0.15, 0.85] {share} – 4" in words
+        assert f"{named} prompt_variants {whole} 0.625" in words
         assert "invariance: share of instances with the same value" in words
         assert BETA not in words, "it was asked nothing else"
 
