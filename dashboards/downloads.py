@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import streamlit as st
 from arrangement import BY_RANK, arranged
-from loaded import prices_behind
+from loaded import known_prices
 from page_markup import text
 from shown import Shown
 
@@ -87,7 +87,7 @@ class Exports:
             facts,
             cards_behind(self.shown.site),
             metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
-            prices=prices_behind(self.shown.site),
+            prices=known_prices(self.shown.site),
         )
 
 

@@ -164,13 +164,13 @@ def _metrics(
 
 
 @st.cache_resource(ttl=REFRESH_SECONDS, show_spinner=False)
-def prices_behind(site: Path) -> Mapping[str, Prices] | None:
+def known_prices(site: Path) -> Mapping[str, Prices] | None:
     """What the site's deployments cost, by name; None where its files cannot be read."""
     # Not at the top: it reads configuration, which takes a third of a second to import.
-    from medhelm_spark.helm.site import prices_of
+    from medhelm_spark.leaderboard.cards import prices_behind
 
     try:
-        return prices_of(site)
+        return prices_behind(site)
     except ConfigError:  # which may quote a file that not every viewer may see
         return None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
-from loaded import metrics_for, prices_behind
+from loaded import known_prices, metrics_for
 from page_markup import note, table, text
 from shown import Shown, nothing
 
@@ -46,7 +46,7 @@ def show(shown: Shown) -> None:
     benchmark, share = _pick(benchmarks_of(shown.runs))
     held = metrics_for(shown.reader.location, shown.source, shown.reader, benchmark)
     stated: Stated = share / 100 if share else None
-    prices = prices_behind(shown.site)
+    prices = known_prices(shown.site)
     if prices is None:
         st.html(note("model_deployments.yaml cannot be read, so that no prices are known."))
     _risk(held, stated)

@@ -5,13 +5,8 @@ from pathlib import Path
 
 from medhelm_spark.config.addresses import check_url
 from medhelm_spark.config.deployments import ClientSpec, DeploymentEntry, from_name
-from medhelm_spark.config.registry import (
-    PolicyTables,
-    Registry,
-    deployments_of,
-    load_registry,
-)
-from medhelm_spark.domain.deployment import Deployment, Prices
+from medhelm_spark.config.registry import PolicyTables, Registry, load_registry
+from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import ENGINES
 from medhelm_spark.engines.by_name import named_model
 from medhelm_spark.helm.clients import site_translator
@@ -38,16 +33,6 @@ def load_site(
         tables=tables,
         by_name=by_name,
     )
-
-
-def prices_of(local_path: Path | None) -> dict[str, Prices]:
-    """What a site's deployments cost, by name; those that state no prices are left out.
-
-    Raises:
-        ConfigError: If a file of deployments is wrong.
-    """
-    held = deployments_of(local_path, engines=ENGINES, translator=site_translator)
-    return {name: each.prices for name, each in held.items() if each.prices}
 
 
 def by_name(name: str) -> Deployment | None:
