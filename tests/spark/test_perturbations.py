@@ -105,14 +105,14 @@ def test_prompt_variants_give_mean_worst_and_spread(site: Site, log: Path) -> No
 def test_a_metric_of_the_whole_run_is_compared_too(site: Site) -> None:
     """Three positive and two negative cases: as they are, in small letters, and asked otherwise."""
     replies = {
-        **{"FEVER!": "yes", "COUGH!": "yes", "PAIN!": "yes", "RASH!": "no", "ITCH!": "no"},
+        **{"!FEVER": "yes", "!COUGH": "yes", "!PAIN": "yes", "!RASH": "no", "!ITCH": "no"},
         **{"FEVER": "yes", "COUGH": "yes", "PAIN": "no", "RASH": "no", "ITCH": "yes"},
         **{"fever": "yes", "cough": "no", "pain": "yes", "rash": "yes", "itch": "?"},
     }
     right = {"FEVER": "yes", "COUGH": "yes", "PAIN": "yes", "RASH": "no", "ITCH": "no"}
     model = site.deploy("acme/some", mode="script", text="?", replies=replies)
     (site.folder / "bench").mkdir()
-    (site.folder / "bench" / "loud.txt").write_text("{question}!")
+    (site.folder / "bench" / "loud.txt").write_text("!{question}")
     entry = site.benchmark(
         "bench",
         [
