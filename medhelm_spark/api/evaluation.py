@@ -31,6 +31,7 @@ from medhelm_spark.api.helm_results import HelmResults, import_results
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.maintenance import Rewritten, collect_garbage, optimize
+from medhelm_spark.api.metrics import Metrics, metrics_of
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
@@ -60,6 +61,7 @@ from medhelm_spark.api.results import (
     Release,
     Robustness,
     Runs,
+    Stats,
 )
 from medhelm_spark.api.schema import Shown, load_board, schema_of, shown_runs
 from medhelm_spark.api.slots import tell_slots
@@ -88,6 +90,7 @@ from medhelm_spark.leaderboard import (
     Order,
     choose,
     robustness_of,
+    stat_rows,
 )
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.leaderboard.level_changes import level_changes_of
@@ -698,15 +701,68 @@ class Evaluation:
         *,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        metric: str | None = None,
     ) -> Board:
         """The board of a suite or release, of the suite planned last where neither is given.
 
         `schema` is a schema file of HELM's: the runs in its run groups are shown, by the main
         metric, split, names and directions that it says. Notes tell what it hides and why.
+        `metric` is a stat to show and rank by in place of each benchmark's main metric, as
+        `specificity`: the runs that have it. Primary endpoints, margins and tiers are of main
+        metrics alone.
+
+        Raises:
+            UnknownNameError: no run has the metric.
         """
-        shown = self._shown(suite, release, schema)
-        banner = choose(self._workspace.reader, release=release).banner if release else ""
-        return Board(load_board(self._workspace, shown, suite, release), banner)
+        shown = self._shown(suite, release, schema, metric)
+        return Board(load_board(self._workspace, shown, suite, release), self._banner(release))
+
+    @at_work
+    def stats(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> Stats:
+        """Every stat of every run behind a board, with interval and what it rests on."""
+        return Stats(stat_rows(self._runs(suite, release, schema)), self._banner(release))
+
+    @at_work
+    def metrics(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        prevalence: float | Mapping[str, float] | None = None,
+    ) -> Metrics:
+        """What one main metric leaves out, by benchmark, of all models side by side.
+
+        Where a positive class is declared: two-by-two table, and of 1,000 cases how many are
+        missed, how many are false alarms and what errors cost, with PPV and NPV. Everywhere what
+        applies: the classes against each other, calibration, tokens, seconds and money.
+
+        Args:
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            schema: as in `board`.
+            prevalence: the share of the cases that is positive where the model is to be used, from
+                0 to 1, or that by scenario name (None: as in the data).
+
+        Raises:
+            ConfigError: a prevalence is not between 0 and 1.
+            UnknownNameError: it is stated of what is no benchmark with a positive class.
+        """
+        runs = self._runs(suite, release, schema)
+        banner = self._banner(release)
+        return metrics_of(
+            self._workspace, runs, release=release, prevalence=prevalence, banner=banner
+        )
+
+    def _banner(self, release: str | None) -> str:
+        """What stands above the numbers of a release; empty for a suite's."""
+        return choose(self._workspace.reader, release=release).banner if release else ""
 
     @at_work
     def robustness(
@@ -715,10 +771,17 @@ class Evaluation:
         *,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        metric: str | None = None,
     ) -> Robustness:
-        """What perturbed copies, other prompts and repeats do to the numbers of a board."""
-        banner = choose(self._workspace.reader, release=release).banner if release else ""
-        return Robustness(robustness_of(self._runs(suite, release, schema)), banner)
+        """What perturbed copies, other prompts and repeats do to the numbers of a board.
+
+        `metric` is a stat to show in place of each benchmark's main metric.
+
+        Raises:
+            UnknownNameError: no run has the metric.
+        """
+        runs = self._shown(suite, release, schema, metric).runs
+        return Robustness(robustness_of(runs), self._banner(release))
 
     @at_work
     def disclosures(self) -> Disclosures:
@@ -787,14 +850,18 @@ class Evaluation:
         *,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        prevalence: float | Mapping[str, float] | None = None,
     ) -> ReportFile:
-        """The board of a suite or release as one HTML file, with charts and comparisons.
+        """The board of a suite or release as one HTML file, with charts, risks and comparisons.
+
+        `prevalence` is as in `metrics`.
 
         Raises:
+            ConfigError: a prevalence is not between 0 and 1.
             SetupError: the package that draws charts is missing.
         """
         shown = self._shown(suite, release, schema)
-        return report_of(self._workspace, shown, suite, release)
+        return report_of(self._workspace, shown, suite, release, prevalence)
 
     @at_work
     def instances(
@@ -973,8 +1040,9 @@ class Evaluation:
         suite: str | None = None,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        metric: str | None = None,
     ) -> Shown:
-        return shown_runs(self._workspace, suite, release, schema_of(schema))
+        return shown_runs(self._workspace, suite, release, schema_of(schema), metric)
 
 
 def _stage(upto: Stage | str) -> Stage:

@@ -113,4 +113,4 @@ def _robustness_rows(run: BoardRun) -> Iterable[RobustnessRow]:
         main_metric=run.cell.main_metric,
         lower_is_better=run.cell.lower_is_better,
     )
-    return with_numbers(template, run.changes, run.cell.mean)
+    return with_numbers(template, run.changes, run.originals.get(run.run_spec.main_metric))

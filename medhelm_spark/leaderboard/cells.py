@@ -46,9 +46,7 @@ def cell_of(
     `stats` are all of the run's; those over perturbed copies and other prompts do not count.
     """
     spec = row.run_spec
-    originals = {
-        stat.name: stat for stat in stats if stat.split == spec.main_split and not stat.perturbation
-    }
+    originals = originals_of(spec, stats)
     main = originals.get(spec.main_metric)
     if main is None:
         return None
@@ -71,6 +69,13 @@ def cell_of(
         is_current=written.is_current,
         run_spec_ids=(row.run_spec_id,),
     )
+
+
+def originals_of(spec: RunSpec, stats: Iterable[Stat]) -> dict[str, Stat]:
+    """The stats of a run's main split by name, of the instances as they are."""
+    return {
+        stat.name: stat for stat in stats if stat.split == spec.main_split and not stat.perturbation
+    }
 
 
 def _imported(row: SuiteRun, main: Stat) -> str:

@@ -359,7 +359,8 @@ def _tier_notes(rows: Sequence[BoardRow], deciding: Sequence[BoardColumn]) -> It
     elif any(row.rank is not None for row in rows):
         yield (
             f"No tiers: a mean on {_named(deciding)} rests on fewer than {MIN_UNITS} answers or "
-            "clusters, or was made by an older version."
+            "clusters, was made by an older version, or is of another metric than the main one, "
+            "which alone is resampled."
         )
 
 
