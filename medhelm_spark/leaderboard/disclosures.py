@@ -42,8 +42,8 @@ GROUP BY access_level, lowered_from, model_deployment, destination, locality, ru
          CAST(completed_at AS DATE)
 """
 
-# A wave without any row is under way or lost; one with fewer rows than texts was cut short, and what
-# was open then has none. Waves of before do not say how much that may be.
+# A wave without any row is under way or lost; one with fewer rows than texts was cut short, and
+# what was open then has none. Waves of before do not say how much that may be.
 BEGUN = """
 SELECT access_level, '' AS lowered_from, model_deployment, destination, locality, '' AS run_by,
        CAST(CAST(begun_at AS DATE) AS STRING) AS sent_on,
