@@ -62,8 +62,9 @@ def test_a_quota_that_ends_in_mid_run_keeps_what_was_answered(
     assert not any(trace in told for trace in TRACES)
     assert failures(site)[None] == 20
     assert server.calls <= 40, "nothing is asked twice"
-    (sent,) = disclosures_of(open_reader(str(site.lake_path)))
-    assert (sent.times, sent.answered) == (server.calls, 20)
+    sent, open_then = disclosures_of(open_reader(str(site.lake_path)))
+    assert (sent.times, sent.answered, sent.is_bound) == (server.calls, 20, False)
+    assert (open_then.texts, open_then.is_bound) == (4, True), "what may be open at once"
     server.quota = 10**9
     assert site.run("-r", run) == 0
     assert site.board()[0]["count"] == 40
