@@ -202,20 +202,18 @@ class OpenAIEngine:
     def _reason(self, trouble: Trouble, request: Request) -> str:
         """Why a request failed; the server's own sentence only of a public request."""
         parts = [trouble.label]
-        if trouble.parameter:
-            parts.append(
-                f"it refuses the parameter {trouble.parameter} ({cure(trouble.parameter)})"
-            )
+        if names := trouble.parameters:
+            parts.append(f"it refuses {' and '.join(names)} ({cure(names)})")
         if trouble.said and request.access_level is AccessLevel.PUBLIC:
             parts.append(f"it says: {trouble.said}")
         return "; ".join(parts)
 
     def _doubt(self, trouble: Trouble) -> Doubt:
         """How many such refusals show what this one is about; what says it needs fewer at first."""
-        says_it = trouble.action is Action.REJECT or trouble.parameter
+        says_it = trouble.action is Action.REJECT or bool(trouble.parameters)
         key = self._settings.api_key or "args.api_key"
         hint = f"check args.base_url, args.model and the key given by {key}"
-        if trouble.is_quota or trouble.parameter:
+        if trouble.is_quota or trouble.parameters:
             hint = QUOTA_HINT if trouble.is_quota else ""
         at_first = min(MANY_AT_FIRST, self._many) if says_it else self._many
         return Doubt(many=self._many, at_first=at_first, hint=hint)

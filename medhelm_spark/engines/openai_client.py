@@ -253,9 +253,9 @@ class Connection:
         trouble = classify(status, codes, message, headers)
         if trouble.kind is not FailureKind.INVALID_REQUEST or trouble.action is Action.DOUBT:
             return trouble
-        parameter = refused(sent, given.get("param"), message)
-        action = Action.DOUBT if parameter else trouble.action
-        return replace(trouble, action=action, parameter=parameter, said=self._shown(message))
+        names = refused(sent, given.get("param"), message)
+        action = Action.DOUBT if names else trouble.action
+        return replace(trouble, action=action, parameters=names, said=self._shown(message))
 
     def _shown(self, message: str) -> str:
         """A server's sentence in one line, without keys and control characters."""

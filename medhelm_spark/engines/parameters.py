@@ -1,7 +1,7 @@
 """The parameters of a request that a server may refuse, and what of a deployment cures it: pure."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 _TEXT = {"messages", "model", "prompt"}
 _AS_REASONING = (
@@ -19,22 +19,22 @@ CURES = {
 }
 
 
-def refused(sent: Collection[str], param: object, message: str) -> str:
-    """Which of the parameters that were sent a server refuses; empty where it names none.
+def refused(sent: Collection[str], param: object, message: str) -> tuple[str, ...]:
+    """Which of the parameters that were sent a server refuses, in the order it names them.
 
     `param` is the name that the error gives, `message` its sentence: it is only looked at. A name
     that is a word of English too counts in quotes or as "parameter NAME" alone.
 
     >>> refused({"seed", "stop"}, None, "Unknown parameter: 'seed'.")
-    'seed'
+    ('seed',)
     >>> refused({"seed", "stop"}, None, "please stop")
-    ''
+    ()
     """
-    names = sorted(set(sent) - _TEXT, key=lambda name: -len(name))
-    if param in names:
-        return str(param)
-    found = ((match.start(), name) for name in names if (match := _named(name).search(message)))
-    return min(found, default=(0, ""))[1]
+    names = sorted(set(sent) - _TEXT)
+    if isinstance(param, str) and param in names:
+        return (param,)
+    found = [(match.start(), name) for name in names if (match := _named(name).search(message))]
+    return tuple(name for _, name in sorted(found))
 
 
 def _named(name: str) -> re.Pattern[str]:
@@ -42,8 +42,11 @@ def _named(name: str) -> re.Pattern[str]:
     return re.compile(form, re.IGNORECASE)
 
 
-def cure(parameter: str) -> str:
-    """What to set in the deployment, so that the parameter is not sent."""
-    leaving_out = f"args.omit: [{parameter}] leaves it out"
-    known = CURES.get(parameter)
+def cure(parameters: Sequence[str]) -> str:
+    """What to set in the deployment, so that the server takes what is sent."""
+    first, *others = parameters
+    if others:
+        return f"args.omit: [{others[-1]}] leaves one out"
+    leaving_out = f"args.omit: [{first}] leaves it out"
+    known = CURES.get(first)
     return f"{known}; {leaving_out}" if known else leaving_out

@@ -93,7 +93,7 @@ class Action(Enum):
 class Trouble:
     """A failed try; `label` is a status or a known error code, never a server's own sentence.
 
-    It is `NO_REPLY` where nothing came back in time. `parameter` is the one of ours that the server
+    It is `NO_REPLY` where nothing came back in time. `parameters` are those of ours that the server
     refuses. `said` is the server's sentence, which may quote what it was sent.
     """
 
@@ -102,7 +102,7 @@ class Trouble:
     kind: FailureKind = FailureKind.ENGINE_ERROR
     retry_after: float | None = None
     is_quota: bool = False
-    parameter: str = ""
+    parameters: tuple[str, ...] = ()
     said: str = ""
 
 

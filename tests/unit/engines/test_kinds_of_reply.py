@@ -145,7 +145,11 @@ def test_the_servers_sentence_is_told_of_public_text_alone(
 @pytest.mark.parametrize(
     ("said", "name", "cure"),
     [
-        ("`temperature` and `top_p` cannot both be given", "temperature", "args.reasoning: true"),
+        (
+            "`temperature` and `top_p` cannot both be given",
+            "temperature and top_p",
+            "args.omit: [top_p]",
+        ),
         ("Unsupported parameter: 'max_tokens'", "max_tokens", "args.reasoning: true"),
         ("Unknown parameter: seed", "seed", "args.omit: [seed]"),
     ],
@@ -161,7 +165,7 @@ def test_a_parameter_that_is_refused_is_named_after_few_calls(
     rows = list(engine.answer(asked, allow_here))
     assert {row.failure for row in rows} == {FailureKind.REJECTED}
     assert server.calls.total() <= 8 + 8
-    assert f"it refuses the parameter {name} ({cure}" in rows[0].reason
+    assert f"it refuses {name} ({cure}" in rows[0].reason
     assert (said in rows[0].reason) is (level is AccessLevel.PUBLIC)
 
 
