@@ -48,22 +48,23 @@ def told_apart(
 
     `doubts` are by the ids of the refused requests. `is_serving`: the server has answered before.
     """
-    held: list[RequestResult] = []
+    held: list[tuple[RequestResult, Doubt]] = []
     for result in results:
-        if result.request_id in doubts and not result.is_answer:
-            held.append(result)
-            all_doubts = [doubts[each.request_id] for each in held]
-            enough = min(each.many if is_serving else each.at_first for each in all_doubts)
+        doubt = doubts.get(result.request_id)
+        if doubt and not result.is_answer:
+            held.append((result, doubt))
+            enough = min(each.many if is_serving else each.at_first for _, each in held)
             source.is_stopped |= len(held) >= enough
             continue
         if result.is_answer:
             is_serving = True
-            yield from (each for each in held if _is_before(each, result))
-            held = [each for each in held if not _is_before(each, result)]
+            yield from (refused for refused, _ in held if _is_before(refused, result))
+            held = [pair for pair in held if not _is_before(pair[0], result)]
         yield result
-    for each in held:
-        is_all = source.is_stopped or not is_serving or each.failure is FailureKind.REJECTED
-        yield each if not is_all else _rejected(each, doubts[each.request_id].hint)
+    for refused, doubt in held:
+        is_said = refused.failure is FailureKind.REJECTED
+        is_all = source.is_stopped or not is_serving or is_said
+        yield _rejected(refused, doubt.hint) if is_all else refused
 
 
 def _is_before(refused: RequestResult, answer: RequestResult) -> bool:
