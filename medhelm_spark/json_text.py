@@ -13,8 +13,25 @@ from typing import Any
 MAX_ATTEMPTS = 64
 MAX_BITS = 1024
 """An integer of more is no value; Python would refuse to write one of 4,300 digits."""
-DECODER = json.JSONDecoder(strict=False)
+
+
+class Number(float):
+    """A decimal number as it was written: 7.50 is not 7.5 where texts are compared."""
+
+    def __new__(cls, written: str) -> "Number":
+        number = super().__new__(cls, written)
+        number.written = written
+        return number
+
+    written: str
+
+    def __neg__(self) -> "Number":
+        return Number(f"-{self.written}")
+
+
+DECODER = json.JSONDecoder(strict=False, parse_float=Number)
 _NO_JSON = object()
+_DECIMAL = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?", re.IGNORECASE)
 _LONGEST_OF_PYTHON = 16_000
 _ANEW = re.compile(r"\n(?=\{)")
 _BEGIN = re.compile(r"\{\s{0,80}([\"'}])")
@@ -76,9 +93,31 @@ def _parsed(text: str) -> Any:
     if not text[1:].lstrip().startswith("'") or len(text) > _LONGEST_OF_PYTHON:
         return _NO_JSON
     try:
-        return _as_json(ast.literal_eval(text))
+        return _as_json(ast.literal_eval(_with_digits(text)))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return _NO_JSON
+
+
+def _with_digits(text: str) -> ast.Expression:
+    """A value in Python's notation, its decimal numbers as they are written."""
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, float):
+            written = ast.get_source_segment(text, node) or ""
+            node.value = Number(written) if _DECIMAL.fullmatch(written) else node.value
+    return tree
+
+
+def written(value: Any) -> str:
+    """A value as JSON, its decimal numbers as they were written."""
+    if isinstance(value, Number):
+        return value.written
+    if isinstance(value, dict):
+        members = (f"{json.dumps(k, ensure_ascii=False)}: {written(v)}" for k, v in value.items())
+        return f"{{{', '.join(members)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _as_json(value: Any) -> Any:

@@ -4,12 +4,11 @@ Prose and code fences around an object do not matter. An object that was cut off
 JSON, still gives the values that are complete. The number of parsing attempts is bounded.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from medhelm_spark.json_text import DECODER, MAX_ATTEMPTS, objects
+from medhelm_spark.json_text import DECODER, MAX_ATTEMPTS, objects, written
 
 _KEY = re.compile(r"[\"']([^\"'\n{}:,]{1,60})[\"']\s{0,20}:\s{0,20}")
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\n\\]|\\.|'(?!\s*[,}\]]))*)'")
@@ -104,7 +103,10 @@ def _value_at(text: str, at: int) -> str | None:
 
 
 def as_text(value: Any) -> str | None:
-    """A JSON value as text; None for null."""
+    """A JSON value as text; None for null, and for one that is nested too deeply."""
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    try:
+        return written(value)
+    except RecursionError:
+        return None

@@ -10,7 +10,14 @@ from medhelm_spark.adaptation.normal_form import nfkc
 
 FINAL = "\nfinal answer: "
 
-_QUOTES = str.maketrans("“”„«»‘’`´।", '"""""\'\'\'\'.', "\u200b\u200c\u200d\u2060\ufeff\u00ad*~")
+_TYPOGRAPHIC = str.maketrans(
+    "“”„‟«»‹›〝〞″‘’‚‛´ʼʹ′‵՚ꞌ।",
+    '"' * 11 + "'" * 11 + ".",
+    "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffd",
+)
+_DASH = re.compile(r"(?<=\w)[‐‑‒–−־֊᠆˗⁃](?=\w)|[‐‑‒–−˗](?=\d)")
+"""A hyphen of any script within a word, or a minus before a number; an em dash parts sentences."""
+_MARKS = str.maketrans("`", "'", "*~")
 _MARKUP = re.compile(r"[^\w\s.,;:()'\"%?!/-]|_|:\*|```")
 _STEPS = tuple(
     (re.compile(pattern, flags), new)
@@ -42,11 +49,11 @@ _SPACE = re.compile(r"[ \t\u00a0]+")
 def plain(text: str) -> str:
     """The text in compatibility form (NFKC), without markup and without repeated white space."""
     if not text.isascii():
-        text = nfkc(text)
+        text = _DASH.sub("-", nfkc(text).translate(_TYPOGRAPHIC))
     if _MARKUP.search(text):
         for pattern, new in _STEPS:
             text = pattern.sub(new, text)
-        text = text.translate(_QUOTES)
+        text = text.translate(_MARKS)
     text = _SPACE.sub(" ", text)
     text = _UNIT.sub(lambda match: "" if match[0] else " ", text)
     if "\n" not in text:

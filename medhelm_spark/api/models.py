@@ -14,7 +14,7 @@ from medhelm_spark.domain.deployment import UNKNOWN, Deployment
 from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines import factory_of
-from medhelm_spark.engines.question import ask_once
+from medhelm_spark.engines.question import Answered, ask_once
 from medhelm_spark.engines.secrets import references_in, resolve
 from medhelm_spark.errors import MedhelmSparkError, SetupError
 from medhelm_spark.governance.gate import gate_for
@@ -25,8 +25,6 @@ NAMED_AT = "NAME@http://HOST:PORT/v1"
 NEXT = {
     FailureKind.UNREACHABLE: f"start the server there, or give its address: {NAMED_AT}",
     FailureKind.TIMEOUT: "is it still loading the model? Ask again, or give a longer `timeout`",
-    FailureKind.INVALID_REQUEST: "does the server know the model by this name? `ollama list`, or "
-    "its /v1/models, tells the names",
     FailureKind.ENGINE_ERROR: "the server's own log says why",
     FailureKind.DENIED: "the policy lists who may be asked: docs/governance.md",
 }
@@ -122,17 +120,18 @@ def _asked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> Li
     return replace(
         row,
         answers=answered.failure is None,
-        failure=_failure(deployment, answered.failure, row.destination),
+        failure=_failure(deployment, answered, row.destination),
         seconds=answered.seconds,
         prompt_tokens=answered.prompt_tokens,
         completion_tokens=answered.completion_tokens,
     )
 
 
-def _failure(deployment: Deployment, failure: FailureKind | None, place: str) -> str:
+def _failure(deployment: Deployment, answered: Answered, place: str) -> str:
+    failure = answered.failure
     if failure is None:
         return ""
-    step = NEXT.get(failure)
+    step = answered.reason if failure.needs_reason else NEXT.get(failure)
     if failure is FailureKind.UNREACHABLE and deployment.name.startswith("ollama/"):
         step = f"start it by `ollama serve`, or give its address: {NAMED_AT}"
     return f"{failure} at {place}{f'; {step}' if step else ''}"

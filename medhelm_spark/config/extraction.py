@@ -1,9 +1,10 @@
 """`answer_extraction` of a card, benchmark file or run entry: its short form and its mistakes."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+
+import regex
 
 from medhelm_spark import patterns
 from medhelm_spark.domain.run import (
@@ -21,8 +22,11 @@ YES_NO_WORDS = ("yes", "no", "maybe")
 _ARGUMENT = {ExtractionMethod.JSON_FIELD: "field", ExtractionMethod.REGEX: "pattern"}
 _PLAIN = tuple(method.value for method in ExtractionMethod if method not in _ARGUMENT)
 MAX_OPTIONS = 100
-_WORDS = re.compile(r"\w+(?:[ -]\w+)*")
-"""Options that a text can name in a sentence: punctuation with a meaning, as in `<65`, is lost."""
+_LETTERS = r"[\w\p{M}\u200c\u200d]+"
+_WORDS = regex.compile(rf"{_LETTERS}(?:[ ‐‑-]{_LETTERS})*")
+"""Options that a text can name in a sentence: punctuation with a meaning, as in `<65`, is lost.
+
+Vowels of many scripts are marks, which are no letters."""
 
 
 def expand_short_forms(data: Any) -> Any:
@@ -93,16 +97,19 @@ def _are_words(texts: Iterable[str]) -> bool:
 def method_for_all(labels: Sequence[str]) -> ExtractionMethod:
     """How answers are read where all that there are are known: their labels.
 
-    Single letters among words (`A`, `AB`) would be read in every sentence.
+    Single letters among words (`A`, `AB`) would be read in every sentence; where letters have no
+    case, one of them is a word.
 
     >>> labels = (["yes", "No"], ["M", "F"], ["urgent", "non-urgent"], ["<65", "65"], ["A", "AB"])
     >>> [str(method_for_all(each)) for each in labels]
     ['yes_no', 'choice', 'choice', 'strict', 'strict']
+    >>> [str(method_for_all(each)) for each in (["हाँ", "नहीं"], ["예", "아니요"], ["ใช่", "ไม่"])]
+    ['choice', 'choice', 'choice']
     """
     if labels and _are_words(labels):
         return ExtractionMethod.YES_NO
     are_single = {len(label) == 1 for label in labels}
-    has_letter = any(len(label) == 1 and label.isalpha() for label in labels)
+    has_letter = any(len(label) == 1 and label.upper() != label.lower() for label in labels)
     are_named = all(map(_WORDS.fullmatch, labels)) and not (has_letter and False in are_single)
     are_several = len({label.casefold() for label in labels}) > 1
     return ExtractionMethod.CHOICE if are_several and are_named else ExtractionMethod.STRICT

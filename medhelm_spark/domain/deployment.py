@@ -29,6 +29,8 @@ CHOICES: Mapping[FailureKind, tuple[OnFailure, ...]] = {
     FailureKind.TIMEOUT: (OnFailure.RETRY, OnFailure.GIVE_UP),
     FailureKind.UNREACHABLE: (OnFailure.RETRY, OnFailure.GIVE_UP),
     FailureKind.INVALID_REQUEST: (OnFailure.GIVE_UP,),
+    FailureKind.INVALID_REPLY: (OnFailure.GIVE_UP,),
+    FailureKind.REJECTED: (OnFailure.RETRY,),
 }
 """What may be done about each kind of failure; what is done unless configured comes first."""
 

@@ -33,11 +33,13 @@ class FinishReason(StrEnum):
 class FailureKind(StrEnum):
     """Why there is no answer. A failure carries no text and is never scored.
 
-    The request itself causes `too_long`, `denied` (by policy) and `invalid_request` (refused as
-    it stands, such as by HTTP 400): it would fail again. The rest are failures of infrastructure:
-    `unreachable` (no connection), `timeout`, and `engine_error` (HTTP 5xx, 429 after all tries, a
-    reply that is none, a broken engine). What each kind leads to is its deployment's business
-    (`domain.deployment.OnFailure`).
+    The request itself causes `too_long`, `denied` (by policy), `invalid_request` (refused as it
+    stands, such as by HTTP 400) and `invalid_reply` (a reply beyond the limit of bytes, or of a
+    form that holds no answer): it would fail again. The rest are failures of infrastructure:
+    `unreachable` (no connection), `timeout`, `engine_error` (HTTP 5xx, 429 after all tries, a
+    reply that is none, a broken engine), and `rejected` (no request of this deployment is taken:
+    key, quota, name of the model, a parameter, a fault of the engine's program). What each kind
+    leads to is its deployment's business (`domain.deployment.OnFailure`).
     """
 
     TOO_LONG = "too_long"
@@ -46,11 +48,18 @@ class FailureKind(StrEnum):
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"
     INVALID_REQUEST = "invalid_request"
+    INVALID_REPLY = "invalid_reply"
+    REJECTED = "rejected"
 
     @property
     def is_infrastructure(self) -> bool:
         """Whether the same request may be answered once what it needs works again."""
-        return self in (self.ENGINE_ERROR, self.TIMEOUT, self.UNREACHABLE)
+        return self in (self.ENGINE_ERROR, self.TIMEOUT, self.UNREACHABLE, self.REJECTED)
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether only the reason of a failure says what a person can mend."""
+        return self in (self.INVALID_REQUEST, self.INVALID_REPLY, self.REJECTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +188,9 @@ class RequestResult:
     names the process group that asked; `engine_start` stands on the first result of an engine that
     was started for it: the seconds that the start took. `destination` is the host and port that
     the text was sent to, or `this job`, and `locality` what the deployment said of it then; both
-    are None where nothing was sent: of a denied request, and of an answer from a file.
+    are None where nothing was sent: of a denied request, and of an answer from a file. `tries` is
+    how often the text was sent for this row. `reason` says why a failure is one: status and known
+    error codes; a public request has the server's own sentence too, no other one has any text.
     """
 
     request_id: str
@@ -198,6 +209,8 @@ class RequestResult:
     engine_start: float | None = None
     destination: str | None = None
     locality: str | None = None
+    tries: int | None = None
+    reason: str | None = None
 
     @property
     def is_answer(self) -> bool:

@@ -11,8 +11,9 @@ class BegunWave:
     """Row of `begun_waves`: the texts of one level that a wave was to send to one deployment.
 
     `write_id` names the rows of `request_results` that the wave writes when it ends; where there
-    are none it is under way, or nobody lived to commit it. Of waves to `local` deployments nothing
-    is noted.
+    are none it is under way, or nobody lived to commit it. Where it was cut short, up to
+    `in_flight` texts without a row may have been sent. `most_tries` is how often each may have been
+    sent. Of waves whose text stays in the job's own processes nothing is noted.
     """
 
     write_id: str
@@ -23,3 +24,5 @@ class BegunWave:
     destination: str
     texts: int
     begun_at: datetime
+    in_flight: int | None = None
+    most_tries: int | None = None

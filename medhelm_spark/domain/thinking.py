@@ -10,21 +10,37 @@ from dataclasses import replace
 
 from medhelm_spark.domain.request import Completion, FinishReason
 
-TAG_NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad")
+TAG_NAMES = (
+    *("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection"),
+    *("reasoning_content", "thinking_process", "thought_process", "chain_of_thought"),
+    *("inner_monologue", "inner_thoughts"),
+)
 """What models call the tags around their thinking."""
 
+_NAMES = "|".join(TAG_NAMES)
 _TAG = re.compile(
-    rf"<(?P<close>/?)(?:\w+:)?(?:{'|'.join(TAG_NAMES)})>"
+    rf"<\|?(?P<close>/?)(?:\w+:)?(?:{_NAMES})(?:\s[^<>\n]{{0,80}})?\|?>"
     r"|\[(?P<close2>/?)THINK\]"
     r"|◁(?P<close3>/?)think▷"
-    r"|<\|(?:begin|(?P<close4>end))_of_thought\|>"
+    rf"|<\|(?:begin|start|(?P<close4>end))(?:_of)?_(?:{_NAMES})\|>"
     r"|<\|channel\|>(?:analysis|commentary|(?P<close5>final))[^<]{0,40}<\|message\|>"
-    r"|\Aanalysis(?=[A-Z])|(?P<close6>assistantfinal)",
+    r"|\Aanalysis(?=[A-Z])|(?P<close6>assistantfinal)"
+    # MedGemma, Gemma 4 (channel and turn), models that open a turn for each part
+    r"|<unused94>(?:thought\n)?|(?P<close7><unused95>)"
+    rf"|<\|(?:channel|turn)>(?:{_NAMES})\b|(?P<close8><(?:channel|turn)\|>)"
+    rf"|<\|im_start\|>(?:{_NAMES}|(?P<close9>answer))\s",
     re.IGNORECASE,
 )
 _MARKS = ("<", "[", "◁", "assistantfinal")
+_HEADED = re.compile(
+    r"\s{0,20}#{1,4} Thinking[ \t]*\n(?P<thinking>.*?)"
+    r"(?:^#{1,4} Final (?:Response|Answer)[ \t]*\n|\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+"""Headings around the thinking (HuatuoGPT-o1): only where the first one begins the text."""
 _FRAME = re.compile(
     r"<\|(?:start|end|return|(?:begin|end)_of_(?:solution|text)|eot_id|im_end|endoftext)\|>"
+    r"|<\|(?:START|END)_RESPONSE\|>|</?output>"
 )
 
 
@@ -49,11 +65,11 @@ def without_thinking(stored: Completion) -> Completion:
 def split_thinking(text: str) -> tuple[str, str | None]:
     """The answer in a text, and the thinking written around it; None where there is none.
 
-    Tags are those of common models (`<think>`, `<thinking>`, `[THINK]`, `◁think▷`, gpt-oss's
-    channels and others). A missing start tag means that the chat template opened it: all before
-    the end tag is thinking. A missing end tag means that the text was cut while the model was still
-    thinking: all after the start tag is thinking, and there is no answer in it. (Only of a tag that
-    begins a line; one inside a sentence, without an end, is a word like others.)
+    Tags are those of common models (`<think>`, `<thinking>`, `[THINK]`, `◁think▷`, gpt-oss's and
+    Gemma's channels and others). A missing start tag means that the chat template opened it: all
+    before the end tag is thinking. A missing end tag means that the text was cut while the model
+    was still thinking: all after the start tag is thinking, and there is no answer in it. (Only of
+    a tag that begins a line; one inside a sentence, without an end, is a word like others.)
 
     >>> split_thinking("<think>Dose?</think>Yes")
     ('Yes', 'Dose?')
@@ -62,6 +78,8 @@ def split_thinking(text: str) -> tuple[str, str | None]:
     >>> split_thinking("<think>Do")
     ('', 'Do')
     """
+    if headed := _HEADED.match(text):
+        return text[headed.end() :].strip(), headed["thinking"].strip()
     if not any(mark in text for mark in _MARKS):
         return text, None
     answer: list[str] = []

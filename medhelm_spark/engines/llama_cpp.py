@@ -152,6 +152,8 @@ class _RefusedError(Exception):
 
 def _kind(error: Exception) -> FailureKind:
     """The library raises ValueError for what it cannot follow, such as a schema."""
+    if isinstance(error, wire.UnreadableReplyError):
+        return FailureKind.INVALID_REPLY
     refused = isinstance(error, ValueError) and not isinstance(error, wire.MalformedReplyError)
     refused = refused or str(error).startswith(UNREADABLE_BODY)
     return FailureKind.INVALID_REQUEST if refused else FailureKind.ENGINE_ERROR

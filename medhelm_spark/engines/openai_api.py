@@ -14,7 +14,8 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, TypeVar
 
-from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import LEAST_FAILURES_IN_A_ROW, Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.network import Reach
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
@@ -28,6 +29,8 @@ from medhelm_spark.engines.openai_client import (
     locality_of,
 )
 from medhelm_spark.engines.outcome import answered, completion, denied, failed
+from medhelm_spark.engines.parameters import cure
+from medhelm_spark.engines.rejection import Doubt, Source, told_apart
 from medhelm_spark.engines.retry import (
     NO_REPLY,
     Action,
@@ -38,12 +41,13 @@ from medhelm_spark.engines.retry import (
     tries_left,
 )
 from medhelm_spark.engines.stream import stream
-from medhelm_spark.errors import EngineError
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 STOP_SECONDS = 5.0
+MANY_AT_FIRST = 2 * LEAST_FAILURES_IN_A_ROW
+QUOTA_HINT = "the quota or credit of the account is used up"
 
 
 class LoopThread:
@@ -102,20 +106,24 @@ class OpenAIEngine:
         self.fingerprint = canonical_json(self._shown)
         self._served = lru_cache(maxsize=64)(self._fingerprint_of)
         self._seen_errors: set[str] = set()
-        self._is_silent = False
+        self._is_silent = self._is_serving = False
+        self._many = deployment.failures_in_a_row
+        self._doubts: dict[str, Doubt] = {}
         self._connection = Connection(deployment, settings)
         self._loop = LoopThread("openai-engine")
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
-        """See Engine."""
+        """See Engine; a server that takes no request is asked no more."""
         self._is_silent = False
-        return stream(
-            requests,
+        source = Source(requests)
+        results = stream(
+            source,
             gate,
             lambda request: self._start(request, reach_of(request, gate(request))),
             limit=self._limit,
             fingerprint=self.fingerprint,
         )
+        return told_apart(results, source, self._doubts, is_serving=self._is_serving)
 
     def close(self) -> None:
         """Cancels open calls, closes connections and ends the thread."""
@@ -129,6 +137,7 @@ class OpenAIEngine:
     async def _ask(
         self, request: Request, body: dict[str, Any], reach: Reach | None
     ) -> RequestResult:
+        self._doubts.pop(request.request_id, None)  # those of an earlier call
         budget = tries_left(self._policy, request.attempts)
         tries = 0
         while True:
@@ -156,7 +165,7 @@ class OpenAIEngine:
     def _answered(
         self, request: Request, reply: wire.Reply, tries: int, seconds: float
     ) -> RequestResult:
-        self._is_silent = False
+        self._is_silent, self._is_serving = False, True
         return answered(
             request,
             reply.completions,
@@ -176,21 +185,44 @@ class OpenAIEngine:
             return answered(
                 request, (refusal,), self.fingerprint, tries=tries, request_time=seconds
             )
-        self._watch(trouble)
+        self._note(trouble)
         if trouble.kind is FailureKind.DENIED:
             return denied(request, self.fingerprint)
-        return failed(request, trouble.kind, self.fingerprint, tries=tries, request_time=seconds)
+        if trouble.action in (Action.DOUBT, Action.REJECT):
+            self._doubts[request.request_id] = self._doubt(trouble)
+        return failed(
+            request,
+            trouble.kind,
+            self.fingerprint,
+            tries=tries,
+            request_time=seconds,
+            reason=self._reason(trouble, request),
+        )
 
-    def _watch(self, trouble: Trouble) -> None:
-        """Ends the engine where no request can be answered; logs each new label once."""
-        where = f"deployment {self._name!r} at {self._settings.place}"
-        if trouble.action is Action.ABORT:
-            raise EngineError(
-                f"{where} refused the call ({trouble.label}); check args.base_url, args.model and "
-                f"the key given by {self._settings.api_key or 'args.api_key'}."
-            )
+    def _reason(self, trouble: Trouble, request: Request) -> str:
+        """Why a request failed; the server's own sentence only of a public request."""
+        parts = [trouble.label]
+        if names := trouble.parameters:
+            parts.append(f"it refuses {' and '.join(names)} ({cure(names)})")
+        if trouble.said and request.access_level is AccessLevel.PUBLIC:
+            parts.append(f"it says: {trouble.said}")
+        return "; ".join(parts)
+
+    def _doubt(self, trouble: Trouble) -> Doubt:
+        """How many such refusals show what this one is about; what says it needs fewer at first."""
+        says_it = trouble.action is Action.REJECT or bool(trouble.parameters)
+        key = self._settings.api_key or "args.api_key"
+        hint = f"check args.base_url, args.model and the key given by {key}"
+        if trouble.is_quota or trouble.parameters:
+            hint = QUOTA_HINT if trouble.is_quota else ""
+        at_first = min(MANY_AT_FIRST, self._many) if says_it else self._many
+        return Doubt(many=self._many, at_first=at_first, hint=hint)
+
+    def _note(self, trouble: Trouble) -> None:
+        """Logs each new label once."""
         if trouble.label not in self._seen_errors:
             self._seen_errors.add(trouble.label)
+            where = f"deployment {self._name!r} at {self._settings.place}"
             logger.warning("%s failed a request: %s", where, trouble.label)
 
     def _fingerprint_of(self, model: str, system_fingerprint: str) -> str:
@@ -201,11 +233,12 @@ class OpenAIEngine:
 def _shown(deployment: Deployment, settings: OpenAISettings) -> dict[str, Any]:
     """What stands on every row: no address, no key and no header."""
     deciding = (settings.api, settings.reasoning, settings.structured_output, settings.extra_body)
+    omitted = (settings.omit,) if settings.omit else ()
     return {
         "engine": "openai",
         "version": version("openai"),
         "model": settings.model_of(deployment),
-        "settings": content_id(deciding, settings.chat_template)[:8],
+        "settings": content_id(deciding, settings.chat_template, *omitted)[:8],
     }
 
 
@@ -226,8 +259,8 @@ ENGINE = EngineFactory(
     destinations=destinations,
     locality=locality_of,
     serving=frozenset(
-        {"api_key", "azure", "base_url", "ca_bundle", "headers", "organization", "proxy"}
-        | {"proxy_login", "timeout"}
+        {"api_key", "azure", "base_url", "ca_bundle", "headers", "max_reply_bytes"}
+        | {"organization", "proxy", "proxy_login", "timeout"}
     ),
     imports=("openai",),
 )

@@ -6,10 +6,9 @@ which print request bodies, are kept quiet.
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,7 +19,9 @@ from medhelm_spark.domain.request import FailureKind, Request
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.engine import Args, host_and_port
 from medhelm_spark.engines.faults import FAULTS, fault
-from medhelm_spark.engines.peers import PeerError, Wire, transport
+from medhelm_spark.engines.parameters import refused
+from medhelm_spark.engines.peers import MAX_REPLY_BYTES, PeerError, Wire, transport
+from medhelm_spark.engines.reply_limit import ReplyTooLongError
 from medhelm_spark.engines.retry import NO_REPLY, Action, Trouble, classify
 from medhelm_spark.engines.secrets import is_reference, resolve
 from medhelm_spark.errors import SetupError
@@ -33,6 +34,10 @@ VENDOR_URL = "https://api.openai.com/v1"
 NO_KEY = "EMPTY"
 CONNECT_SECONDS = 10.0
 PATHS = {wire.CHAT: "/chat/completions", wire.COMPLETIONS: "/completions"}
+LEAST_REPLY_BYTES = 1 << 10
+LOOKED_AT, LONGEST_SAID = 2_000, 200
+"""Characters of a server's sentence: that are looked at, and that are shown."""
+SHORTEST_SECRET = 6
 UNSENDABLE = Trouble(
     action=Action.GIVE_UP, label="unsendable text", kind=FailureKind.INVALID_REQUEST
 )
@@ -48,7 +53,9 @@ class OpenAISettings:
     cannot constrain a reply to a JSON schema have `structured_output: false`, those that refuse to
     tell log-probabilities `logprobs: false`. `proxy` is the address of an http proxy, `proxy_login`
     a reference to its USER:PASSWORD, `ca_bundle` a file of the certificates to trust instead of the
-    system's. The fields from `revision` on only describe what the server serves.
+    system's. Of a reply `max_reply_bytes` are read, and a longer one is no answer. `omit` lists
+    parameters that are not sent. The fields from `revision` on only describe what the server
+    serves.
     """
 
     base_url: str = ""
@@ -67,6 +74,8 @@ class OpenAISettings:
     proxy: str = ""
     proxy_login: str = ""
     ca_bundle: str = ""
+    max_reply_bytes: int = MAX_REPLY_BYTES
+    omit: tuple[str, ...] = ()
     revision: str = ""
     quantization: str = ""
     dtype: str = ""
@@ -83,6 +92,11 @@ class OpenAISettings:
         destinations({"azure": self.azure, "base_url": self.base_url})
         if self.timeout <= 0:
             raise ValueError(f"args.timeout is {self.timeout:g}; allowed: seconds above 0.")
+        if self.max_reply_bytes < LEAST_REPLY_BYTES:
+            raise ValueError(
+                f"args.max_reply_bytes is {self.max_reply_bytes}; allowed: {LEAST_REPLY_BYTES} "
+                "and more."
+            )
 
     @property
     def url(self) -> str:
@@ -110,7 +124,7 @@ class OpenAISettings:
             body["max_completion_tokens"] = body.pop("max_tokens")
             for name in ("temperature", "top_p", "stop"):
                 body.pop(name, None)
-        return body
+        return {name: value for name, value in body.items() if name not in self.omit}
 
 
 def destinations(args: Args) -> tuple[str, ...]:
@@ -163,7 +177,14 @@ class Connection:
             proxy=settings.proxy,
             login=_login(deployment, settings),
             ca_bundle=settings.ca_bundle,
+            max_reply_bytes=settings.max_reply_bytes,
         )
+        self._secrets = [
+            word
+            for text in (*self._headers.values(), self._wire.login)
+            for word in text.replace(":", " ").split()
+            if len(word) >= SHORTEST_SECRET
+        ]
         self._clients: dict[Reach | None, openai.AsyncOpenAI] = {}
 
     async def post(
@@ -173,36 +194,76 @@ class Connection:
 
         The body is sent to a peer within `reach` only; None stands for any.
         """
+        sent = {**body, **self._fixed}
         try:
             async with asyncio.timeout(self._settings.timeout):
                 # The typed methods walk the whole body first: twice the cost of a call.
-                text = await self._client(reach).post(
-                    self._path, cast_to=str, body={**body, **self._fixed}
-                )
-            return wire.parse_reply(json.loads(text))
+                text = await self._client(reach).post(self._path, cast_to=str, body=sent)
         except self._openai.APIStatusError as error:
-            return _status_trouble(error)
-        except (TimeoutError, self._openai.APITimeoutError):
-            return Trouble(action=Action.RETRY, label=NO_REPLY, kind=FailureKind.TIMEOUT)
-        except self._openai.APIConnectionError as error:
-            # The client wraps all errors of sending; half a surrogate pair cannot be sent at all.
-            if isinstance(error.__cause__, UnicodeError):
-                return UNSENDABLE
-            if isinstance(error.__cause__, PeerError):
-                return _denied(error.__cause__)
-            return Trouble(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
-        except PeerError as error:
-            return _denied(error)
-        except UnicodeEncodeError:
-            return UNSENDABLE
-        except ValueError:
-            return Trouble(action=Action.RETRY, label="malformed reply")
+            reply = error.response
+            return self._refusal(error.status_code, error.body, reply.text, reply.headers, sent)
         except Exception as error:
-            return _other_trouble(error)
+            return self._unanswered(error)
+        return self._read(text, sent)
+
+    def _read(self, text: str, sent: Mapping[str, Any]) -> wire.Reply | Trouble:
+        try:
+            body = wire.body_of(text)
+            if error := wire.error_of(body):
+                return self._refusal(_status_of(error), error, text, {}, sent)
+            return wire.parse_reply(body)
+        except wire.UnreadableReplyError as error:
+            return _invalid_reply(str(error))
+        except wire.MalformedReplyError as error:
+            return Trouble(action=Action.RETRY, label=str(error))
+
+    def _unanswered(self, error: Exception) -> Trouble:
+        """What it means that nothing came back, or not all of it."""
+        is_wrapped = isinstance(error, self._openai.APIConnectionError)
+        cause = error.__cause__ if is_wrapped and error.__cause__ else error
+        if isinstance(error, TimeoutError | self._openai.APITimeoutError):
+            return Trouble(action=Action.RETRY, label=NO_REPLY, kind=FailureKind.TIMEOUT)
+        if isinstance(cause, PeerError):
+            return _denied(cause)
+        if isinstance(cause, ReplyTooLongError):
+            limit = self._settings.max_reply_bytes
+            return _invalid_reply(f"a reply of more than {limit} bytes (args.max_reply_bytes)")
+        if isinstance(cause, UnicodeError):  # half a surrogate pair cannot be sent at all
+            return UNSENDABLE
+        if is_wrapped:
+            return Trouble(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
+        return _other_trouble(error)
 
     async def close(self) -> None:
         for client in self._clients.values():
             await client.close()
+
+    def _refusal(
+        self,
+        status: int,
+        error: Any,
+        text: str,
+        headers: Mapping[str, str],
+        sent: Mapping[str, Any],
+    ) -> Trouble:
+        """What an error means; the server's sentence is kept without our keys, and cut."""
+        given = error if isinstance(error, Mapping) else {}
+        codes = {str(given[key]) for key in ("code", "type") if given.get(key)}
+        message = str(given.get("message") or text)
+        trouble = classify(status, codes, message, headers)
+        if trouble.kind is not FailureKind.INVALID_REQUEST or trouble.action is Action.DOUBT:
+            return trouble
+        names = refused(sent, given.get("param"), message)
+        action = Action.DOUBT if names else trouble.action
+        return replace(trouble, action=action, parameters=names, said=self._shown(message))
+
+    def _shown(self, message: str) -> str:
+        """A server's sentence in one line, without keys and control characters."""
+        for secret in self._secrets:
+            message = message.replace(secret, "***")
+        words = "".join(each if each.isprintable() else " " for each in message[:LOOKED_AT]).split()
+        line = " ".join(words)
+        return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]} ..."
 
     def _client(self, reach: Reach | None) -> "openai.AsyncOpenAI":
         if reach not in self._clients:
@@ -263,7 +324,7 @@ def _headers(deployment: Deployment, settings: OpenAISettings) -> dict[str, str]
     }
     own = {
         "accept": "application/json",
-        "accept-encoding": "gzip, deflate",
+        "accept-encoding": "identity",
         "content-type": "application/json",
         "user-agent": f"medhelm-spark/{VERSION}",
         **({"api-key": key} if settings.azure else {"authorization": f"Bearer {key}"}),
@@ -304,8 +365,11 @@ def _other_trouble(error: Exception) -> Trouble:
     return Trouble(action=Action.GIVE_UP, label=type(error).__name__)
 
 
-def _status_trouble(error: "openai.APIStatusError") -> Trouble:
-    body = error.body if isinstance(error.body, Mapping) else {}
-    codes = {str(body[key]) for key in ("code", "type") if body.get(key)}
-    message = str(body.get("message") or error.response.text)
-    return classify(error.status_code, codes, message, error.response.headers)
+def _invalid_reply(label: str) -> Trouble:
+    return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REPLY)
+
+
+def _status_of(error: Any) -> int:
+    """The status that an error within HTTP 200 stands for: its code, else one that is retried."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 500

@@ -1,5 +1,6 @@
 """From what an engine gave back to a RequestResult: shared by all engines."""
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -14,21 +15,54 @@ from medhelm_spark.domain.request import (
 from medhelm_spark.engines.worker import this_executor
 
 FINISH_REASONS = {
-    "stop": FinishReason.STOP,
-    "eos": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "end_turn": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "limit": FinishReason.LENGTH,
-    "content_filter": FinishReason.REFUSAL,
-    "refusal": FinishReason.REFUSAL,
+    word: reason
+    for reason, words in {
+        FinishReason.STOP: (
+            "stop stop_sequence eos eos_token end_turn endoftext complete completed"
+        ),
+        FinishReason.LENGTH: (
+            "length max_length max_tokens max_new_tokens max_output_tokens token_limit limit"
+            " model_length model_context_window_exceeded"
+        ),
+        FinishReason.REFUSAL: (
+            "refusal content_filter content_filtered safety image_safety prohibited_content"
+            " blocklist recitation spii sensitive guardrail_intervened error_toxic"
+        ),
+    }.items()
+    for word in words.split()
 }
+"""How servers say that an answer ended, in small letters."""
+
+FAILED = {
+    *("error", "failed", "abort", "aborted", "cancelled", "canceled", "user_cancel"),
+    *("network_error", "server_error", "internal_error", "insufficient_system_resource"),
+    *("timeout", "time_limit", "overloaded"),
+}
+"""How servers say that they failed in the middle of an answer."""
+
+
+def ending(raw_reason: object) -> str:
+    """A server's word for how an answer ended, as `FINISH_REASONS` and `FAILED` spell it.
+
+    >>> [ending(raw) for raw in ("FinishReason.MAX_TOKENS", "content_filter: RECITATION", 7)]
+    ['max_tokens', 'content_filter', '']
+    """
+    if not isinstance(raw_reason, str):
+        return ""
+    word = raw_reason.partition(":")[0].rpartition(".")[2].strip().casefold()
+    return word.replace("-", "_").replace(" ", "_").removeprefix("finish_reason_")
+
+
+def storable(text: str) -> str:
+    """The text with half characters (lone surrogates, which have no UTF-8) replaced by U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def completion(
     text: str,
-    raw_reason: str | None,
+    raw_reason: object,
     *,
     thinking: str | None = None,
     refusal: str | None = None,
@@ -37,15 +71,17 @@ def completion(
     """One returned text, stored as it is; `raw_reason` is the engine's own word for how it ended.
 
     `thinking` and `refusal` are what the engine returned beside the text; a refusal is the text
-    where there is no other.
+    where there is no other. `tokens` count only where every log-probability is finite: a sum over
+    some would be another number.
     """
-    reason = FINISH_REASONS.get(raw_reason or "", FinishReason.UNKNOWN)
+    reason = FINISH_REASONS.get(ending(raw_reason), FinishReason.UNKNOWN)
+    known = tokens if all(math.isfinite(token.logprob) for token in tokens) else ()
     return Completion(
-        text=text or refusal or "",
+        text=storable(text or refusal or ""),
         finish_reason=FinishReason.REFUSAL if refusal else reason,
-        thinking=thinking,
-        logprob=sum(token.logprob for token in tokens) if tokens else None,
-        tokens=tuple(tokens),
+        thinking=storable(thinking) if thinking else None,
+        logprob=sum(token.logprob for token in known) if known else None,
+        tokens=tuple(known),
     )
 
 
@@ -74,6 +110,7 @@ def answered(
         request_time=request_time,
         cached_tokens=cached_tokens,
         executor=this_executor(),
+        tries=tries,
     )
 
 
@@ -84,8 +121,9 @@ def failed(
     *,
     tries: int = 1,
     request_time: float | None = None,
+    reason: str | None = None,
 ) -> RequestResult:
-    """The row of a failure; it carries no text."""
+    """The row of a failure; it carries no text, but for the `reason` of a public request."""
     return RequestResult(
         request_id=request.request_id,
         model_deployment=request.model_deployment,
@@ -96,6 +134,8 @@ def failed(
         attempts=request.attempts + tries,
         request_time=request_time,
         executor=this_executor(),
+        tries=tries,
+        reason=reason,
     )
 
 

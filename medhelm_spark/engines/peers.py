@@ -22,7 +22,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from medhelm_spark.domain.network import OUTSIDE, Reach, address_of, why_not
+from medhelm_spark.engines.reply_limit import limited
 from medhelm_spark.errors import SetupError
+
+MAX_REPLY_BYTES = 8 << 20
+"""Sixteen of them at once fit in a worker and in a batch of rows; an answer has a thousandth."""
 
 
 class PeerError(Exception):
@@ -31,12 +35,16 @@ class PeerError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """How a client connects; `login` is a proxy's USER:PASSWORD."""
+    """How a client connects; `login` is a proxy's USER:PASSWORD.
+
+    `max_reply_bytes` is how much of a reply is read.
+    """
 
     server: str
     proxy: str = ""
     login: str = field(default="", repr=False)
     ca_bundle: str = ""
+    max_reply_bytes: int = MAX_REPLY_BYTES
 
 
 def transport(wire: Wire, reach: Reach | None) -> Any:
@@ -63,7 +71,7 @@ def transport(wire: Wire, reach: Reach | None) -> Any:
                 "of constraints.txt."
             )
         setattr(pool, "_network_backend", _Checked(backend, wire, reach))  # noqa: B010  # private
-    return made
+    return limited(httpx, made, wire.max_reply_bytes)
 
 
 class _Checked:

@@ -18,6 +18,8 @@ MAX_TOKENS = 16
 class Answered:
     """What came of the question: its kind of failure, None for an answer; `seconds` in all.
 
+    `reason` is what the engine says of a failure.
+
     They count the start of an engine that loads a model. Tokens are as the engine counts them.
     """
 
@@ -25,6 +27,7 @@ class Answered:
     seconds: float
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reason: str | None = None
 
 
 def ask_once(deployment: Deployment, gate: Gate) -> Answered:
@@ -53,4 +56,5 @@ def ask_once(deployment: Deployment, gate: Gate) -> Answered:
         seconds=time.perf_counter() - started,
         prompt_tokens=result.prompt_tokens,
         completion_tokens=result.completion_tokens,
+        reason=result.reason,
     )

@@ -5,19 +5,25 @@ One request is asked again, later, or given up; after too many failures in a row
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
 
-from medhelm_spark.domain.request import FailureKind, RequestResult
+from medhelm_spark.domain.request import FailureKind, Request, RequestResult
+from medhelm_spark.engines.outcome import failed
+from medhelm_spark.errors import MedhelmSparkError
 
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 TOO_LONG_WORDS = re.compile(
     r"context (?:size|length|window)|maximum (?:model |sequence )?length"
     r"|(?:prompt|input) is too long|too many (?:input )?tokens"
-    r"|exceeds? the (?:maximum|limit)[^.]{0,40}tokens",
+    r"|exceeds? the (?:maximum|limit)[^.]{0,40}tokens"
+    # text-generation-inference, and gateways before Gemini and OpenAI
+    r"|`?max_new_tokens`? must be <=|must have less than \d+ tokens"
+    r"|token count \d+ (?:cannot|must not) exceed"
+    r"|reduce the length of the (?:messages|prompt|input)",
     re.IGNORECASE,
 )
 CONTENT_FILTER_CODES = {
@@ -25,15 +31,19 @@ CONTENT_FILTER_CODES = {
     "content_policy_violation",
     "ResponsibleAIPolicyViolation",
 }
-FATAL_CODES = {"insufficient_quota", "model_not_found", "invalid_api_key", "DeploymentNotFound"}
-FATAL_STATUS = {301, 302, 307, 308, 401, 402, 403, 404, 405}
+QUOTA_CODE = "insufficient_quota"
+REJECTING_CODES = {QUOTA_CODE, "model_not_found", "invalid_api_key", "DeploymentNotFound"}
+PAYMENT_STATUS = 402
+REJECTING_STATUS = {401, PAYMENT_STATUS}
+DOUBTED_STATUS = {301, 302, 303, 307, 308, 403, 404, 405}
+"""Of a server that takes no request, or of a firewall that does not let one text pass."""
 RETRIED_STATUS = {408, 409, 425, 429}
 TIMEOUT_STATUS = {408, 504}
 NO_REPLY = "timeout"
 KNOWN_CODES = (
     TOO_LONG_CODES
     | CONTENT_FILTER_CODES
-    | FATAL_CODES
+    | REJECTING_CODES
     | {
         "BadRequestError",
         "InternalServerError",
@@ -68,26 +78,32 @@ KNOWN_CODES = (
 class Action(Enum):
     """What a failed try leads to.
 
-    RETRY within the budget; GIVE_UP on this request; ANSWER it as a refusal; ABORT the engine.
+    RETRY within the budget; GIVE_UP on this request; ANSWER it as a refusal; REJECT: the server
+    says that it takes no request; DOUBT: it refuses this one, or all (`engines.rejection`).
     """
 
     RETRY = "retry"
     GIVE_UP = "give_up"
     ANSWER = "answer"
-    ABORT = "abort"
+    REJECT = "reject"
+    DOUBT = "doubt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
     """A failed try; `label` is a status or a known error code, never a server's own sentence.
 
-    It is `NO_REPLY` where nothing came back in time.
+    It is `NO_REPLY` where nothing came back in time. `parameters` are those of ours that the server
+    refuses. `said` is the server's sentence, which may quote what it was sent.
     """
 
     action: Action
     label: str
     kind: FailureKind = FailureKind.ENGINE_ERROR
     retry_after: float | None = None
+    is_quota: bool = False
+    parameters: tuple[str, ...] = ()
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +119,16 @@ class RetryPolicy:
     first_delay: float = 1.0
     longest_delay: float = 60.0
     longest_retry_after: float = 300.0
+
+
+def is_of_all(label: str) -> bool:
+    """Whether a refusal with this label says by itself that no request is taken.
+
+    >>> is_of_all("429 insufficient_quota"), is_of_all("403 another code")
+    (True, False)
+    """
+    status, *codes = label.replace(";", " ").split()
+    return bool(REJECTING_CODES.intersection(codes)) or status in map(str, REJECTING_STATUS)
 
 
 def tries_left(policy: RetryPolicy, attempts: int) -> int:
@@ -163,8 +189,13 @@ def classify(status: int, codes: set[str], message: str, headers: Mapping[str, s
     label = " ".join([str(status), *named, *(["another code"] if is_other else [])])
     if codes & CONTENT_FILTER_CODES:
         return Trouble(action=Action.ANSWER, label=label)
-    if codes & FATAL_CODES or status in FATAL_STATUS:
-        return Trouble(action=Action.ABORT, label=label)
+    if codes & REJECTING_CODES or status in REJECTING_STATUS:
+        is_quota = QUOTA_CODE in codes or status == PAYMENT_STATUS
+        return Trouble(
+            action=Action.REJECT, label=label, kind=FailureKind.REJECTED, is_quota=is_quota
+        )
+    if status in DOUBTED_STATUS:
+        return Trouble(action=Action.DOUBT, label=label, kind=FailureKind.INVALID_REQUEST)
     says_too_long = status in (400, 422, 500) and TOO_LONG_WORDS.search(message)
     if status == 413 or codes & TOO_LONG_CODES or says_too_long:
         return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.TOO_LONG)
@@ -195,8 +226,48 @@ def until_outage(results: Iterator[RequestResult], limit: int) -> Iterator[Reque
 def failures_after(in_a_row: int, failure: FailureKind | None) -> int:
     """The failures of infrastructure in a row after one more result.
 
-    A refused request shows that the engine lives, as an answer does; a denied one was never sent.
+    A refused request shows that the engine lives, as an answer does; a denied one was never sent,
+    and a rejected one counts in `engines.rejection`.
     """
-    if failure is FailureKind.DENIED:
+    if failure in (FailureKind.DENIED, FailureKind.REJECTED):
         return in_a_row
     return in_a_row + 1 if failure is not None and failure.is_infrastructure else 0
+
+
+class Asked:
+    """The requests that an engine has taken up, and those of them that have no result yet."""
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self._requests = requests
+        self.open: dict[str, Request] = {}
+
+    def __iter__(self) -> Iterator[Request]:
+        for request in self._requests:
+            self.open[request.request_id] = request
+            yield request
+
+
+def until_fault(
+    results: Iterator[RequestResult], asked: Asked, fingerprint: str
+) -> Iterator[RequestResult]:
+    """An engine's results; where it breaks after the first, a rejected one in place of an error.
+
+    An error would end the task, and Spark would ask again what was answered and paid. A broken
+    engine that has given no result raises: there is nothing to lose.
+    """
+    has_results = False
+    try:
+        for result in results:
+            has_results = True
+            asked.open.pop(result.request_id, None)
+            yield result
+    except Exception as error:
+        if not has_results or not asked.open:
+            raise
+        # What other exceptions say may quote a request.
+        said = str(error) if isinstance(error, MedhelmSparkError) else type(error).__name__
+        request = next(iter(asked.open.values()))
+        yield failed(request, FailureKind.REJECTED, fingerprint, reason=said)
+    finally:
+        if close := getattr(results, "close", None):
+            close()

@@ -6,16 +6,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from medhelm_spark.domain.request import Completion, Request, TokenLogprob
-from medhelm_spark.engines.outcome import completion
+from medhelm_spark.domain.request import Completion, FinishReason, Request, TokenLogprob
+from medhelm_spark.engines import server_events
+from medhelm_spark.engines.outcome import FAILED, completion, ending, storable
 from medhelm_spark.errors import EngineError
 
 CHAT, COMPLETIONS = "chat", "completions"
 APIS = (CHAT, COMPLETIONS)
+_TEXT_PARTS = (None, "text", "output_text")
+_THINKING_PARTS = ("thinking", "redacted_thinking", "reasoning", "reasoning_text")
 
 
 class MalformedReplyError(ValueError):
-    """A reply that is not of the promised form; its message never quotes the reply."""
+    """A reply that is none: another try may give one. Its message never quotes the reply."""
+
+
+class UnreadableReplyError(MalformedReplyError):
+    """A reply whose form is not known: another try would give the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,58 +87,120 @@ def response_format(schema: str) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": named}
 
 
+def body_of(text: str) -> Any:
+    """The JSON of a reply's text, whatever bytes stand before it; of a stream what it makes up.
+
+    Raises:
+        MalformedReplyError: it is no JSON.
+        UnreadableReplyError: it is nested too deeply.
+    """
+    text = text.lstrip("\ufeff \t\r\n")
+    try:
+        return server_events.joined(text) if server_events.is_stream(text) else json.loads(text)
+    except RecursionError:
+        raise UnreadableReplyError("a reply that is nested too deeply") from None
+    except ValueError:
+        raise MalformedReplyError("a reply that is no JSON") from None
+
+
+def error_of(body: Any) -> Any:
+    """The error that a body reports instead of an answer; None where it reports none."""
+    return body.get("error") or None if isinstance(body, Mapping) and not _choices(body) else None
+
+
 def parse_reply(body: Any) -> Reply:
     """Reads the body of a successful reply, of either API.
 
+    Only the choices are needed; what stands beside them in another form is left out.
+
     Raises:
-        MalformedReplyError: no choices, or a choice without text.
+        MalformedReplyError: no choices, or one that the server failed at; UnreadableReplyError
+            where the server answered and the form of its answer is not known.
     """
-    choices = body.get("choices") if isinstance(body, Mapping) else None
-    if not isinstance(choices, list) or not choices:
+    choices = _choices(body)
+    if not choices:
+        if isinstance(body, Mapping) and _mapping(body.get("usage")) and "choices" in body:
+            raise UnreadableReplyError("a reply with usage and without choices")
         raise MalformedReplyError("a reply without choices")
-    try:
-        completions = tuple(_parse_choice(choice) for choice in choices)
-        usage = body.get("usage") or {}
-        return Reply(
-            completions=completions,
-            prompt_tokens=usage.get("prompt_tokens"),
-            completion_tokens=usage.get("completion_tokens"),
-            cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
-            served_model=str(body.get("model") or ""),
-            system_fingerprint=str(body.get("system_fingerprint") or ""),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise MalformedReplyError("a reply of unknown form") from None
-
-
-def _parse_choice(choice: Mapping[str, Any]) -> Completion:
-    message = choice.get("message")
-    tokens = _parse_tokens(choice.get("logprobs"))
-    if message is None:
-        return completion(_text(choice["text"]), choice.get("finish_reason"), tokens=tokens)
-    return completion(
-        _text(message.get("content")),
-        choice.get("finish_reason"),
-        thinking=message.get("reasoning_content") or message.get("reasoning") or None,
-        refusal=message.get("refusal") or None,
-        tokens=tokens,
+    usage = _mapping(body.get("usage"))
+    return Reply(
+        completions=tuple(map(_parse_choice, choices)),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        served_model=storable(str(body.get("model") or "")),
+        system_fingerprint=storable(str(body.get("system_fingerprint") or "")),
     )
 
 
+def _choices(body: Any) -> list[Any]:
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    return choices if isinstance(choices, list) else []
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _count(value: Any) -> int | None:
+    """A count of tokens; None for what is no whole number."""
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return int(value) if is_whole and not isinstance(value, bool) and 0 <= value < 2**63 else None
+
+
+def _parse_choice(choice: Any) -> Completion:
+    reason = _mapping(choice).get("finish_reason")
+    if ending(reason) in FAILED or _mapping(choice).get("error"):
+        raise MalformedReplyError("a choice that the server failed at")
+    message = _mapping(choice).get("message")
+    if message is None and "text" in _mapping(choice):
+        message = {"content": choice["text"]}
+    if not isinstance(message, Mapping):
+        raise UnreadableReplyError("a choice without text")
+    refusal = message.get("refusal")
+    return completion(
+        _text(message.get("content")),
+        FinishReason.REFUSAL.value if refusal else reason,
+        thinking=_thinking(message),
+        refusal=refusal if isinstance(refusal, str) else None,
+        tokens=_parse_tokens(_mapping(choice.get("logprobs"))),
+    )
+
+
+def _thinking(message: Mapping[str, Any]) -> str | None:
+    beside = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in beside if text and isinstance(text, str)), None)
+
+
 def _text(content: Any) -> str:
-    """The text of a message, which some servers give as a list of parts."""
-    if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
-    if content is not None and not isinstance(content, str):
-        raise MalformedReplyError("content that is no text")
-    return content or ""
+    """The text of a message, which some servers give as parts; parts of thinking are no text."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = content if isinstance(content, list) else [content]
+    texts = [text for part in parts if (text := _text_of_part(part)) is not None]
+    if not texts and not all(_mapping(part).get("type") in _THINKING_PARTS for part in parts):
+        raise UnreadableReplyError("content that holds no text")
+    return "".join(texts)
 
 
-def _parse_tokens(logprobs: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...]:
-    if not logprobs:
+def _text_of_part(part: Any) -> str | None:
+    if isinstance(part, str):
+        return part
+    text = _mapping(part).get("text")
+    text = text.get("value") if isinstance(text, Mapping) else text
+    is_text = _mapping(part).get("type") in _TEXT_PARTS
+    return text if is_text and isinstance(text, str) else None
+
+
+def _parse_tokens(logprobs: Mapping[str, Any]) -> tuple[TokenLogprob, ...]:
+    """The tokens, if each is a text with a number; none otherwise: the answer counts without."""
+    try:
+        if logprobs.get("content") is not None:
+            pairs = [(entry["token"], entry["logprob"]) for entry in logprobs["content"]]
+        else:
+            pairs = list(zip(logprobs["tokens"], logprobs["token_logprobs"], strict=True))
+        return tuple(
+            TokenLogprob(text=storable(text), logprob=float(value)) for text, value in pairs
+        )
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return ()
-    if logprobs.get("content") is not None:
-        pairs = [(entry["token"], entry["logprob"]) for entry in logprobs["content"]]
-    else:
-        pairs = list(zip(logprobs["tokens"], logprobs["token_logprobs"], strict=True))
-    return tuple(TokenLogprob(text=text, logprob=float(value)) for text, value in pairs)

@@ -1,6 +1,6 @@
 """What text was sent where: counted from the results of requests, not from what was planned.
 
-A wave whose results were never committed is bounded by what was noted before it began.
+What a wave sent without a committed result is bounded by what was noted before it began.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,8 @@ SELECT access_level, coalesce(lowered_from, '') AS lowered_from, model_deploymen
        coalesce(destination, '') AS destination, coalesce(locality, '{UNKNOWN}') AS locality,
        coalesce(run_by, '') AS run_by,
        CAST(CAST(completed_at AS DATE) AS STRING) AS sent_on,
-       CAST(count(DISTINCT request_id) AS BIGINT) AS texts, CAST(count(*) AS BIGINT) AS times,
+       CAST(count(DISTINCT request_id) AS BIGINT) AS texts,
+       CAST(sum(coalesce(tries, attempts)) AS BIGINT) AS times,
        CAST(sum(CASE WHEN failure IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS answered,
        false AS is_bound
 FROM {{{{request_results}}}} r LEFT JOIN ({{lowered}}) l ON l.lowered_request = r.request_id
@@ -41,12 +42,24 @@ GROUP BY access_level, lowered_from, model_deployment, destination, locality, ru
          CAST(completed_at AS DATE)
 """
 
+# A wave without any row is under way or lost; one with fewer rows than texts was cut short, and
+# what was open then has none. Waves of before do not say how much that may be.
 BEGUN = """
 SELECT access_level, '' AS lowered_from, model_deployment, destination, locality, '' AS run_by,
        CAST(CAST(begun_at AS DATE) AS STRING) AS sent_on,
-       CAST(sum(texts) AS BIGINT) AS texts, CAST(sum(texts) AS BIGINT) AS times,
+       CAST(sum(open) AS BIGINT) AS texts,
+       CAST(sum(open * coalesce(most_tries, 1)) AS BIGINT) AS times,
        CAST(0 AS BIGINT) AS answered, true AS is_bound
-FROM {begun_waves} WHERE write_id NOT IN (SELECT write_id FROM {request_results})
+FROM (SELECT b.*, CASE WHEN w.wave IS NULL THEN texts
+                       ELSE least(texts - coalesce(seen, 0), coalesce(in_flight, 0)) END AS open
+      FROM {begun_waves} b
+      LEFT JOIN (SELECT DISTINCT write_id AS wave FROM {request_results}) w ON w.wave = b.write_id
+      LEFT JOIN (SELECT write_id AS of_wave, model_deployment AS of_deployment,
+                        access_level AS of_level, count(DISTINCT request_id) AS seen
+                 FROM {request_results} GROUP BY write_id, model_deployment, access_level) r
+        ON of_wave = b.write_id AND of_deployment = b.model_deployment
+       AND of_level = b.access_level) o
+WHERE open > 0
 GROUP BY access_level, model_deployment, destination, locality, CAST(begun_at AS DATE)
 """
 
@@ -58,12 +71,13 @@ class Disclosure:
     `destination` is a host and port, or `this job`; `locality` what the deployment was declared to
     be when it was asked, `unknown` where it said nothing. `run_by` is the user of the process that
     asked, empty where the lake does not say. `lowered_from` is the level that the data had before
-    it was lowered on record, empty where it was not. `texts` are requests with a text each, `times`
-    how often they were asked in all, `answered` how many of those ended in an answer. `sent_on` is
-    the day of the last try, by the lake's clock.
+    it was lowered on record, empty where it was not. `texts` are requests with a text each,
+    `times` how often they were sent in all, tries that failed among them, `answered` how many
+    requests ended in an answer. `sent_on` is the day of the last try, by the lake's clock.
 
-    With `is_bound` it is about waves that were begun and whose results are not in the lake: under
-    way, or never committed. `texts` were sent at most then, and none of their answers is kept.
+    With `is_bound` it is about texts of waves that were begun whose results are not in the lake:
+    under way, never committed, or open when their wave was cut short. `texts` were sent at most
+    then, `times` at most, and none of their answers is kept.
     """
 
     access_level: AccessLevel

@@ -50,6 +50,7 @@ from medhelm_spark.metrics.metric import (
     scored,
     unscored,
 )
+from medhelm_spark.metrics.quantity import MINUS
 
 MAX_FIELDS = 50
 _ARGS = ("fields",)
@@ -86,10 +87,12 @@ def _spelling(name: object) -> str:
 def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    text = " ".join(str(value).split()).casefold()
-    if not _NUMBER.fullmatch(text):
+    # A number's own digits may be more than those of its value.
+    text = " ".join(str(float(value) if isinstance(value, float) else value).split()).casefold()
+    signed = text.translate(MINUS)
+    if not _NUMBER.fullmatch(signed):
         return text
-    number = Decimal(text)
+    number = Decimal(signed)
     return f"{number.normalize():f}" if number else "0"
 
 
@@ -206,7 +209,7 @@ JSON_FIELDS = Metric(
     fn=_score,
     needs=frozenset({"references", "completions"}),
     emits=(_MATCH, _UNREADABLE, *_CODES),
-    version="2",
+    version="3",
     renamed=_per_instance,
     preflight=_check,
 )

@@ -33,7 +33,7 @@ MAX_PROB = "max_prob"
 
 
 def _max_prob(completions: Sequence[Completion]) -> float:
-    known = [c.logprob for c in completions if c.logprob is not None]
+    known = [c.logprob for c in completions if c.logprob is not None and math.isfinite(c.logprob)]
     return min(1.0, math.exp(max(known)))
 
 
@@ -41,7 +41,8 @@ def _row(state: RequestState) -> ScoreRow:
     if not state.completions:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
     first = state.completions[0]
-    if first.logprob is None or not first.tokens:
+    # A lake of before may hold an infinite one.
+    if first.logprob is None or not math.isfinite(first.logprob) or not first.tokens:
         return unscored(_NAMES, ScoreStatus.NOT_APPLICABLE)
     size = sum(len(token.text.encode("utf-8", "surrogatepass")) for token in first.tokens)
     values = (first.logprob, len(first.tokens), size, _max_prob(state.completions))
@@ -95,7 +96,7 @@ LANGUAGE_MODEL = Metric(
             description="Probability of the likeliest completion.",
         ),
     ),
-    version="1",
+    version="2",
     about=About.CHOICE,
     reads_tokens=True,
 )

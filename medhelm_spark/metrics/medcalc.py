@@ -26,7 +26,7 @@ from medhelm_spark.metrics.metric import (
     first_text,
     unscored,
 )
-from medhelm_spark.metrics.quantity import QUANTITY
+from medhelm_spark.metrics.quantity import MINUS, QUANTITY
 
 _DATE = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
 _AGE = re.compile(
@@ -40,7 +40,7 @@ _DAYS_PER_WEEK = 7
 
 
 def _number(text: str) -> float | None:
-    if not (match := QUANTITY.fullmatch(text)):
+    if not (match := QUANTITY.fullmatch(text.translate(MINUS))):
         return None
     value = float(match[1].replace(",", ""))
     return value if math.isfinite(value) else None
@@ -159,7 +159,7 @@ MEDCALC_BENCH_ACCURACY = Metric(
             description="Share of values that are right by MedHELM 0.8.0's rule.",
         ),
     ),
-    version="1",
+    version="2",
     data_set="MedCalc-Bench",
 )
 _NAMES = tuple(info.name for info in MEDCALC_BENCH_ACCURACY.emits)

@@ -140,7 +140,7 @@ MEDEC = Metric(
             "Error sentence accuracy by MedHELM 0.8.0's rule.",
         ),
     ),
-    version="1",
+    version="2",
     data_set="MEDEC",
 )
 _NAMES = tuple(info.name for info in MEDEC.emits)

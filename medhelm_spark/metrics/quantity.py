@@ -14,6 +14,8 @@ _UNIT = rf"(?:\s?(?:mm\s?hg|[a-zµμ°%][a-zµμ°%/.*·^²³-]{{0,30}}{_AREA}))
 QUANTITY = re.compile(rf"({_NUMBER})({_UNIT})\.?", re.IGNORECASE)
 """A whole text that is a number, the first group, and perhaps a unit, the second."""
 
+MINUS = str.maketrans(dict.fromkeys("−‐‑‒–﹣－", "-"))
+"""The signs that are written for a minus; models write a hyphen of Unicode's too."""
 _SAME_LETTER = str.maketrans({"µ": "u", "μ": "u", "²": "2", "³": "3", "^": "", ".": ""})
 
 
@@ -31,7 +33,7 @@ def quantity(text: str) -> Quantity | None:
     >>> quantity("1,250.5 mg."), quantity("25.2 mL/min/1.73 m²").unit, quantity("about 5")
     (Quantity(number=Decimal('1250.5'), unit='mg'), 'ml/min/173m2', None)
     """
-    match = QUANTITY.fullmatch(text.strip().replace("\N{MINUS SIGN}", "-"))
+    match = QUANTITY.fullmatch(text.strip().translate(MINUS))
     if not match:
         return None
     # Before the case goes: a capital Greek mu would be another letter.

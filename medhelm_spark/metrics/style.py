@@ -3,9 +3,10 @@
     grade = 0.39 words/sentences + 11.8 syllables/words - 15.59           (Kincaid et al. 1975)
     ease  = 206.835 - 1.015 words/sentences - 84.6 syllables/words        (Flesch 1948)
 
-Both are meant for English prose. The package textstat gives them too, but fetches a pronouncing
-dictionary from the internet at its first use, and counts the syllables of words outside of it, most
-drug names among them, by hyphenation. Here syllables are counted by spelling, which needs no data.
+Both are meant for English prose: a text whose letters are mostly of another script has neither. The
+package textstat gives them too, but fetches a pronouncing dictionary from the internet at its first
+use, and counts the syllables of words outside of it, most drug names among them, by hyphenation.
+Here syllables are counted by spelling, which needs no data.
 
 A sentence ends at `.`, `!` or `?` before white space and at a line break; as in textstat one of up
 to two words (a heading, "Dr.") does not count, and there is at least one.
@@ -23,6 +24,7 @@ from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, first_text, s
 _WORD = re.compile(r"\w+(?:[-'’./]\w+)*")
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|\n")  # "..." is tried once
 _LETTERS = re.compile(r"[a-z]+")
+_LATIN, _LETTER = re.compile(r"[A-Za-z]"), re.compile(r"[^\W\d_]")
 _VOWELS = re.compile(r"[aeiouy]+")
 _SILENT = re.compile(
     r"(?:[^aeiouyl]e|[aeiouy]le|[^aeiouytd]ed|(?<!diabe)[^aeiouycgsxzhl]es|[^aeioucs]hes"
@@ -75,7 +77,8 @@ def readability(text: str) -> tuple[float, float] | None:
 def _row(state: RequestState) -> ScoreRow:
     if (text := first_text(state)) is None:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
-    scores = readability(text)
+    is_latin = 2 * len(_LATIN.findall(text)) >= len(_LETTER.findall(text))
+    scores = readability(text) if is_latin else None
     sizes = scored(_NAMES[2:], (float(len(text.split())), float(len(text))))
     if scores is None:
         return (*unscored(_NAMES[:2], ScoreStatus.NOT_APPLICABLE), *sizes)
@@ -106,6 +109,6 @@ WRITING_STYLE = Metric(
         _info("answer_words", "Words", "Words of the answer, as white space parts them."),
         _info("answer_characters", "Characters", "Characters of the answer without outer space."),
     ),
-    version="1",
+    version="2",
 )
 _NAMES = tuple(info.name for info in WRITING_STYLE.emits)

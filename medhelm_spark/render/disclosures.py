@@ -20,12 +20,12 @@ HEADER = (
     "Answered",
 )
 COUNTED = (
-    "Counted from the results of requests, written by who asked. A text that a server did not "
-    "answer counts: part of it may have arrived."
+    "Counted from the results of requests, written by who asked; Times counts each try. A text "
+    "that a server did not answer counts: part of it may have arrived."
 )
 AT_MOST = (
-    "A cell that says at most: requests to a deployment that is not local were begun and their "
-    "results are not in the lake; they are under way, or the job ended before it could commit."
+    "A cell that says at most: requests to a server were begun and their results are not in the "
+    "lake; they are under way, were interrupted, or the job ended before it could commit."
 )
 LOWERED = (
     "Lowered from: the level of the data before somebody lowered it on record "

@@ -13,7 +13,6 @@ from medhelm_spark.domain.run import MedhelmReading
 from medhelm_spark.engines import build_engine, preflight
 from medhelm_spark.engines.host import close_engines, engine_for
 from medhelm_spark.engines.model_files import FILE_SHA256, fetch_model, file_sha256
-from medhelm_spark.errors import EngineError
 from tests.unit.engines.nouns import SCHEMA, allow, conversation, deployment, request
 
 QUESTION = "Is aspirin an NSAID? Answer yes or no."
@@ -210,14 +209,18 @@ def test_a_real_server_binds_to_schemas_and_refuses_what_is_too_long(remote):
     assert (wrong.failure, wrong.attempts) == (FailureKind.INVALID_REQUEST, 1)
 
 
-def test_a_real_server_refuses_a_wrong_key_once(server, monkeypatch):
+def test_a_real_server_that_refuses_a_key_is_asked_no_more(server, monkeypatch):
     monkeypatch.setenv("WRONG", "sk-planted-wrong")
     given = deployment("openai", base_url=server, api_key="env:WRONG", max_concurrency=2)
     engine = build_engine(given)
-    with pytest.raises(EngineError, match=r"\(401.*given by env:WRONG") as told:
-        ask(engine, *[request(QUESTION)] * 50)
+    asked = (request(QUESTION, name=str(number)) for number in range(50))
+    results = list(engine.answer(asked, allow))
     engine.close()
-    assert "sk-planted" not in str(told.value)
+    assert {result.failure for result in results} == {FailureKind.REJECTED}
+    assert len(results) < 20
+    assert results[0].reason.startswith("401")
+    assert "given by env:WRONG" in results[0].reason
+    assert "sk-planted" not in results[0].reason
 
 
 def test_the_fetched_file_is_the_pinned_one(model):

@@ -13,6 +13,7 @@ ANSWER = {
     "model": "served",
 }
 UNAVAILABLE = (503, {"error": {"message": "busy", "code": "overloaded"}})
+SPENT = (429, {"error": {"message": "no more", "code": "insufficient_quota"}})
 TOO_LONG = (400, {"error": {"message": "no", "code": "context_length_exceeded"}})
 
 
@@ -21,13 +22,16 @@ class ModelServer:
 
     `answered` counts answers by prompt and `calls` all calls. `fault` is `refused` (it stops at the
     next call), `hang`, `503` or empty, and sets in after `healthy_for` answers; every
-    `fails_every`-th call gets 503. A prompt that holds `long_word` is too long.
+    `fails_every`-th call gets 503. A prompt that holds `long_word` is too long, one that holds a
+    word of `odd` gets that status and body. After `quota` answers it takes no request.
     """
 
     def __init__(self) -> None:
         self.answered: Counter[str] = Counter()
         self.calls = self.healthy_for = self.fails_every = 0
         self.fault = self.long_word = ""
+        self.odd: dict[str, tuple[int, bytes]] = {}
+        self.quota = 10**9
         self.port = 0
         self._lock = threading.Lock()
         self._http: ThreadingHTTPServer | None = None
@@ -49,7 +53,7 @@ class ModelServer:
     def is_up(self) -> bool:
         return self._http is not None
 
-    def reply_to(self, prompt: str) -> tuple[int, dict[str, Any]] | None:
+    def reply_to(self, prompt: str) -> tuple[int, dict[str, Any] | bytes] | None:
         """Status and body; None where the connection is dropped instead."""
         with self._lock:
             self.calls += 1
@@ -59,6 +63,10 @@ class ModelServer:
                 return None
             if self.long_word and self.long_word in prompt:
                 return TOO_LONG
+            if odd := next((odd for word, odd in self.odd.items() if word in prompt), None):
+                return odd
+            if self.answered.total() >= self.quota:
+                return SPENT
             if fault == "503" or (self.fails_every and self.calls % self.fails_every == 0):
                 return UNAVAILABLE
             if not fault:
@@ -79,7 +87,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             if reply is None:
                 self.close_connection = True
                 return
-            data = json.dumps(reply[1]).encode()
+            data = reply[1] if isinstance(reply[1], bytes) else json.dumps(reply[1]).encode()
             self.send_response(reply[0])
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))

@@ -30,8 +30,8 @@ class _Texts:
 def record_begun(
     ctx: Context, write_id: str, requests: DataFrame, deployments: Mapping[str, Deployment]
 ) -> None:
-    """Note how many texts a wave sends where, by deployments that are not local: one commit."""
-    away = [name for name, each in deployments.items() if each.locality is not Locality.LOCAL]
+    """Note how many texts a wave sends out of this job's processes, and where to: one commit."""
+    away = [name for name, each in deployments.items() if _is_sent(each)]
     if not away:
         return
     sent = requests.where(F.col("model_deployment").isin(away))
@@ -48,7 +48,15 @@ def record_begun(
             ),
             texts=row.texts,
             begun_at=at,
+            in_flight=deployments[row.model_deployment].max_concurrency,
+            most_tries=deployments[row.model_deployment].max_attempts,
         )
         for row in rows_of(ctx.lake.query(TEXTS, requests=sent), _Texts)
     ]
     ctx.lake.append_rows("begun_waves", rows, write_id)
+
+
+def _is_sent(deployment: Deployment) -> bool:
+    """Whether its text leaves this job: to a server, or where nobody says that it stays."""
+    is_local = deployment.locality is Locality.LOCAL
+    return not is_local or bool(factory_of(deployment).place(deployment))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.engines.retry import is_of_all
 from medhelm_spark.stages.infer.pending import Tally
 from medhelm_spark.stages.infer.waves import Outcome
 
@@ -22,6 +23,14 @@ def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]
         if outcome.failure and FailureKind(outcome.failure).is_infrastructure:
             failures[outcome.model_deployment] += outcome.requests
     return {name for name, count in asked.items() if failures[name] and results[name] < count}
+
+
+def is_rejected(tally: Tally) -> bool:
+    """Whether a deployment takes no request: its key, quota or name of a model does not do.
+
+    A refusal that does not say so may be of one text, whose task was answered nothing else.
+    """
+    return is_of_all(tally.reasons.get(FailureKind.REJECTED, "") or "-")
 
 
 def failures_in_a_row(before: Mapping[str, int], outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -44,18 +53,22 @@ def left_over(tallies: Iterable[Tally]) -> str:
 
     >>> left_over([Tally(answered=1, settled={FailureKind.TOO_LONG: 3})])
     '3 requests stay failed (too_long 3): --retry-failed asks them again'
+    >>> seen = {FailureKind.INVALID_REQUEST: "400 invalid_value"}
+    >>> left_over([Tally(settled={FailureKind.INVALID_REQUEST: 1}, reasons=seen)])
+    '1 request stays failed (invalid_request 1: 400 invalid_value): --retry-failed asks it again'
     """
     held = list(tallies)
     settled, failed = _summed(t.settled for t in held), _summed(t.failed for t in held)
     parts = []
     if failed:
         many = counted(failed.total(), "request")
-        parts.append(f"{many} failed ({by_kind(failed)}): the same command asks again")
+        parts.append(f"{many} failed ({told(failed, held)}): the same command asks again")
     if settled:
         count = settled.total()
         them, stay = ("it", "stays") if count == 1 else ("them", "stay")
         many = counted(count, "request")
-        parts.append(f"{many} {stay} failed ({by_kind(settled)}): --retry-failed asks {them} again")
+        why = told(settled, held)
+        parts.append(f"{many} {stay} failed ({why}): --retry-failed asks {them} again")
     return "; ".join(parts)
 
 
@@ -79,8 +92,26 @@ def _outage(where: str, tally: Tally) -> str:
     missing = without_answer([tally])
     kept = counted(tally.answered, "answer")
     return (
-        f"{where} does not answer: {kept} kept, "
+        f"{where} {_trouble(tally)}: {kept} kept, "
         f"{counted(missing.total(), 'request')} without one ({by_kind(missing)})"
+    )
+
+
+def _trouble(tally: Tally) -> str:
+    """What is the matter with a deployment in an outage."""
+    reason = tally.reasons.get(FailureKind.REJECTED)
+    return f"takes no request ({reason.rstrip('.')})" if reason else "does not answer"
+
+
+def told(counts: Mapping[FailureKind, int], tallies: Iterable[Tally]) -> str:
+    """Counts by their names, largest first; with a reason where that says what to mend."""
+    reasons = {
+        kind: why for tally in tallies for kind, why in tally.reasons.items() if kind.needs_reason
+    }
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(
+        f"{kind} {many:,}: {why}" if (why := reasons.get(kind)) else f"{kind} {many:,}"
+        for kind, many in ordered
     )
 
 

@@ -57,12 +57,14 @@ GROUP BY ALL
 # Alike in Spark SQL and DataFusion.
 STANDING = f"""
 SELECT r.model_deployment, coalesce(t.answered, false) AS answered,
-       coalesce(t.failures, 0) AS failures, t.last_failure, count(*) AS requests
+       coalesce(t.failures, 0) AS failures, t.last_failure, count(*) AS requests,
+       max(t.reason) AS reason
 FROM (SELECT DISTINCT request_id, model_deployment FROM (@planned) p) r
 LEFT JOIN (
     SELECT request_id, bool_or(failure IS NULL) AS answered, bit_or({_BIT}) AS failures,
-           max(CASE WHEN age = 1 THEN failure END) AS last_failure
-    FROM (SELECT request_id, failure, row_number() OVER (
+           max(CASE WHEN age = 1 THEN failure END) AS last_failure,
+           max(CASE WHEN age = 1 THEN reason END) AS reason
+    FROM (SELECT request_id, failure, reason, row_number() OVER (
               PARTITION BY request_id ORDER BY completed_at DESC, write_id) AS age
           FROM {{request_results}} WHERE @asked)
     GROUP BY request_id) t ON t.request_id = r.request_id
@@ -107,26 +109,32 @@ class Askable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Requests of one deployment that came to the same: `failures` is a sum of `BITS`."""
+    """Requests of one deployment that came to the same: `failures` is a sum of `BITS`.
+
+    `reason` is the last failure's, of one of them.
+    """
 
     model_deployment: str
     answered: bool
     failures: int
     last_failure: FailureKind | None
     requests: int
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """What a deployment's requests have come to, in numbers of requests.
 
-    `settled` failed for good, `failed` will be asked again by the next run; both by kind.
+    `settled` failed for good, `failed` will be asked again by the next run; both by kind. `reasons`
+    has one of each kind, where one is known.
     """
 
     answered: int = 0
     not_asked: int = 0
     settled: Mapping[FailureKind, int] = field(default_factory=dict)
     failed: Mapping[FailureKind, int] = field(default_factory=dict)
+    reasons: Mapping[FailureKind, str] = field(default_factory=dict)
 
     @property
     def requests(self) -> int:
@@ -213,6 +221,7 @@ def _tally(rows: Iterable[Standing], given_up: frozenset[FailureKind]) -> Tally:
     counts: Counter[str] = Counter()
     settled: Counter[FailureKind] = Counter()
     failed: Counter[FailureKind] = Counter()
+    reasons: dict[FailureKind, str] = {}
     for row in rows:
         final = [kind for kind in FailureKind if kind in given_up and row.failures & BITS[kind]]
         if row.answered or row.last_failure is None:
@@ -221,9 +230,12 @@ def _tally(rows: Iterable[Standing], given_up: frozenset[FailureKind]) -> Tally:
             settled[final[0]] += row.requests
         else:
             failed[row.last_failure] += row.requests
+        if row.last_failure and row.reason and not row.answered:
+            reasons[row.last_failure] = max(reasons.get(row.last_failure, ""), row.reason)
     return Tally(
         answered=counts["answered"],
         not_asked=counts["not_asked"],
         settled=dict(settled),
         failed=dict(failed),
+        reasons=reasons,
     )

@@ -22,7 +22,7 @@ from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.host import engine_for
-from medhelm_spark.engines.retry import until_outage
+from medhelm_spark.engines.retry import Asked, until_fault, until_outage
 from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
 from medhelm_spark.governance.gate import gate_for
 from medhelm_spark.governance.levels import level_sql, strictness_sql
@@ -38,7 +38,13 @@ from medhelm_spark.stages.infer.capacity import capacity
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.interrupted import commit_interrupted
 from medhelm_spark.stages.infer.kept import Kept, told_if_stopped
-from medhelm_spark.stages.infer.outage import cut_short, failures_in_a_row, left_over, outage
+from medhelm_spark.stages.infer.outage import (
+    cut_short,
+    failures_in_a_row,
+    is_rejected,
+    left_over,
+    outage,
+)
 from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
 from medhelm_spark.stages.infer.speeds import FIRST_WAVE, speeds_of
@@ -129,7 +135,8 @@ class AskEngines:
         for name, group in groupby(requests, key=attrgetter("model_deployment")):
             deployment = self.deployments[name]
             place = factory_of(deployment).destination(deployment)
-            results = engine_for(deployment).answer(_once(group), gate)
+            engine, asked = engine_for(deployment), Asked(_once(group))
+            results = until_fault(engine.answer(asked, gate), asked, engine.fingerprint)
             for result in until_outage(results, deployment.failures_in_a_row):
                 if result.failure is not FailureKind.DENIED:  # a denied request went nowhere
                     result = replace(result, destination=place, locality=deployment.locality)
@@ -183,7 +190,7 @@ def _tell(
     ctx: Context, recipients: Recipients, total: int, down: set[str], tallies: Mapping[str, Tally]
 ) -> None:
     """Say what stays without an answer; raises where a deployment gives none."""
-    down |= {name for name, tally in tallies.items() if tally.is_silent}
+    down |= {name for name, tally in tallies.items() if tally.is_silent or is_rejected(tally)}
     if down:
         names = {name: _place(recipients.deployments[name]) for name in down}
         raise OutageError(f"{recipients.label}: {outage(names, tallies)}.")

@@ -69,7 +69,12 @@ def test_no_failure_is_an_answer(kind: FailureKind) -> None:
 
 
 def test_what_another_try_cannot_cure_is_given_up_unless_configured() -> None:
-    own = {FailureKind.TOO_LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST}
+    own = {
+        FailureKind.TOO_LONG,
+        FailureKind.DENIED,
+        FailureKind.INVALID_REQUEST,
+        FailureKind.INVALID_REPLY,
+    }
     assert deployment().given_up == own
     assert own == {kind for kind in FailureKind if not kind.is_infrastructure}
     settled = deployment(on_failure={FailureKind.TIMEOUT: OnFailure.GIVE_UP})

@@ -54,6 +54,8 @@ class FaultServer:
         self.paths: list[str] = []
         self.calls: Counter[str] = Counter()
         self.open_now = self.peak = self.dropped = 0
+        self.replies: dict[str, tuple[int, dict[str, str], Any]] = {}
+        self.flooded = 0
         self.slow = threading.Event()
         self.pause = 0.0
         self.recovers_after = 10**9
@@ -85,6 +87,8 @@ class FaultServer:
         self.open_now += 1
         self.peak = max(self.peak, self.open_now)
         try:
+            if "flood" in json.dumps(body):
+                await self._flood(writer)
             writer.write(await self._answer(body, reader))
         finally:
             self.open_now -= 1
@@ -99,14 +103,25 @@ class FaultServer:
         if name == "hang-up":
             raise ConnectionResetError
         await asyncio.sleep(self.pause)
-        faulty = name in FAULTS and self.calls[text] <= self.recovers_after
-        status, extra, content = FAULTS[name] if faulty else (200, {}, reply())
-        data = (content if isinstance(content, str) else json.dumps(content)).encode()
+        known = FAULTS | self.replies
+        faulty = name in known and self.calls[text] <= self.recovers_after
+        status, extra, content = known[name] if faulty else (200, {}, reply())
+        if not isinstance(content, bytes):
+            content = (content if isinstance(content, str) else json.dumps(content)).encode()
+        data: bytes = content
         lines = [f"{key}: {value}" for key, value in extra.items()]
         kind = "Content-Type: application/json"
         first = f"HTTP/1.1 {status} {REASONS.get(status, 'Error')}"
         head = "\r\n".join([first, kind, f"Content-Length: {len(data)}", *lines])
         return head.encode() + b"\r\n\r\n" + data
+
+    async def _flood(self, writer: asyncio.StreamWriter) -> None:
+        """A body without an end, until the client hangs up."""
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+            await writer.drain()
+            self.flooded += 0x10000
 
     async def _wait_for_hang_up(self, reader: asyncio.StreamReader) -> None:
         await reader.read(1)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,7 +26,7 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, RequestResult
 from medhelm_spark.engines import build_engine, factory_of, peers
 from medhelm_spark.engines.peers import PeerError, Wire
-from medhelm_spark.errors import ConfigError, EngineError, SetupError
+from medhelm_spark.errors import ConfigError, SetupError
 from medhelm_spark.governance.gate import gate_for
 from tests.attacks import INSIDE_ONLY, OUTSIDE
 from tests.unit.engines.fault_server import FAULTS, FaultServer
@@ -244,8 +244,8 @@ def test_a_connection_of_public_text_is_not_used_for_private(outside, ask):
 def test_a_redirect_is_not_followed(inside, outside, ask, monkeypatch):
     there = {"Location": f"{outside.url}/v1/chat/completions"}
     monkeypatch.setitem(FAULTS, "moved", (307, there, {}))
-    with pytest.raises(EngineError, match="307"):
-        ask({"base_url": inside.url}, ("moved PLANTED",))
+    (result,) = ask({"base_url": inside.url}, ("moved PLANTED",))
+    assert (result.failure, result.reason[:3]) == (FailureKind.REJECTED, "307")
     assert not outside.received
 
 
@@ -417,7 +417,9 @@ def test_a_connection_without_a_peer_is_not_used():
 
 def test_a_client_that_hides_its_peers_is_refused(monkeypatch):
     real = peers._httpx()
-    monkeypatch.setattr(real, "AsyncHTTPTransport", lambda **_: object())
+    monkeypatch.setattr(
+        real, "AsyncHTTPTransport", lambda **_: SimpleNamespace(handle_async_request=None)
+    )
     wire = Wire(server="https://a.example.org")
     peers.transport(wire, None)
     with pytest.raises(SetupError, match="does not show where it connects to"):

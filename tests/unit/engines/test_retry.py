@@ -37,18 +37,24 @@ def test_a_kind_that_is_given_up_is_tried_once():
 
 
 @pytest.mark.parametrize(
-    ("status", "codes"),
+    ("status", "codes", "action"),
     [
-        (401, {"invalid_api_key"}),
-        (403, set()),
-        (404, {"model_not_found"}),
-        (307, set()),
-        (429, {"insufficient_quota"}),
-        (400, {"model_not_found"}),
+        (401, {"invalid_api_key"}, Action.REJECT),
+        (401, set(), Action.REJECT),
+        (402, set(), Action.REJECT),
+        (403, set(), Action.DOUBT),
+        (404, {"model_not_found"}, Action.REJECT),
+        (404, set(), Action.DOUBT),
+        (405, set(), Action.DOUBT),
+        (307, set(), Action.DOUBT),
+        (429, {"insufficient_quota"}, Action.REJECT),
+        (400, {"model_not_found"}, Action.REJECT),
     ],
 )
-def test_what_no_request_can_cure_ends_the_engine(status, codes):
-    assert classify(status, codes, "", {}).action is Action.ABORT
+def test_a_server_that_takes_no_request_is_told_from_one_that_may_refuse_a_text(
+    status, codes, action
+):
+    assert classify(status, codes, "", {}).action is action
 
 
 @pytest.mark.parametrize(
@@ -62,6 +68,10 @@ def test_what_no_request_can_cure_ends_the_engine(status, codes):
         (422, set(), "Too many input tokens"),
         (400, set(), "Input exceeds the maximum number of tokens"),
         (413, set(), ""),
+        (422, set(), "`inputs` tokens + `max_new_tokens` must be <= 512. Given: 500 and 64"),
+        (422, set(), "`inputs` must have less than 512 tokens. Given: 900"),
+        (400, set(), "Bad request: prompt token count 9000 cannot exceed 8000."),
+        (400, set(), "Please reduce the length of the messages or completion."),
     ],
 )
 def test_a_prompt_too_long_is_told_from_other_refusals(status, codes, message):

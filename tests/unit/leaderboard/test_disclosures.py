@@ -132,6 +132,41 @@ def test_a_wave_that_was_never_committed_is_shown_as_a_bound(
     assert AT_MOST in shown
 
 
+def test_tries_that_failed_count(tmp_path: Path) -> None:
+    """A row of before says only how often its request was tried in all."""
+    rows = [
+        result("a", tries=3, attempts=5),
+        result("b", failure=FailureKind.ENGINE_ERROR, tries=5, attempts=5),
+        result("c", attempts=2),
+    ]
+    (row,) = disclosures_of(open_reader(str(write(tmp_path / "lake", rows))))
+    assert (row.texts, row.times, row.answered) == (3, 3 + 5 + 2, 2)
+
+
+@pytest.mark.parametrize(("in_flight", "bound"), [(8, (8, 40)), (1_000, (15, 75)), (None, None)])
+def test_what_was_open_when_a_wave_was_cut_short_is_a_bound(
+    tmp_path: Path, in_flight: int | None, bound: tuple[int, int] | None
+) -> None:
+    rows = [result("a"), result("b"), result("c", failure=FailureKind.DENIED, destination=None)]
+    lake = write(tmp_path / "lake", [*rows, result("d", failure=FailureKind.REJECTED), rows[0]])
+    begun = BegunWave(
+        write_id="w",
+        suite="s",
+        model_deployment="vendor/model",
+        access_level=AccessLevel.PUBLIC,
+        locality="local",
+        destination="models.example.org:443",
+        texts=19,
+        begun_at=datetime(2026, 3, 3, 12, tzinfo=UTC),
+        in_flight=in_flight,
+        most_tries=5,
+    )
+    table = pa.Table.from_batches([encode_batch(BegunWave, [begun])])
+    write_deltalake(str(lake / "begun_waves"), table)
+    bounds = [row for row in disclosures_of(open_reader(str(lake))) if row.is_bound]
+    assert [(row.texts, row.times) for row in bounds] == ([bound] if bound else [])
+
+
 def test_a_lake_that_sent_nothing_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,8 @@ def both(answer, truth, extra):
         ("10%.", "10", PHYSICAL, (1, 0)),
         ("1,250 mg", "1250", {**PHYSICAL, "lower_limit": "1200", "upper_limit": "1300"}, (1, 0)),
         ("-6", "-6", {**NEGATIVE, "category": "physical"}, (1, 0)),
+        ("\N{MINUS SIGN}6", "-6", NEGATIVE, (1, 0)),
+        ("\N{NON-BREAKING HYPHEN}6 mmol/L", "\N{MINUS SIGN}6", NEGATIVE, (1, 0)),
         ("6", "-6", NEGATIVE, (0, 0)),
         ("9, 10", "10", PHYSICAL, (0, 0)),
         ("(10, 3)", "10", PHYSICAL, (0, 0)),

@@ -79,3 +79,11 @@ def test_real_notes_read_as_a_standard_count_says(real_data):
     grades = [readability(note)[0] for note in notes]
     assert len(notes) == 207
     assert statistics.mean(grades) == pytest.approx(9.23, abs=0.5)
+
+
+def test_another_script_has_no_reading_grade():
+    texts = ("患者は熱があります。", "У пациента жар.", "The patient has a fever (発熱).")
+    rows = METRICS["writing_style"].fn([state(text) for text in texts], {})
+    not_latin = ScoreStatus.NOT_APPLICABLE
+    assert [row[0].status for row in rows] == [not_latin, not_latin, ScoreStatus.OK]
+    assert all(row[2].value for row in rows), "words and characters count in any script"

@@ -8,6 +8,7 @@ from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.stages.infer.outage import (
     cut_short,
     failures_in_a_row,
+    is_rejected,
     left_over,
     outage,
     without_answer,
@@ -19,13 +20,16 @@ OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_
 GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
 
 
-def standing(requests: int, *kinds: FailureKind, answered: bool = False) -> Standing:
+def standing(
+    requests: int, *kinds: FailureKind, answered: bool = False, reason: str | None = None
+) -> Standing:
     return Standing(
         model_deployment="m",
         answered=answered,
         failures=sum({BITS[kind] for kind in kinds}),
         last_failure=kinds[-1] if kinds else None,
         requests=requests,
+        reason=reason,
     )
 
 
@@ -114,3 +118,36 @@ def test_an_outage_is_one_sentence() -> None:
         "deployment 'm' at gpu:8000 does not answer: 1 answer kept, "
         "1232 requests without one (not asked 1,200, unreachable 32)"
     )
+
+
+def test_a_deployment_that_takes_no_request_says_what_to_check() -> None:
+    rejected = FailureKind.REJECTED
+    rows = [
+        standing(20, answered=True),
+        standing(12, rejected, reason="429 insufficient_quota; the quota is used up"),
+        standing(2, FailureKind.INVALID_REQUEST, reason="403"),
+        standing(6),
+    ]
+    tally = tallies(rows, {"m": GIVEN_UP})["m"]
+    assert outage({"m": "deployment 'm' at gpu:8000"}, {"m": tally}) == (
+        "deployment 'm' at gpu:8000 takes no request (429 insufficient_quota; the quota is used "
+        "up): 20 answers kept, 20 requests without one (rejected 12, not asked 6, "
+        "invalid_request 2)"
+    )
+    assert left_over([tally]) == (
+        "12 requests failed (rejected 12: 429 insufficient_quota; the quota is used up): the same "
+        "command asks again; 2 requests stay failed (invalid_request 2: 403): --retry-failed asks "
+        "them again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_of_all"),
+    [("401", True), ("402", True), ("404 model_not_found; check it", True), ("403", False)],
+)
+def test_a_refusal_that_may_be_of_one_text_stops_no_run(reason: str, is_of_all: bool) -> None:
+    """Its task was answered nothing else; asked again alone by every run, it would be refused."""
+    rows = [standing(9, answered=True), standing(1, FailureKind.REJECTED, reason=reason)]
+    tally = tallies(rows, {"m": GIVEN_UP})["m"]
+    assert is_rejected(tally) is is_of_all
+    assert not is_rejected(Tally(answered=3))
