@@ -64,6 +64,7 @@ from medhelm_spark.api.schema import Shown, load_board, schema_of, shown_runs
 from medhelm_spark.api.slots import tell_slots
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.config.benchmark import check_reading
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
@@ -327,6 +328,9 @@ class Evaluation:
         text: str,
         label: str,
         id_column: str | None = None,
+        sheet: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
     ) -> InitializedBenchmark:
         """Write a benchmark of one's own table or file into a new folder, and check it.
 
@@ -339,13 +343,25 @@ class Evaluation:
             text: the column that the prompt shows.
             label: the column of right answers.
             id_column: the column of ids (None: `id` where there is one, else the row's number).
+            sheet: the sheet of a workbook (None: the first).
+            separator: the sign between the columns of a csv (None: what the file shows).
+            encoding: of a text (None: what the file shows).
 
         Raises:
-            ConfigError: the folder is there already.
+            ConfigError: the folder is there already, or a column has a meaning that its name rules
+                out.
             DataError: the data cannot be read, lacks a column, or has no row that can be used.
         """
         return init_benchmark(
-            self._workspace, folder, str(place), text=text, label=label, id_column=id_column
+            self._workspace,
+            folder,
+            str(place),
+            text=text,
+            label=label,
+            id_column=id_column,
+            sheet=sheet,
+            separator=separator,
+            encoding=encoding,
         )
 
     @at_work
@@ -423,6 +439,9 @@ class Evaluation:
         source: Source = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
+        sheet: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -433,14 +452,17 @@ class Evaluation:
         Args:
             entries: the run entry of one scenario and model.
             file: records with `source_id` or `instance_id`, `completion`, and `trial` where the
-                suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, or a
-                table as `table:NAME`.
+                suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, a
+                folder of such files, or a table as `table:NAME`.
             suite: the suite that the run belongs to.
             fields: what the file calls them, by our names; a path such as
                 `response.choices.0.message.content` leads into a column.
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
+            sheet: the sheet of a workbook of answers (None: the first).
+            separator: the sign between the columns of a csv of answers (None: what it shows).
+            encoding: of a text of answers (None: what it shows).
             options: fields of Entries. `attest_locality` is where a model that no file registers
                 was when it answered; it is recorded in `policy_decisions`.
         """
@@ -448,10 +470,12 @@ class Evaluation:
         loaded = entries_of(entries, options).load(self._workspace.site)
         workspace = with_unknown_models(self._workspace, loaded)
         resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
-        answers = answers_at(str(file), fields or {})
+        check_reading(separator, encoding, "the answers")
+        said = {"sheet": sheet, "separator": separator, "encoding": encoding}
+        answers = answers_at(str(file), fields or {}, **said)
         check_single(resolved.runs)
         if answers.table is None:
-            check_file(answers)
+            check_file(answers, workspace.say)
         else:
             workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
             answers = checked_table(workspace.context(suite), answers)

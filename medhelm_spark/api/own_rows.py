@@ -6,7 +6,13 @@ from pathlib import Path
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios import LEFT_OUT, RecordKey, fingerprint_records, read_records
+from medhelm_spark.scenarios import (
+    LEFT_OUT,
+    RecordKey,
+    fingerprint_records,
+    read_records,
+    required_columns,
+)
 
 SHOWN = 8
 
@@ -57,7 +63,9 @@ def _is_plain(file: SourceFile) -> bool:
 
 def _keys(card: ScenarioCard) -> Iterator[RecordKey]:
     for file in card.source.files:
-        yield from fingerprint_records(read_records(file, card.source), card)
+        yield from fingerprint_records(
+            read_records(file, card.source, required=required_columns(card)), card
+        )
 
 
 def _place(key: RecordKey, *, is_only: bool) -> str:

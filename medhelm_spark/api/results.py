@@ -524,7 +524,8 @@ class InitializedBenchmark:
 
     `entry` is its run entry without a model, `rows` how many the data has, `labels` the right
     answers that its prompt lists. `prompt` is filled with the text of one row: it is shown to the
-    person whose data it is, and stored nowhere.
+    person whose data it is, and stored nowhere. `alike` are right answers that differ by case or
+    blanks alone: each counts as an answer of its own.
     """
 
     folder: Path
@@ -532,6 +533,7 @@ class InitializedBenchmark:
     rows: int
     labels: tuple[str, ...]
     prompt: str = field(repr=False)
+    alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @property
     def next_command(self) -> str:

@@ -154,14 +154,17 @@ def test_a_folder_that_is_there_is_left_alone() -> None:
     [
         (
             {"text": "nota"},
-            "letters.csv: --text is 'nota', which is none of its 3 columns: "
-            "'letter_id', 'note', 'urgent'; is 'note' meant?",
+            "letters.csv: --text is 'nota', which is none of its 3 columns; "
+            "columns: 'letter_id', 'note', 'urgent'; is 'note' meant?",
         ),
         (
             {"label": "severity"},
-            "--label is 'severity', which is none of its 3 columns: 'letter_id',",
+            "--label is 'severity', which is none of its 3 columns; columns: 'letter_id',",
         ),
-        ({"id_column": "case"}, "--id is 'case', which is none of its 3 columns: 'letter_id',"),
+        (
+            {"id_column": "case"},
+            "--id is 'case', which is none of its 3 columns; columns: 'letter_id',",
+        ),
         ({"label": " "}, "label (--label) is empty"),
         ({"folder": "a,b"}, "folder is 'a,b'; allowed"),
     ],
@@ -186,7 +189,9 @@ def test_the_first_line_of_a_file_without_a_header_is_not_shown() -> None:
 
 def test_the_flag_is_named_for_a_table_too(here: Path) -> None:
     write_deltalake("clinic/letters", pa.table({"letter_id": [1], "note": ["x"], "urgent": ["no"]}))
-    with pytest.raises(DataError, match=r"'letter_id', 'note', 'urgent'. Given: --text 'nota'"):
+    with pytest.raises(
+        DataError, match=r"'letter_id', 'note', 'urgent'. 'note' may be meant. Given: --text 'nota'"
+    ):
         init("table:clinic/letters", text="nota")
 
 

@@ -48,7 +48,7 @@ def written(path: Path, rows: Rows) -> Path:
 def read(path: Path, fields: str = "") -> list[Response]:
     answers = answers_at(str(path), parse_fields(fields))
     check_file(answers)
-    return list(ReadResponses(answers)([File(path=str(path))]))
+    return list(ReadResponses(answers)([File(paths=(str(path),))]))
 
 
 def test_a_number_without_end_is_no_count(tmp_path: Path) -> None:
