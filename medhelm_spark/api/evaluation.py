@@ -33,7 +33,7 @@ from medhelm_spark.api.maintenance import Rewritten, collect_garbage, optimize
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
-from medhelm_spark.api.own_rows import check_own_rows
+from medhelm_spark.api.own_rows import check_own_labels, check_own_rows
 from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.api.releases import (
@@ -255,7 +255,8 @@ class Evaluation:
         Raises:
             AbsentDataError: no scenario that is imported, or has what its metrics score by, is
                 left; or one lacks it and it is `strict`.
-            DataError: one's own data lacks a column, or an id stands in more than one row.
+            DataError: one's own data lacks a column, an id stands in more than one row, or a label
+                of a metric is the right answer of none.
         """
         check_name("suite", suite)
         resolved = self._resolve(
@@ -263,6 +264,7 @@ class Evaluation:
         )
         for card in resolved.own_cards:
             check_own_rows(card, self._workspace.say)
+            check_own_labels(card)
         tell_slots(self._workspace, askable(resolved.runs).values())
         policy = self._workspace.registry.policy
         needed = needed_by(resolved)
@@ -821,7 +823,7 @@ class Evaluation:
         suite: str | None = None,
         release: str | None = None,
         order: Order | str = Order.SOURCE,
-        limit: int = 50,
+        limit: int | None = 50,
         offset: int = 0,
         holding: InstanceKey | None = None,
         only: Only | str | None = None,
@@ -834,7 +836,7 @@ class Evaluation:
             suite: the suite to read (None: that planned last).
             release: a release to read instead.
             order: `source`, `lowest` or `highest` value first.
-            limit: how many answers a page has, from 1 on.
+            limit: how many answers a page has, from 1 on (None: all).
             offset: how many answers to leave out before it.
             holding: an answer's key: its page is shown, whatever `offset` says.
             only: `wrong`, `unread` or `failed` answers alone (None: all).
@@ -866,7 +868,7 @@ class Evaluation:
         suite: str | None = None,
         release: str | None = None,
         only: Only | str | None = None,
-        limit: int = 20,
+        limit: int | None = 20,
     ) -> Answers:
         """Answers as a person reads them: end of the prompt, answer, references and score of each.
 
@@ -879,7 +881,7 @@ class Evaluation:
             suite: the suite to read (None: that planned last).
             release: a release to read instead.
             only: `wrong`, `unread` or `failed` answers alone (None: all).
-            limit: how many answers in all, from 1 on.
+            limit: how many answers in all, from 1 on (None: all).
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.

@@ -24,6 +24,11 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
+def at_least_one_or_all(text: str) -> int | None:
+    """A whole number from 1 on; None for `all`."""
+    return None if text == "all" else at_least_one(text)
+
+
 def suite_name(text: str) -> str:
     """The name of a suite, refused with the command line: before a download, Spark or a lake."""
     return _name("suite", text)

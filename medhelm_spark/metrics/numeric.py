@@ -97,7 +97,7 @@ NUMERIC_MATCH = Metric(
             description="Share of answers that are no number.",
         ),
     ),
-    version="1",
+    version="2",
     preflight=_check,
 )
 _NAMES = tuple(info.name for info in NUMERIC_MATCH.emits)

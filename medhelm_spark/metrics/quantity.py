@@ -14,6 +14,10 @@ _UNIT = rf"(?:\s?(?:mm\s?hg|[a-zµμ°%][a-zµμ°%/.*·^²³-]{{0,30}}{_AREA}))
 QUANTITY = re.compile(rf"({_NUMBER})({_UNIT})\.?", re.IGNORECASE)
 """A whole text that is a number, the first group, and perhaps a unit, the second."""
 
+_SAME_SIGN = str.maketrans({"\N{MINUS SIGN}": "-", "℃": "°C", "℉": "°F"})
+_MICROGRAM = re.compile(r"\bmcg\b")
+"""How safe prescribing writes the microgram, whose µ is misread as m."""
+_MARKUP = " \t\r\n*_`"
 _SAME_LETTER = str.maketrans({"µ": "u", "μ": "u", "²": "2", "³": "3", "^": "", ".": ""})
 
 
@@ -30,10 +34,12 @@ def quantity(text: str) -> Quantity | None:
 
     >>> quantity("1,250.5 mg."), quantity("25.2 mL/min/1.73 m²").unit, quantity("about 5")
     (Quantity(number=Decimal('1250.5'), unit='mg'), 'ml/min/173m2', None)
+    >>> quantity("**5 mcg**") == quantity("5 µg"), quantity("38 ℃") == quantity("38 °C")
+    (True, True)
     """
-    match = QUANTITY.fullmatch(text.strip().replace("\N{MINUS SIGN}", "-"))
+    match = QUANTITY.fullmatch(text.strip(_MARKUP).translate(_SAME_SIGN))
     if not match:
         return None
     # Before the case goes: a capital Greek mu would be another letter.
     unit = "".join(match[2].translate(_SAME_LETTER).casefold().split())
-    return Quantity(Decimal(match[1].replace(",", "")), unit)
+    return Quantity(Decimal(match[1].replace(",", "")), _MICROGRAM.sub("ug", unit))

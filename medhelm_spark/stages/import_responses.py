@@ -193,7 +193,7 @@ def _unmatched(specs: Sequence[RunSpec], answers: Answers, counts: Counts) -> Da
         )
     return DataError(
         f"{answers.place}: no {answers.unit}'s id is one of scenario {specs[0].scenario_name!r}'s; "
-        f"--fields says which column holds source_id."
+        "--fields says which column holds source_id. Ids are compared as text: 1.0 is not 1."
     )
 
 
