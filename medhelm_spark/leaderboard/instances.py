@@ -160,9 +160,9 @@ def instances_of(
 
     They are those of the main split, all or `only` some; answers without a score come last in every
     order. Without a `limit` all stand on one page. Where the run has the answer `holding`, it is
-    the page with that answer, and `offset` is not used. `matching` keeps those with this text, in any
-    case, in the instance's input or references or in the model's answer. `viewer` is who searches;
-    without a search no text is read.
+    the page with that answer, and `offset` is not used. `matching` keeps those with this text, in
+    any case, in the instance's input or references or in the model's answer. `viewer` is who
+    searches; without a search no text is read.
 
     Raises:
         PolicyError: The viewer may not see text of the level of the run, or of a row that is
