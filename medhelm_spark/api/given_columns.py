@@ -7,6 +7,7 @@ from pathlib import Path
 
 from medhelm_spark.config.benchmark import format_of
 from medhelm_spark.domain.counting import first_of
+from medhelm_spark.domain.header import reads_as_names
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import read_records, shown_column
@@ -18,8 +19,8 @@ HEAD = 100
 def check_given_columns(place: str, given: Mapping[str, str | None]) -> None:
     """Refuse a column that a local file does not have, by the flag that names it.
 
-    Its columns are listed where one of those that are given is among them: else the first line may
-    be data. Other places are left to what reads them.
+    Its columns are listed where one of those that are given is among them, and all read as names:
+    else the first line may be data. Other places are left to what reads them.
 
     Raises:
         DataError: there is no such column, or the file cannot be read.
@@ -33,7 +34,8 @@ def check_given_columns(place: str, given: Mapping[str, str | None]) -> None:
     wanted = {flag: name for flag, name in given.items() if name}
     for flag, name in wanted.items():
         if columns and name not in columns:
-            is_header = not set(wanted.values()).isdisjoint(columns)
+            is_known = not set(wanted.values()).isdisjoint(columns)
+            is_header = is_known and reads_as_names(columns)
             raise DataError(
                 f"{place}: --{flag} is {name!r}, which is none of its {len(columns)} columns"
                 + (_listed(name, columns) if is_header else "; is the header line missing?")

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.session import policy_tables, session_of, settings_of
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.config.settings import Platform, Settings
+from medhelm_spark.config.settings import SETTINGS_FILE, Platform, Settings
 from medhelm_spark.config.site_folder import unread
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.cluster import Cluster, cores_of
@@ -26,9 +26,10 @@ from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.engines import described, factory_of
 from medhelm_spark.engines.slots import visible_gpus_here
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.governance.spark import JARS, check_remote, check_settings
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.lake.cluster import cluster_of
+from medhelm_spark.lake.cluster import CONNECT, cluster_of
 from medhelm_spark.lake.defaults import not_applied
 from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.location import Location
@@ -138,7 +139,24 @@ class Workspace:
         self.sole_driver.guard(lake)
         return lake
 
+    def _check_session(self) -> None:
+        """Refuse, beside gated and private text, settings and a server that may lead it outside."""
+        place = str(self.site / SETTINGS_FILE) if self.site else ""
+        given = {
+            name: value
+            for name, value in self.settings.spark.items()
+            if self.settings.places.get(name) == place
+        }
+        if self.settings.jars and self.settings.places.get(JARS) == place:
+            given[JARS] = self.settings.jars
+        if given and not self._is_public():
+            check_settings(given, place)
+        remote = os.environ.get("SPARK_REMOTE", "")
+        if self._spark is None and remote.startswith(CONNECT):
+            check_remote(self.registry.policy, self._levels, remote)
+
     def _open_session(self) -> SparkSession:
+        self._check_session()
         is_ours = not self._spark and not is_started()
         is_encrypted = not self._is_public()
         spark = session_of(

@@ -8,6 +8,7 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from medhelm_spark.domain.header import reads_as_names
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import open_file
 
@@ -100,16 +101,17 @@ def _listed(text: str | None) -> list[str]:
 def require_columns(columns: Sequence[str], needed: Sequence[str], path: Path, why: str) -> None:
     """Refuses a csv file that lacks a column that `why` needs.
 
-    The columns are listed only where one of them is known, however they are divided: else the first
-    line may be data.
+    The columns are listed only where one of them is known, however they are divided, and all read
+    as names: else the first line may be data.
     """
     parts = {part.strip() for column in columns for part in DIVIDERS.split(column)}
     for name in needed:
         if name not in columns:
-            is_header = not {*needed, *KNOWN_COLUMNS}.isdisjoint(parts)
+            is_known = not {*needed, *KNOWN_COLUMNS}.isdisjoint(parts)
             there = (
                 f"columns: {', '.join(columns)}."
-                if is_header
-                else f"none of its {len(columns)} columns is known; is the header line missing?"
+                if is_known and reads_as_names(sorted(parts))
+                else f"{'one' if is_known else 'none'} of its {len(columns)} columns is known; "
+                "is the header line missing?"
             )
             raise ConfigError(f"{path}: has no column {name!r}, which {why} needs; {there}")

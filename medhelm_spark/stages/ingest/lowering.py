@@ -102,6 +102,14 @@ def approved_levels(ctx: Context, approvals: Sequence[Approval]) -> dict[str, Ac
     return lowest_approved(_changes(ctx.within(INGEST)), approvals) if approvals else {}
 
 
+def lowered_level(
+    ctx: Context, level: AccessLevel, data_version: str, approvals: Sequence[Approval]
+) -> AccessLevel:
+    """The level of a data version as its recorded and approved changes make it."""
+    changes = _changes(ctx.within(INGEST))
+    return lowering_of(level, data_version, changes, approvals).access_level
+
+
 def lowered(
     ctx: Context, data: Mapping[str, Ingested], approvals: Sequence[Approval]
 ) -> dict[str, Ingested]:

@@ -11,6 +11,7 @@ from deltalake import write_deltalake
 from medhelm_spark import Evaluation
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.api import InitializedBenchmark
+from medhelm_spark.cli import main
 from medhelm_spark.errors import ConfigError, DataError
 
 MARK = "Jane Roe"
@@ -224,3 +225,31 @@ def test_rows_that_cannot_be_used_are_refused_with_their_reason() -> None:
     with pytest.raises(DataError, match=r"none of the first 2 rows can be used \(empty_answer\)"):
         init(letters(["", ""]))
     assert not Path("letters").exists()
+
+
+@pytest.mark.attack("errors", "a csv without a header, one of whose first cells is a name given")
+@pytest.mark.parametrize(
+    "first", [["MRN-0042", "note", "no"], ["7", "note", MARK], ["x", "note", f"{MARK} came in ill"]]
+)
+def test_the_first_row_of_a_file_without_a_header_is_not_shown(first: list[str]) -> None:
+    letters(["yes", "no"], header=(first[0], first[1], first[2]))
+    with pytest.raises(DataError) as caught:
+        init("letters.csv")
+    assert "is the header line missing?" in str(caught.value)
+    assert not [cell for cell in first if cell != "note" and repr(cell) in str(caught.value)]
+
+
+@pytest.mark.attack("errors", "init's filled prompt of a private row in a pipe or a job's log")
+def test_the_filled_prompt_goes_to_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = ["--file", letters(["yes", "no", "no"]), "--text", "note", "--label", "urgent"]
+    places = ["-o", "lake", "--local-path", "site"]
+    Path("site").mkdir()
+    assert main(["init", "piped", *flags, *places]) == 0
+    told = capsys.readouterr()
+    assert MARK not in told.out + told.err
+    assert "the filled prompt is shown in a terminal" in told.err
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert main(["init", "typed", *flags, *places]) == 0
+    assert MARK in capsys.readouterr().out
