@@ -21,6 +21,7 @@ from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import BY_NAME, Deployment
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.left_out import AbsentRun
+from medhelm_spark.domain.names import RULE, unprintable
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.engines import described, factory_of
@@ -42,13 +43,14 @@ from medhelm_spark.lake.store_reader import store_reader
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.lake.warm_up import warm_up
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
+from medhelm_spark.render.answers import printable
 from medhelm_spark.stages.context import Context
 
 
 def say(line: str) -> None:
     """Progress goes to standard error, so that a board can be piped."""
     clear = CLEAR_LINE if sys.stderr.isatty() else ""  # progress may stand there
-    sys.stderr.write(f"{clear}{line}\n")
+    sys.stderr.write(f"{clear}{printable(line)}\n")
     sys.stderr.flush()
 
 
@@ -76,6 +78,8 @@ class Workspace:
         tell: Callable[[str], None] = say,
     ) -> None:
         self._deployments = tuple(deployments)
+        for _, name in unprintable(self._deployments):
+            raise ConfigError(f"a deployment has the name {name!r}; allowed: {RULE}.")
         check_spark()
         self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = settings_of(site, spark)

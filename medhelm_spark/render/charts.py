@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from medhelm_spark.errors import SetupError
+from medhelm_spark.render.answers import printable
 from medhelm_spark.statistics.board import BoardColumn, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 
@@ -254,7 +255,20 @@ def share_of_scale(cell: BoardCell) -> float | None:
 
 def _chart(rows: Iterable[dict[str, object]], palette: Palette, **parts: object) -> Spec:
     data = {"values": list(rows)}
-    return {"$schema": _SCHEMA, "data": data, "config": _config(palette), **parts}
+    return {
+        "$schema": _SCHEMA,
+        "config": _config(palette),
+        **_without_controls({"data": data, **parts}),
+    }
+
+
+def _without_controls(value: Any) -> Any:
+    """The same with control characters written out: one in a name ends the drawing library."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {key: _without_controls(each) for key, each in value.items()}
+    return [_without_controls(each) for each in value] if isinstance(value, list) else value
 
 
 def svg(spec: Spec) -> str:
