@@ -18,10 +18,15 @@ def refuse_links(root: Path) -> None:
         LakeError: Names the first link.
     """
     if link := next(_links(root), None):
-        raise LakeError(
-            f"{link} is a symbolic link, and no maintenance follows one; nothing was changed: "
-            "remove the link, or put what it leads to in its place."
-        )
+        raise link_error(link)
+
+
+def link_error(link: Path) -> LakeError:
+    """What is said of a link where something would be deleted."""
+    return LakeError(
+        f"{link} is a symbolic link, and no maintenance follows one; nothing was changed: remove "
+        "the link, or put what it leads to in its place."
+    )
 
 
 def is_reached_by_link(root: Path, path: str) -> bool:

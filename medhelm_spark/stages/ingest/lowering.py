@@ -70,7 +70,7 @@ def lower_level(
             to_level=to_level,
             reason=reason.strip(),
             changed_by=changed_by,
-            changed_at=now(),
+            changed_at=now(each.changed_at for each in changes),
         ),
         approvals,
     )

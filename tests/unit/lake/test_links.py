@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -16,7 +17,9 @@ from medhelm_spark.domain.retention import Retention
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.driver_files import LocalFiles
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.maintenance import maintenance_of
+from medhelm_spark.lake.probe import PROBE, spark_store
 from medhelm_spark.lake.session import Session
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.gc import gc
@@ -86,6 +89,17 @@ def test_every_command_of_maintenance_refuses_a_link(
     with pytest.raises(LakeError, match="symbolic link"):
         command(Workspace(str(tmp_path / "lake"), None), dry_run=False)
     assert files_of(other) == before
+
+
+@pytest.mark.attack("lake", "a table of another lake, rewritten through a symbolic link")
+def test_the_probe_of_doctor_writes_through_no_link(tmp_path: Path) -> None:
+    lake_at(tmp_path / "other")
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / PROBE).symlink_to(tmp_path / "other")
+    before = files_of(tmp_path / "other")
+    with pytest.raises(LakeError, match="symbolic link"):
+        spark_store(MagicMock(), Location.of(str(tmp_path / "lake")))
+    assert files_of(tmp_path / "other") == before
 
 
 def test_a_lake_that_is_reached_by_a_link_is_kept_as_any_other(tmp_path: Path) -> None:
