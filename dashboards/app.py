@@ -18,7 +18,7 @@ from page_markup import about, heading, links, note, styles
 from pages import PAGES
 from shown import Shown
 
-from medhelm_spark.errors import MedhelmSparkError
+from medhelm_spark.errors import LakeError, MedhelmSparkError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.leaderboard import (
     BoardSource,
@@ -84,6 +84,11 @@ def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
         if not wanted or source.release_status in wanted or source == selected
     ]
     names = [(source.kind, source.name) for source in sources]
+    if (selected.kind, selected.name) not in names:
+        raise LakeError(
+            f"{source_text(selected)} is newer than this page's list of suites and releases, which "
+            f"is read again every {REFRESH_SECONDS} seconds: load the page again then."
+        )
     picked: BoardSource = st.selectbox(
         "Suite or release",
         sources,

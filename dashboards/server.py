@@ -23,7 +23,7 @@ def main() -> None:
     """Become the server; the arguments are Streamlit's."""
     from streamlit.web import cli
 
-    sys.path.insert(0, str(Path.cwd()))  # as with `python -m`: plug-ins may stand there
+    sys.path.insert(0, str(Path(__file__).resolve().parent))  # the pages, which -P leaves out
     given = sys.argv[sys.argv.index("--") + 1 :]
     threading.Thread(target=_load, args=(given,), daemon=True).start()
     cli.main(prog_name="streamlit")

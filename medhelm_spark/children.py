@@ -31,6 +31,8 @@ NETWORK = (
 )
 FETCHING = (*NETWORK, *(name.lower() for name in NETWORK))
 """How public data is fetched, for a child that does so."""
+SAFE_PATH = "PYTHONSAFEPATH"
+"""With it Python looks for no module in the working folder, whose files may be anybody's."""
 
 
 def child_environment(
@@ -39,11 +41,12 @@ def child_environment(
     """The variables of `SYSTEM`, of the locale, and `more`; a name that ends in `*` is a prefix.
 
     >>> child_environment(["HF_HOME"], {"PATH": "/bin", "HF_HOME": "/hf", "HF_TOKEN": "hf_x"})
-    {'PATH': '/bin', 'HF_HOME': '/hf'}
+    {'PATH': '/bin', 'HF_HOME': '/hf', 'PYTHONSAFEPATH': '1'}
     """
     allowed = (*SYSTEM, "LC_*", *more)
     exact = {name for name in allowed if not name.endswith("*")}
     prefixes = tuple(name.removesuffix("*") for name in allowed if name.endswith("*"))
-    return {
+    own = {
         name: value for name, value in environ.items() if name in exact or name.startswith(prefixes)
     }
+    return {**own, SAFE_PATH: "1"}

@@ -16,7 +16,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module, invalidate_caches, metadata
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import (
+    ExtensionFileLoader,
+    ModuleSpec,
+    PathFinder,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +30,7 @@ from types import FunctionType, ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.domain.names import RULE, is_name
 from medhelm_spark.errors import ConfigError, PolicyError, SetupError
 
 PACKAGE = "medhelm_spark"
@@ -90,6 +97,13 @@ class Registry(Mapping[str, T]):
             added: dict[str, T] = {}
             for plugin in active():
                 for name, thing in self._things(plugin).items():
+                    emitted = getattr(thing, "emits", ())
+                    shown = [part for each in emitted for part in (each.name, each.display_name)]
+                    if not all(map(is_name, (name, *shown))):
+                        raise ConfigError(
+                            f"plug-in {plugin}: {self._kind} has a name that is not allowed; "
+                            f"allowed: {RULE}."
+                        )
                     if name in self._own or name in added:
                         raise ConfigError(
                             f"plug-in {plugin}: {self._kind} has {name!r}, which is taken; "
@@ -208,7 +222,16 @@ def _at(place: tuple[str, ...]) -> object:
 
 
 class _FromSource(SourceFileLoader):
-    """Compiles a file each time: what lies compiled beside it may be of another text."""
+    """Compiles a file each time: what lies compiled beside it may be of another text.
+
+    It is the text that was hashed, however late it is imported.
+    """
+
+    def get_data(self, path: str) -> bytes:
+        """The file's bytes."""
+        data = super().get_data(path)
+        _check_hashed(self.name, path, data)
+        return data
 
     def path_stats(self, path: Any) -> Any:
         raise OSError("compiled files are not used")
@@ -217,7 +240,8 @@ class _FromSource(SourceFileLoader):
 class _Finder:
     """Finds the modules of plug-ins, to be loaded from the files that were hashed."""
 
-    tops: ClassVar[set[str]] = set()
+    tops: ClassVar[dict[str, frozenset[str]]] = {}
+    """By top-level name the hashes of its files."""
 
     @classmethod
     def find_spec(
@@ -229,7 +253,18 @@ class _Finder:
         spec = PathFinder.find_spec(name, path, target)
         if spec and type(spec.loader) is SourceFileLoader:
             spec.loader = _FromSource(spec.loader.name, spec.loader.path)
+        elif spec and isinstance(spec.loader, ExtensionFileLoader | SourcelessFileLoader):
+            _check_hashed(name, spec.loader.path, Path(spec.loader.path).read_bytes())
         return spec
+
+
+def _check_hashed(name: str, path: str, data: bytes) -> None:
+    """Refuse a module of a plug-in whose text is not among what was hashed.
+
+    A package can look for its modules elsewhere, and a file can change before it is imported.
+    """
+    if sha256(data).hexdigest() not in _Finder.tops.get(name.partition(".")[0], ()):
+        raise ImportError(f"{Path(path).name} is none of the files that were hashed", name=name)
 
 
 def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
@@ -242,7 +277,7 @@ def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
         )
     if not _SURFACE:
         _SURFACE.update(_surface())
-    _Finder.tops.add(top)
+    _Finder.tops[top] = frozenset(sha for _, sha in _listing(top) or ())
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
     outdated = _take_out_outdated(top, plugin.version)

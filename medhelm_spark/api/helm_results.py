@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.api.workspace import Workspace
-from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.helm_results import (
     HELM_RESULTS,
@@ -48,8 +48,10 @@ from medhelm_spark.stages.import_helm import (
     held_already,
     import_helm,
     known_instances,
+    stricter_levels,
     survey,
 )
+from medhelm_spark.stages.ingest.lowering import approved_levels, lowered_level
 from medhelm_spark.stages.publish import publish
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
@@ -158,6 +160,8 @@ def import_results(
     workspace.expect(levels)
     ctx = workspace.context(suite)
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
+    ready = _at_held_levels(ctx, ready, workspace.registry.policy, rescore=rescore)
+    check_plugins(workspace.registry.policy, {each.files.access_level for each in ready})
     held = held_already(ctx, {each.run.folder.name: each.fingerprint for each in ready})
     new = [each for each in ready if each.run.folder.name not in held]
     imports, broken = _imports(ctx, folder, new, access_level, rescore=rescore)
@@ -195,26 +199,63 @@ def _ready(
                 NotImported(name=f"{run_folder.suite}/{run_folder.name}", reason=str(error))
             )
             continue
-        revision = run_folder.revision
-        files = HelmFiles(
-            path=str(run_folder.path.absolute()),
-            name=run_folder.name,
-            scenario_name=run.scenario_name,
-            model_deployment=run.deployment,
-            access_level=run.access_level,
-            revision=revision,
-        )
-        fingerprint = IMPORT_HELM.fingerprint(
-            run_folder.name,
-            revision,
-            run.scenario_name,
-            run.access_level,
-            run.main_metric,
-            run.main_split,
-            rescore,
-        )
-        ready.append(_Ready(run=run, files=files, stats=stats, fingerprint=fingerprint))
+        ready.append(_ready_run(run, stats, rescore=rescore))
     return ready, left_out
+
+
+def _ready_run(run: HelmRun, stats: Mapping[Key, TheirStat], *, rescore: bool) -> _Ready:
+    revision = run.folder.revision
+    files = HelmFiles(
+        path=str(run.folder.path.absolute()),
+        name=run.folder.name,
+        scenario_name=run.scenario_name,
+        model_deployment=run.deployment,
+        access_level=run.access_level,
+        revision=revision,
+    )
+    fingerprint = IMPORT_HELM.fingerprint(
+        run.folder.name,
+        revision,
+        run.scenario_name,
+        run.access_level,
+        run.main_metric,
+        run.main_split,
+        rescore,
+    )
+    return _Ready(run=run, files=files, stats=stats, fingerprint=fingerprint)
+
+
+def _at_held_levels(
+    ctx: Context, ready: Sequence[_Ready], policy: Policy, *, rescore: bool
+) -> list[_Ready]:
+    """The runs, those at the lake's level whose text the lake holds at a stricter one.
+
+    Where a lowering on record of just that data is approved, a run is as it was said to be, if that
+    is not lower still.
+    """
+    approvals = policy.binding_approvals
+    large = [each.files for each in ready if each.is_large]
+    names = set(approved_levels(ctx, approvals))
+    levels = stricter_levels(ctx, large, _READING.texts, names) if large else {}
+    again = [run for run in large if run.scenario_name in names & levels.keys()]
+    known = known_instances(ctx, {run.scenario_name for run in again}, _READING.contents)
+    surveyed = survey(ctx, again, _READING.survey(known)) if again else {}
+    at_levels = []
+    for each in ready:
+        own, name = each.run.access_level, each.files.scenario_name
+        level = strictest([own, levels.get(name, own)])
+        if read := surveyed.get(each.files.path):
+            version = _version(name, level, read, each.files.revision)
+            level = strictest([own, lowered_level(ctx, level, version, approvals)])
+        if level is not own:
+            run = replace(each.run, access_level=level)
+            each = _ready_run(run, each.stats, rescore=rescore)
+        at_levels.append(each)
+    return at_levels
+
+
+def _version(scenario: str, level: AccessLevel, read: Surveyed, revision: str) -> str:
+    return IMPORT_HELM.fingerprint(scenario, level, read.instances or revision)
 
 
 def _tell_levels(workspace: Workspace, ready: Sequence[_Ready]) -> None:
@@ -275,15 +316,14 @@ def _tables(known: Known) -> dict[str, Any]:
     }
 
 
-_READING = Reading(contents=rows.Contents(), survey=Survey, tables=_tables)
+_READING = Reading(contents=rows.Contents(), texts=rows.Texts(), survey=Survey, tables=_tables)
 
 
 def _import(
     folder: HelmFolder, each: _Ready, read: Surveyed, stated: AccessLevel | None, *, rescore: bool
 ) -> HelmImport:
-    version = IMPORT_HELM.fingerprint(
-        each.files.scenario_name, each.files.access_level, read.instances or each.files.revision
-    )
+    files = each.files
+    version = _version(files.scenario_name, files.access_level, read, files.revision)
     names = sorted(read.stats or counted_names(each.stats))
     specs = run_specs(
         each.run,

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable
 
+from medhelm_spark.domain.names import is_name
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 MOST = 200
-NAME = re.compile(r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?")
 RULE = (
-    f"text of 1 to {MOST} characters in one line, with no space at either end, that is no path to "
-    "another folder, such as ../name"
+    f"text of 1 to {MOST} characters in one line, all of them printable, with no space at either "
+    "end, that is no path to another folder, such as ../name"
 )
 _PARTS = re.compile(r"[/\\]")
 
@@ -26,7 +26,8 @@ def check_name(kind: str, name: object) -> str:
         ConfigError: it is no text, empty, too long, not in one line, or reads as a path that leaves
             its folder.
     """
-    if not isinstance(name, str) or len(name) > MOST or not NAME.fullmatch(name) or _leads(name):
+    is_text = isinstance(name, str) and 0 < len(name) <= MOST and is_name(name)
+    if not isinstance(name, str) or not is_text or _leads(name):
         shown = repr(name) if isinstance(name, str) else type(name).__name__
         raise ConfigError(f"{kind} is {shown[:MOST]}; allowed: {RULE}.")
     return name

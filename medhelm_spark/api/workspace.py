@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.api.entries import LoadedEntries
 from medhelm_spark.api.session import policy_tables, session_of, settings_of
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.config.settings import Platform, Settings
+from medhelm_spark.config.settings import SETTINGS_FILE, Platform, Settings
 from medhelm_spark.config.site_folder import unread
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.cluster import Cluster, cores_of
@@ -21,14 +21,16 @@ from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.deployment import BY_NAME, Deployment
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.left_out import AbsentRun
+from medhelm_spark.domain.names import RULE, unprintable
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.engines import described, factory_of
 from medhelm_spark.engines.slots import visible_gpus_here
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.governance.spark import JARS, check_remote, check_settings
 from medhelm_spark.helm.imported import is_imported
 from medhelm_spark.helm.site import load_site
-from medhelm_spark.lake.cluster import cluster_of
+from medhelm_spark.lake.cluster import CONNECT, cluster_of
 from medhelm_spark.lake.defaults import not_applied
 from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.location import Location
@@ -41,13 +43,14 @@ from medhelm_spark.lake.store_reader import store_reader
 from medhelm_spark.lake.views import CURRENT_IMPORTS
 from medhelm_spark.lake.warm_up import warm_up
 from medhelm_spark.leaderboard import BoardSource, Kind, reader_of
+from medhelm_spark.render.answers import printable
 from medhelm_spark.stages.context import Context
 
 
 def say(line: str) -> None:
     """Progress goes to standard error, so that a board can be piped."""
     clear = CLEAR_LINE if sys.stderr.isatty() else ""  # progress may stand there
-    sys.stderr.write(f"{clear}{line}\n")
+    sys.stderr.write(f"{clear}{printable(line)}\n")
     sys.stderr.flush()
 
 
@@ -75,6 +78,8 @@ class Workspace:
         tell: Callable[[str], None] = say,
     ) -> None:
         self._deployments = tuple(deployments)
+        for _, name in unprintable(self._deployments):
+            raise ConfigError(f"a deployment has the name {name!r}; allowed: {RULE}.")
         check_spark()
         self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = settings_of(site, spark)
@@ -138,7 +143,24 @@ class Workspace:
         self.sole_driver.guard(lake)
         return lake
 
+    def _check_session(self) -> None:
+        """Refuse, beside gated and private text, settings and a server that may lead it outside."""
+        place = str(self.site / SETTINGS_FILE) if self.site else ""
+        given = {
+            name: value
+            for name, value in self.settings.spark.items()
+            if self.settings.places.get(name) == place
+        }
+        if self.settings.jars and self.settings.places.get(JARS) == place:
+            given[JARS] = self.settings.jars
+        if given and not self._is_public():
+            check_settings(given, place)
+        remote = os.environ.get("SPARK_REMOTE", "")
+        if self._spark is None and remote.startswith(CONNECT):
+            check_remote(self.registry.policy, self._levels, remote)
+
     def _open_session(self) -> SparkSession:
+        self._check_session()
         is_ours = not self._spark and not is_started()
         is_encrypted = not self._is_public()
         spark = session_of(

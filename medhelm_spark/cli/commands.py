@@ -98,8 +98,8 @@ def run(args: Namespace) -> int:
 def init(args: Namespace) -> int:
     """`init`: a benchmark folder on one's own data.
 
-    The filled prompt goes to standard output, to whoever typed the command, and nowhere else: not
-    on a platform whose drivers keep their output in a log.
+    The filled prompt goes to a terminal, to whoever typed the command, and nowhere else: neither
+    into a pipe or file, which may be a job's log, nor on a platform that keeps its drivers' output.
     """
     place = args.file or args.table
     if args.table and not Path(args.table).is_file():  # a file's name is no table's
@@ -107,7 +107,7 @@ def init(args: Namespace) -> int:
     made = evaluation(args).init_benchmark(
         place, args.folder, text=args.text, label=args.label, id_column=args.id, **_said(args)
     )
-    is_seen = settings_of(args.local_path).platform is Platform.LOCAL
+    is_seen = settings_of(args.local_path).platform is Platform.LOCAL and sys.stdout.isatty()
     labels = f"; right answers: {', '.join(made.labels)}" if made.labels and is_seen else ""
     say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
     for line in _alike(made, is_seen=is_seen):
@@ -118,7 +118,7 @@ def init(args: Namespace) -> int:
         write_out(printable(made.prompt))
         say("")
     else:
-        say("init: the prompt is not shown in a log; Evaluation.init_benchmark gives it")
+        say("init: the filled prompt is shown in a terminal; Evaluation.init_benchmark gives it")
     say(f"init: next: {made.next_command}")
     return 0
 

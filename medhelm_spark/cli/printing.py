@@ -4,12 +4,14 @@ import sys
 from pathlib import Path
 
 from medhelm_spark.api.workspace import say
+from medhelm_spark.render.answers import printable
 
 
 def write_out(text: str, path: Path | None = None, *, command: str = "leaderboard") -> None:
     """Print, or write to a file and say so as the command of that name."""
     if path is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        shown = printable(text) if sys.stdout.isatty() else text
+        sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
         sys.stdout.flush()
         return
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -108,5 +108,6 @@ def command(output_path: str, port: int, host: str, allowed: Sequence[str] = ())
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     flags += [f"--server.allowedHosts={name}" for name in allowed_hosts(host, allowed)]
     server, app = (str(resource("dashboards", name)) for name in ("server.py", "app.py"))
-    words = [sys.executable, server, "run", app, *flags, "--"]
+    # -P: a pandas.py of the working folder is nobody's to run here.
+    words = [sys.executable, "-P", server, "run", app, *flags, "--"]
     return [*words, "--output-path", output_path]

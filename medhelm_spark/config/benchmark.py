@@ -8,6 +8,7 @@ show are refused here, before a model is loaded; the columns of tables and of ot
 are read (`api.own_columns`).
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -305,15 +306,23 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
     named["dataset_file"] = [] if is_elsewhere else [file.dataset_file]
     named["train_file"] = [file.train_file] if file.train_file else []
     named[f"prompt_file of {JURY_SCORE}"] = [e.prompt_file for e in file.metrics if e.prompt_file]
-    own = (path.parent.resolve(), Path().resolve())
+    own = (path.parent.resolve(), *_working_folder())
     for key, names in named.items():
         for name in names:
             if not any(_find(name, path, key).is_relative_to(folder) for folder in own):
                 raise ConfigError(
                     f"{path}: {key} is {name!r}, which leads out of its folder and the working "
-                    f"directory, and access_level is {file.access_level.value!r}; put the file "
-                    "beside it, or leave the level private."
+                    "directory (where that is your own), and access_level is "
+                    f"{file.access_level.value!r}; put the file beside it, or leave the level "
+                    "private."
                 )
+
+
+def _working_folder() -> tuple[Path, ...]:
+    """The working folder where it is this user's own; `/` holds the files of everybody."""
+    folder = Path().resolve()
+    is_own = folder != folder.parent and folder.stat().st_uid == os.geteuid()
+    return (folder,) if is_own else ()
 
 
 def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:

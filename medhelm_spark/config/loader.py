@@ -20,6 +20,7 @@ from pydantic_core import ErrorDetails
 
 from medhelm_spark.config.yaml_text import parse_yaml, read_text
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.names import RULE, unprintable
 from medhelm_spark.errors import ConfigError
 
 ALLOWED = {
@@ -71,6 +72,8 @@ def validate(data: object, type_: type[T], where: str) -> T:
         raise ConfigError(
             f"{where}: holds a value that is no plain text or number: {error}."
         ) from None
+    for place, name in unprintable(result):
+        raise ConfigError(f"{where}: {place} is {shown(name)}; allowed: {RULE}.")
     return result
 
 

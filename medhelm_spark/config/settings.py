@@ -26,6 +26,8 @@ PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
 """Settings of a machine. A fixed place: one that a run names could be the run's own."""
+SETTINGS_FILE = "settings.yaml"
+"""The same of a site folder."""
 LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
 LOG_LEVEL = "spark.log.level"
 MASTER = "spark.master"
@@ -152,7 +154,7 @@ def load_settings(
         ConfigError: If a file or a variable is wrong.
     """
     environ = os.environ if environ is None else environ
-    own = [PLATFORM_FILE, *([local_path / "settings.yaml"] if local_path else [])]
+    own = [PLATFORM_FILE, *([local_path / SETTINGS_FILE] if local_path else [])]
     for path in own:
         refuse_misnamed(path)
     files = {path: load_yaml(path, _SettingsFile) for path in own if path.is_file()}

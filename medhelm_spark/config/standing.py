@@ -6,12 +6,9 @@ import stat
 from pathlib import Path
 
 from medhelm_spark.domain.policy_table import MANAGED, OWNED, OWNER, PolicyTable
+from medhelm_spark.namespaces import in_user_namespace
 
 ROOT = 0
-UID_MAP = Path("/proc/self/uid_map")
-EVERY_USER = ["0", "0", "4294967295"]
-"""The map of a process outside every user namespace."""
-
 MOUNTS = Path("/proc/self/mountinfo")
 OPENED = Path("/proc/self/fdinfo")
 
@@ -41,7 +38,7 @@ def why_ours(path: Path) -> str | None:
         return "this system has no effective user"
     if is_root():
         return "this process runs as root"
-    if UID_MAP.exists() and UID_MAP.read_text().split() != EVERY_USER:
+    if in_user_namespace():
         return "this process runs in a user namespace, whose root may be its user"
     if path.resolve() != path:
         return f"{path} is reached by a symbolic link or by .."

@@ -22,6 +22,10 @@ MAX_BYTES = 16 << 20
 """The longest prompt template in use has some thousand."""
 MAX_NODES = 1_000_000
 """Nine anchors of nine aliases each unfold to a billion values."""
+MAX_DEPTH = 100
+"""Levels inside one another: some thousands end the process in libyaml, without a word."""
+SHALLOW = 2_000
+"""A text of fewer characters cannot be so deep that the process ends."""
 
 
 QUOTING = (
@@ -76,6 +80,8 @@ def parse_yaml(text: str, where: str) -> Any:
         ConfigError: If it is not YAML, with line and column.
     """
     try:
+        if len(text) > SHALLOW:
+            _check_depth(text, where)
         value = yaml.load(text, _Loader)
         if _size(value, {}) > MAX_NODES:
             raise ConfigError(
@@ -90,6 +96,18 @@ def parse_yaml(text: str, where: str) -> Any:
         raise ConfigError(f"{where}{place}: not valid YAML: {_problem(error)}.") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{where}: not valid YAML: {str(error).splitlines()[0]}.") from None
+
+
+def _check_depth(text: str, where: str) -> None:
+    """Refuse a text of too many levels, by its events: those are read one after the other."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise ConfigError(f"{where}: nested more than {MAX_DEPTH} levels deep.")
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from medhelm_spark.domain.counting import first_of
+from medhelm_spark.domain.header import reads_as_names
 
 SHOWN_COLUMNS = 200
 """Names or numbers of columns in one message."""
@@ -62,11 +63,15 @@ def nearest(name: str, columns: Sequence[str]) -> str | None:
 def lacking(name: str, columns: Sequence[str], needed: Sequence[str]) -> str:
     """The end of a sentence that says that a table lacks a column.
 
-    Its columns are listed only where one of the `needed` is among them: else its first line may be
-    data.
+    Its columns are listed only where one of the `needed` is among them, and all read as names: else
+    its first line may be data.
     """
     near = nearest(name, columns)
-    meant = f"; is {near!r} meant?" if near else "."
+    if near and not reads_as_names([near]):
+        near = None
     if not set(needed).isdisjoint(columns):
-        return f"columns: {listed_columns(columns)}{meant}"
+        meant = f"; is {near!r} meant?" if near else "."
+        if reads_as_names(columns):
+            return f"columns: {listed_columns(columns)}{meant}"
+        return f"not listed, because not all of them read as names of columns{meant}"
     return f"is {near!r} meant?" if near else "is the header line missing?"

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from medhelm_spark.domain.counting import first_of
 from medhelm_spark.errors import GateError, ReleaseError
+from medhelm_spark.namespaces import MARK
 
 
 class ReleaseStatus(StrEnum):
@@ -51,6 +52,9 @@ COMMANDS: Mapping[ReleaseStatus, str] = {
     ReleaseStatus.EXTERNAL: "import-helm",
 }
 """What a person types to give a release a status."""
+
+HANDED_IN = ("made", "submitted")
+"""What a person does with a release of their own will; jobs in containers run what is in it."""
 
 REVIEWED = (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
 """The statuses that are void once the manifest is another one."""
@@ -197,19 +201,28 @@ def refuse_involved(release: str, approver: str, involved: Mapping[str, Iterable
         involved: what a person did with the release ("made"), with the names of who did it.
 
     Raises:
-        ReleaseError: the names are compared as recorded, whatever their case.
+        ReleaseError: the names are compared as recorded, whatever their case. A name of a user
+            namespace may be anybody's: who has one does not approve, and nobody approves what one
+            made or submitted.
     """
-    own = approver.strip().casefold()
-    did = [
-        what
-        for what, names in involved.items()
-        if own in {name.strip().casefold() for name in names}
-    ]
+    unproven = [name for what in HANDED_IN for name in involved.get(what, ()) if MARK in name]
+    if MARK in approver or unproven:
+        who = approver if MARK in approver else unproven[0]
+        raise ReleaseError(
+            f"release {release!r}: {who!r} may be any user of this machine, so that nobody can be "
+            "shown to be somebody else; make, submit and approve it outside a user namespace."
+        )
+    own = _plain(approver)
+    did = [what for what, names in involved.items() if own in set(map(_plain, names))]
     if did:
         raise ReleaseError(
             f"release {release!r}: {approver!r} {' and '.join(did)} it; who does that does not "
             "approve it; somebody else has to."
         )
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix(MARK).strip().casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

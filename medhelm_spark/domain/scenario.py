@@ -99,6 +99,20 @@ class Quarantined:
     access_level: AccessLevel
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashedText:
+    """A record on its way into the lake by the hashes of its texts, with the level it would have.
+
+    `file` and `row` tell it from the scenario's others.
+    """
+
+    scenario_name: str
+    file: int
+    row: int
+    access_level: AccessLevel
+    text_hashes: tuple[int, ...]
+
+
 LOWERED_SOURCE = "lowered "
 """How the `source` of a data version begins whose level was lowered on record; its base follows."""
 

@@ -2,14 +2,18 @@
 
 Everything stays in memory: the model's log is off because it may print prompts, the prompt cache
 on the host is off because it grows by gigabytes, and the HTTP port that the library always opens
-is bound to the loopback address behind a random key.
+is bound to the loopback address behind a random key. By that port alone it tokenises a text, which
+tells markers in data from those of the template (`apart`).
 """
 
 import importlib.util
+import json
 import logging
 import os
 import secrets
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +25,7 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import slots, wire
+from medhelm_spark.engines.apart import apart
 from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere, read_settings
 from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.model_files import file_sha256, model_file
@@ -77,7 +82,9 @@ class LlamaCppEngine:
     def __init__(self, deployment: Deployment, settings: LlamaCppSettings) -> None:
         path = model_file(settings.path)
         self.fingerprint = _fingerprint(deployment, settings, path)
-        self._server: Any = _load(deployment, settings, path)
+        key = secrets.token_hex(16)
+        self._server: Any = _load(deployment, settings, path, key)
+        self._port = _Port(str(self._server.listening_address), key)
         self._api = settings.api
         self._slots = settings.n_parallel
         self._threads = ThreadPoolExecutor(settings.n_parallel, thread_name_prefix="llama_cpp")
@@ -101,7 +108,8 @@ class LlamaCppEngine:
     def _ask(self, request: Request, body: dict[str, Any]) -> RequestResult:
         started = time.perf_counter()
         try:
-            replies = [self._reply(single) for single in _single_completions(body)]
+            body, chat = self._without_markers(body)
+            replies = [self._reply(single, chat) for single in _single_completions(body)]
         except _RefusedError as error:
             return failed(request, error.kind, self.fingerprint)
         except FAULTS as error:
@@ -120,8 +128,24 @@ class LlamaCppEngine:
             request_time=time.perf_counter() - started,
         )
 
-    def _reply(self, body: dict[str, Any]) -> wire.Reply:
+    def _without_markers(self, body: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """The body, and whether it is a conversation: as tokens, where data holds a marker."""
         chat = self._api == wire.CHAT
+        turns = body["messages"] if chat else [{"content": body["prompt"]}]
+        text = "\n".join(turn["content"] for turn in turns)
+        if self._port.tokens(text, are_special=True) == self._port.tokens(text):
+            return body, chat
+        parts = apart(turns, self._port.rendered if chat else lambda named: named[0]["content"])
+        tokens = [
+            token
+            for number, part in enumerate(parts)
+            for token in self._port.tokens(
+                part.text, are_special=not part.is_data, is_first=number == 0
+            )
+        ]
+        return _completions_body(body, tokens), False
+
+    def _reply(self, body: dict[str, Any], chat: bool) -> wire.Reply:
         call: Callable[[dict[str, Any]], Any] = (
             self._server.handle_chat_completions if chat else self._server.handle_completions
         )
@@ -140,6 +164,51 @@ class LlamaCppEngine:
         if label not in self._seen_errors:
             self._seen_errors.add(label)
             logger.warning("llama.cpp refused a request: %s", label)
+
+
+@dataclass(frozen=True, slots=True)
+class _Port:
+    """The library's own port on loopback, asked past any proxy."""
+
+    address: str
+    key: str
+
+    def tokens(self, text: str, *, are_special: bool = False, is_first: bool = False) -> list[int]:
+        """A text's tokens; `are_special`: markers are read as control tokens.
+
+        What the model wants before a prompt comes with what `is_first`.
+        """
+        asked = {"content": text, "parse_special": are_special, "add_special": is_first}
+        tokens: list[int] = self._ask("/tokenize", asked)["tokens"]
+        return tokens
+
+    def rendered(self, turns: list[dict[str, str]]) -> str:
+        """A conversation in the model's template."""
+        return str(self._ask("/apply-template", {"messages": turns})["prompt"])
+
+    def _ask(self, path: str, asked: dict[str, Any]) -> Any:
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        data = json.dumps(asked).encode()
+        request = urllib.request.Request(self.address + path, data=data, headers=headers)
+        try:
+            with _DIRECT.open(request) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError:  # half a character, or turns that the template refuses
+            raise _RefusedError(FailureKind.INVALID_REQUEST) from None
+
+
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def _completions_body(body: dict[str, Any], tokens: list[int]) -> dict[str, Any]:
+    """The body of a conversation or text with its prompt as tokens, for the completions API."""
+    chat_only = ("messages", "top_logprobs", "response_format")
+    made = {key: value for key, value in body.items() if key not in chat_only}
+    if "top_logprobs" in body:
+        made["logprobs"] = body["top_logprobs"]
+    if "response_format" in body:
+        made["json_schema"] = body["response_format"]["json_schema"]["schema"]
+    return {**made, "prompt": tokens}
 
 
 class _RefusedError(Exception):
@@ -190,7 +259,7 @@ def _context(deployment: Deployment, settings: LlamaCppSettings) -> int:
     return settings.n_ctx or deployment.max_sequence_length or DEFAULT_CONTEXT
 
 
-def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> Any:
+def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path, key: str) -> Any:
     # Read when the library is loaded. How long its threads spin while they wait for each other:
     # with other work on the same cores the default makes a token 20 times as slow, while no
     # spinning at all halves the speed of a free machine (both seen).
@@ -208,7 +277,7 @@ def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path) -> Any
     threads = settings.n_threads or slots.usable_cpus()
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
-    params.api_keys = [secrets.token_hex(16)]
+    params.api_keys = [key]
     params.endpoint_slots = False
     params.ui = False
     try:

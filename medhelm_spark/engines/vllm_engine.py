@@ -26,6 +26,7 @@ from medhelm_spark.domain.request import (
     TokenLogprob,
 )
 from medhelm_spark.engines import slots, vllm_args, wire
+from medhelm_spark.engines.apart import holds_marker, markers_of, tokens_apart
 from medhelm_spark.engines.chat_template import told
 from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere
 from medhelm_spark.engines.faults import FAULTS, fault
@@ -54,6 +55,7 @@ class VllmEngine:
         sequences = self._llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
         self._limit = in_flight(sequences)
         self._api = plan.api or (wire.CHAT if _template(self._llm) else wire.COMPLETIONS)
+        self._markers = markers_of(self._llm.get_tokenizer())
         self._seen_errors: set[str] = set()
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
@@ -81,7 +83,12 @@ class VllmEngine:
             turns = [{"role": "user", "content": request.text}]
         try:
             params = _sampling(request.decoding)
-            if turns:
+            said = turns or [{"content": request.text}]
+            if holds_marker([turn["content"] for turn in said], self._markers):
+                template = _template(self._llm) if turns else None
+                tokens = tokens_apart(self._llm.get_tokenizer(), said, template)
+                keys = self._llm.enqueue({"prompt_token_ids": tokens}, params, use_tqdm=False)
+            elif turns:
                 keys = self._llm.enqueue_chat([turns], params, use_tqdm=False)
             else:
                 keys = self._llm.enqueue(request.text, params, use_tqdm=False)

@@ -15,6 +15,7 @@ from medhelm_spark.domain.imported import (
     EXPORT_SHAPE,
     ImportedScenario,
 )
+from medhelm_spark.domain.names import is_name
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import STRICT, AdapterSpec, AnnotatorSpec, MetricSpec, RunEntry
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
@@ -151,7 +152,7 @@ _NOTHING: Mapping[str, Any] = {
 def _base_name(export: Export, name: str | None) -> str:
     """What run entries call it: MedHELM's name of the entry, or of the user's own benchmark."""
     base = name or (export.run_spec.name if CONFIG_PATH in export.args else export.name)
-    if not base.strip() or NO_NAME & set(base):
+    if not base or not is_name(base) or NO_NAME & set(base):
         raise ConfigError(
             f"an imported scenario cannot be called {base!r}: a run entry must be able to name it; "
             "give --name without colon, comma, equals sign and space."

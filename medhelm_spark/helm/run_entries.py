@@ -47,6 +47,8 @@ def parse_entry(
         ConfigError: With `where`, the entry, and the part that is wrong.
     """
     place = f"{where}: run entry {text!r}"
+    if not text.replace("\n", " ").replace("\t", " ").isprintable():
+        raise ConfigError(f"{place} holds a character that is not printable; write it anew.")
     name, colon, arguments = text.partition(":")
     name = name.strip()
     if not name:

@@ -15,7 +15,9 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.conditional_put import is_s3a, put_once
+from medhelm_spark.lake.links import is_reached_by_link
 from medhelm_spark.lake.location import Location
 
 EXISTS = "FileAlreadyExistsException"
@@ -97,9 +99,13 @@ class LocalFiles:
         return []
 
     def remove(self, path: str) -> None:
-        """See DriverFiles."""
+        """See DriverFiles; of a symbolic link the link goes, and not what it leads to."""
         target = self._root / path
-        if target.is_dir():
+        if is_reached_by_link(self._root, path):
+            raise LakeError(
+                f"{target} was not removed: a symbolic link leads there; put a folder in its place."
+            )
+        if target.is_dir() and not target.is_symlink():
             shutil.rmtree(target, ignore_errors=True)
         else:
             target.unlink(missing_ok=True)

@@ -16,6 +16,8 @@ from medhelm_spark.lake.reader import FileReader, table_schema
 from medhelm_spark.lake.tables import TABLES, properties
 
 ATTEMPTS = 20
+RESTORE = "RESTORE"
+"""The operation of Delta's history by which an earlier version comes back."""
 
 FEW_TEXTS, FEW_ROWS = 500, 20_000
 """How many rows pass through the driver, with text and without: some ten MB."""
@@ -105,6 +107,16 @@ class FileTables(FileReader):
 
         folder = self._folder(name)
         return DeltaTable(folder).version() if DeltaTable.is_deltatable(folder) else None
+
+    def restored(self, name: str) -> list[int]:
+        """The versions at which a table was taken back to an earlier one; newest first."""
+        from deltalake import DeltaTable
+
+        folder = self._folder(name)
+        if not DeltaTable.is_deltatable(folder):
+            return []
+        history = DeltaTable(folder).history()
+        return [int(row["version"]) for row in history if row.get("operation") == RESTORE]
 
     def _folder(self, name: str) -> str:
         return f"{self.location.rstrip('/')}/{name}"

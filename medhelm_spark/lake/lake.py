@@ -22,7 +22,7 @@ from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
-from medhelm_spark.lake.files import FileTables, is_few
+from medhelm_spark.lake.files import RESTORE, FileTables, is_few
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.reader import decode
 from medhelm_spark.lake.rows import arrow_of, parsed, plain_errors, rows_of
@@ -289,6 +289,19 @@ class Lake:
                 raise
             return None
         return int(rows[0]["version"]) if rows else None
+
+    def restored(self, table: str) -> list[int]:
+        """The versions at which a table was taken back to an earlier one, by Delta's history.
+
+        What a clean-up took of the history is not known.
+        """
+        if self._files:
+            return self._files.restored(table)
+        if self.version(table) is None:
+            return []
+        history = self.spark.sql(f"DESCRIBE HISTORY {self.location.quoted(table)}")
+        rows = history.where(F.col("operation") == RESTORE).select("version").collect()
+        return [int(row["version"]) for row in rows]
 
     def _empty(self, schema: str) -> DataFrame:
         """No rows, in a form that Spark sees to be empty: it drops whatever joins with it."""

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.links import refuse_links
 from medhelm_spark.lake.settings import temporarily
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 
@@ -83,7 +85,13 @@ class Maintenance(Protocol):
 
 
 def maintenance_of(lake: Lake) -> Maintenance:
-    """By delta-rs in a folder of this machine, where Spark need not start, else by Spark."""
+    """By delta-rs in a folder of this machine, where Spark need not start, else by Spark.
+
+    Raises:
+        LakeError: A symbolic link is among the lake's files; nothing was done yet.
+    """
+    if lake.location.is_folder:
+        refuse_links(Path(lake.location.name))
     return _Folder(lake.location.name) if lake.is_folder_of_ours else _Spark(lake)
 
 

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.machine import LookAt, Machine
 from medhelm_spark.lake.java_error import innermost
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.links import link_error
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.session import node_addresses
@@ -96,7 +97,12 @@ def spark_store(spark: SparkSession, location: Location) -> Store:
 
     In a catalog it is created and dropped, which takes the rights that a lake needs; of a folder or
     URI nothing stays but an empty folder of the name PROBE.
+
+    Raises:
+        LakeError: That name is a symbolic link: what lies at its end would be deleted.
     """
+    if location.is_folder and Path(location.name, PROBE).is_symlink():
+        raise link_error(Path(location.name, PROBE))
     before = datetime.now(UTC)
     steps: list[str] = []
     rows = spark.range(4).repartition(4)

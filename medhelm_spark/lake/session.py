@@ -22,6 +22,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.children import SAFE_PATH
 from medhelm_spark.early_imports import import_early
 from medhelm_spark.errors import SetupError, is_interrupt
 from medhelm_spark.lake.cluster import CONNECT
@@ -53,11 +54,12 @@ DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
 # What every stage relies on that a session has from its start on, or not. Speculation would ask a
-# model twice.
+# model twice; a worker would run a `random.py` of the working folder beside the text.
 REQUIRED_STATIC: Mapping[str, str] = {
     "spark.sql.extensions": DELTA_EXTENSION,
     "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
     "spark.speculation": "false",
+    f"spark.executorEnv.{SAFE_PATH}": "1",
 }
 # PySpark tells the JVM the line of each call for its error messages: four round trips a call.
 UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"

@@ -3,18 +3,21 @@
 import getpass
 import os
 
+from medhelm_spark.namespaces import MARK, in_user_namespace
+
 
 def this_user() -> str:
     """The operating system's user: by name, else by number.
 
-    By the process, never by LOGNAME or USER, with which anybody could sign as somebody else.
+    By the process, never by LOGNAME or USER, with which anybody could sign as somebody else. In a
+    user namespace the process's user may be anybody's choice, and the name says so.
     """
     if not hasattr(os, "geteuid"):
         return getpass.getuser()
     import pwd
 
-    uid = os.geteuid()
+    uid, mark = os.geteuid(), MARK if in_user_namespace() else ""
     try:
-        return pwd.getpwuid(uid).pw_name
+        return pwd.getpwuid(uid).pw_name + mark
     except KeyError:
-        return f"uid {uid}"
+        return f"uid {uid}{mark}"

@@ -9,6 +9,7 @@ MOST_OF_TEXT = 1_000
 
 _LABEL = 11
 _KEPT = "\n\t"
+_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def answer_text(title: str, parts: Iterable[tuple[str, str]]) -> str:
@@ -57,7 +58,7 @@ def printable(text: str) -> str:
 
 
 def _shown(character: str) -> str:
-    is_control = unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in _KEPT
+    is_control = unicodedata.category(character) in _CONTROL and character not in _KEPT
     return character.encode("unicode_escape").decode() if is_control else character
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
+from medhelm_spark.render.answers import printable
 from medhelm_spark.statistics.board import BoardColumn, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.reliability import Bin
@@ -344,7 +345,20 @@ def share_of_scale(cell: BoardCell) -> float | None:
 
 def _chart(rows: Iterable[dict[str, object]], palette: Palette, **parts: object) -> Spec:
     data = {"values": list(rows)}
-    return {"$schema": _SCHEMA, "data": data, "config": _config(palette), **parts}
+    return {
+        "$schema": _SCHEMA,
+        "config": _config(palette),
+        **_without_controls({"data": data, **parts}),
+    }
+
+
+def _without_controls(value: Any) -> Any:
+    """The same with control characters written out: one in a name ends the drawing library."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {key: _without_controls(each) for key, each in value.items()}
+    return [_without_controls(each) for each in value] if isinstance(value, list) else value
 
 
 _ELEMENT_ID = re.compile(r"(?<=id=\"|rl\(#)(gradient_|clip)(\d+)")

@@ -1,21 +1,36 @@
 """What a record says of who may hold it, and the hashes by which its text is known again."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import regex
+
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.json_text import objects
 from medhelm_spark.scenarios.records import ParsedInput
 
 LEVEL_COLUMN = "access_level"
 LAKE_COLUMN = "write_id"
 """The column that every table of a lake has, and no other table is expected to have."""
 
-_WHITE_SPACE = bytes(byte for byte in range(128) if chr(byte).isspace())
 _LEVELS = {level.value: level for level in AccessLevel}
 
-LONG = 64
-"""From this many characters on a single column is known again; shorter ones are said by many."""
+LONG = 40
+"""From this many characters on a single text is known again; shorter ones are said by many."""
+LONG_PLAIN, SHORT_PLAIN = 32, 16
+"""The same in normal form: what so many characters of prose have, and what is hashed at least."""
+NO_BOILERPLATE = 1000
+"""A text of so many characters in normal form is nobody's boilerplate."""
+
+_MARKS = regex.compile(r"[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point}")
+_ASCII_MARKS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
+_WHITE_SPACE = bytes(byte for byte in range(128) if chr(byte).isspace())
+_EARLIER_LONG = 64
+_NESTED = 4
+"""So often a text in JSON may be JSON itself."""
 
 
 def table_level(fields: Mapping[str, Any]) -> AccessLevel | None:
@@ -32,27 +47,76 @@ def file_level(fields: Mapping[str, Any]) -> AccessLevel | None:
 
 
 def text_hashes(content: ParsedInput, fields: Mapping[str, Any]) -> tuple[int, ...]:
-    """Hashes of an instance's texts: of all together, of each long one, of each long column.
+    """Hashes of an instance's texts: of all together, of each long one, of each in a column.
 
-    So a text is known again in another order, among others, by another template or card.
+    So a text is known again in another order, among others, by another template or card, in other
+    punctuation, and inside JSON. An odd hash is of a text that cannot be boilerplate (`held.HELD`).
     """
     answers = [reference.text for reference in content.references]
     turns = [message.content for message in content.messages]
     whole = "\n".join((content.input, *turns, "", *answers))
-    texts = {whole, *_long((content.input, *turns), fields)}  # a column is often the whole input
-    return tuple(sorted(set(map(_hash, texts))))
+    texts = set(_texts((content.input, *turns, *fields.values())))
+    hashes = {_hash(plain) for text in texts if (plain := _long(text))}
+    if plain := normal_form(whole):
+        hashes.add(_hash(plain, can_be_shared=False))
+    earlier = {whole, *(text for text in texts if len(text) >= _EARLIER_LONG)}
+    return tuple(sorted(hashes | set(map(_earlier, earlier))))
 
 
-def _long(texts: tuple[str, ...], fields: Mapping[str, Any]) -> Iterator[str]:
-    for text in (*texts, *fields.values()):
-        if isinstance(text, str) and len(text) >= LONG:
-            yield text
+def normal_form(text: str) -> str:
+    """A text as it is compared: its letters, their marks and its digits, by NFKC without case.
+
+    >>> normal_form("Temp. 38.5, ﬁne!")
+    'temp385fine'
+    """
+    if text.isascii():  # the same at a tenth of the time
+        return text.lower().encode().translate(None, _ASCII_MARKS).decode()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    # Once more: what is dropped may have stood between a letter and its mark.
+    return unicodedata.normalize("NFKC", _MARKS.sub("", folded))
 
 
-def _hash(text: str) -> int:
-    """64 bits of the text without its letters' case and its white space."""
-    if text.isascii():  # the same bytes at a fifth of the time
-        plain = text.lower().encode().translate(None, _WHITE_SPACE)
-    else:
-        plain = "".join(text.split()).casefold().encode("utf-8", "surrogatepass")
+def _texts(values: Iterable[Any], depth: int = 0) -> Iterator[str]:
+    """Every text in some values; of one that is JSON, or holds an object, those in it too."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(value)
+        elif isinstance(value, str) and len(value) >= LONG_PLAIN:
+            yield value
+            if depth < _NESTED and ("{" in value or value.lstrip()[:1] in ("[", '"')):
+                yield from _texts(_parsed(value), depth + 1)
+
+
+def _parsed(text: str) -> list[Any]:
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        return [value for _, _, value in objects(text)]
+
+
+def _long(text: str) -> str:
+    """The normal form of a text that is long enough to be known by; empty of any other."""
+    plain = normal_form(text)
+    least = SHORT_PLAIN if len(text) >= LONG else LONG_PLAIN
+    return plain if len(plain) >= least else ""
+
+
+def _hash(plain: str, *, can_be_shared: bool = True) -> int:
+    """63 bits of a text in normal form; the last bit says that it cannot be boilerplate."""
+    is_own = not can_be_shared or len(plain) >= NO_BOILERPLATE
+    return _digest(plain.encode("utf-8", "surrogatepass")) & ~1 | is_own
+
+
+def _digest(plain: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(plain, digest_size=8).digest(), "big", signed=True)
+
+
+def _earlier(text: str) -> int:
+    """The hash of versions up to 0.1: what a lake of theirs holds has no other."""
+    if text.isascii():
+        return _digest(text.lower().encode().translate(None, _WHITE_SPACE))
+    return _digest("".join(text.split()).casefold().encode("utf-8", "surrogatepass"))

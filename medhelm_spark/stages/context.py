@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TextIO
 
@@ -22,6 +22,7 @@ from medhelm_spark.lake.user import this_user
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.version import VERSION
 
+TICK = timedelta(microseconds=1)
 Say = Callable[[str], None]
 
 
@@ -125,7 +126,8 @@ class Context:
         comparability: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         """Mark units finished: from this commit on the rows of `write_id` are current for them."""
-        now = datetime.now(UTC)
+        held = [self.ledger.get((stage.name, unit)) for unit in fingerprints]
+        finished_at = now([record.finished_at for record in held if record])
         rows = [
             RunRecord(
                 stage=stage.name,
@@ -134,7 +136,7 @@ class Context:
                 fingerprint=fingerprint,
                 suite=self.suite,
                 started_at=started_at,
-                finished_at=now,
+                finished_at=finished_at,
                 counts=(counts or {}).get(unit, {}),
                 code_version=VERSION,
                 spark_version=self.lake.session.version,
@@ -148,6 +150,10 @@ class Context:
         self.ledger.update({(stage.name, row.unit_id): row for row in rows})
 
 
-def now() -> datetime:
-    """The present moment, in UTC."""
-    return datetime.now(UTC)
+def now(after: Iterable[datetime] = ()) -> datetime:
+    """The present moment, in UTC; later than all of `after`, whatever this machine's clock says.
+
+    What is recorded last is current. A record of a machine whose clock is behind would else count
+    as older than what it follows.
+    """
+    return max([datetime.now(UTC), *(each + TICK for each in after)])

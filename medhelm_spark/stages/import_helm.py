@@ -5,13 +5,14 @@ output: whatever reads a run, scores it or shows it finds an imported one too. T
 with the answers are rows of this stage, which `score` takes over.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.comparability import JURY
 from medhelm_spark.domain.deployment import UNKNOWN
 from medhelm_spark.domain.helm_results import (
@@ -28,7 +29,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
 )
 from medhelm_spark.domain.run import RunSpec, SuiteRun
-from medhelm_spark.domain.scenario import Instance, ScenarioVersion
+from medhelm_spark.domain.scenario import HashedText, Instance, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, IMPORT_HELM, INGEST, PLAN, SUMMARIZE
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.engines import IMPORTED
@@ -36,6 +37,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.ingest.held import Held, held_stricter, tell
 from medhelm_spark.stages.machines import refuse_absent
 from medhelm_spark.stages.plan.run_specs import current_runs
 
@@ -57,11 +59,13 @@ TABLES: Mapping[str, type] = {
 class Reading:
     """How the files are read: functions from places of runs to rows, which run in the tasks.
 
-    `contents` gives what tells the lake's instances apart, `survey` what a run holds, and `tables`
-    the rows of each of TABLES; both get the ids that the lake has for known contents.
+    `contents` gives what tells the lake's instances apart, `texts` the hashes of a run's texts,
+    `survey` what a run holds, and `tables` the rows of each of TABLES; both get the ids that the
+    lake has for known contents.
     """
 
     contents: Rows
+    texts: Rows
     survey: Callable[[Known], Rows]
     tables: Callable[[Known], Mapping[str, Rows]]
 
@@ -108,6 +112,31 @@ def known_instances(ctx: Context, scenarios: Iterable[str], contents: Rows) -> d
     return {content: held for content, held in known.items() if content not in twice}
 
 
+def stricter_levels(
+    ctx: Context, runs: Sequence[HelmFiles], texts: Rows, lowered: Collection[str]
+) -> dict[str, AccessLevel]:
+    """By scenario, the level at which the lake holds text of these runs, where it is stricter.
+
+    It is said why; `lowered` are scenarios of which a lowering is approved.
+    """
+    ctx, levels = ctx.within(IMPORT_HELM), {}
+    for level in AccessLevel:
+        alike = [run for run in runs if run.access_level is level]
+        for row in _held(ctx, level, alike, texts) if alike else ():
+            tell(ctx, IMPORT_HELM, row, level, is_lowered=row.scenario_name in lowered)
+            levels[row.scenario_name] = row.access_level
+    return levels
+
+
+def _held(
+    ctx: Context, level: AccessLevel, runs: Sequence[HelmFiles], texts: Rows
+) -> Sequence[Held]:
+    def hashed() -> DataFrame:
+        return map_rows(_places(ctx, runs), texts, HelmFiles, HashedText)
+
+    return held_stricter(ctx, level, hashed)
+
+
 def survey(ctx: Context, runs: Sequence[HelmFiles], reads: Rows) -> dict[str, Surveyed]:
     """What each run's large files hold, by path: every one is read to its end, in the tasks."""
     with ctx.metered(f"{IMPORT_HELM.name}: files", len(runs)) as watch:
@@ -142,9 +171,9 @@ def held_already(ctx: Context, fingerprints: Mapping[str, str]) -> dict[str, tup
         return {}
     sql = f"SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({literals(sorted(wanted))})"
     rows = {row.run_spec_id: row for row in ctx.lake.rows(sql, SuiteRun)}
-    current = {row.run_spec_id for row in current_runs(ctx)}
+    current = {row.run_spec_id: row.planned_at for row in current_runs(ctx)}
     missing = [row for unit, row in rows.items() if unit not in current]
-    at = now()
+    at = now(current.values())
     ctx.lake.append_rows(
         "run_specs",
         [replace(row, suite=ctx.suite, planned_at=at) for row in missing],
@@ -171,7 +200,7 @@ def import_helm(ctx: Context, runs: Sequence[HelmImport], known: Known, reading:
     ctx.lake.append_rows("stats", [stat for run in runs for stat in run.stats], write_id)
     _record_as_ours(ctx, runs, new, write_id, started_at)
     _record_shown(ctx, runs, started_at)
-    at = now()
+    at = now(row.planned_at for row in current_runs(ctx))
     rows = [_row(ctx.suite, run, spec, at) for run in runs for spec in run.specs]
     ctx.lake.append_rows("run_specs", rows, write_id)
     fingerprints = {spec.run_spec_id: run.fingerprint for run in runs for spec in run.specs}

@@ -92,7 +92,7 @@ def publish(
     pinned = [row for _, row in sorted(runs.items()) if row.run_spec_id in done]
     if not pinned:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
-    at = now()
+    at = now([held.members[0].created_at] if held else [])
     rows, scores = _frozen(ctx, [_member(release, status, row, done, at) for row in pinned])
     manifest = manifest_of(
         ctx,
@@ -146,7 +146,7 @@ def _write(
         from_status=held.state.status if held else status,
         to_status=status,
         changed_by=ctx.user,
-        changed_at=now(),
+        changed_at=now(each.changed_at for each in held.state.changes) if held else now(),
         note=f"pinned anew, in place of manifest {held.manifest_hash[:12]}" if held else "",
     )
     ctx.lake.append_rows("release_changes", [change], write_id)

@@ -61,7 +61,7 @@ def change_status(ctx: Context, release: str, to: ReleaseStatus, note: str = "")
         from_status=held.state.status,
         to_status=to,
         changed_by=ctx.user,
-        changed_at=now(),
+        changed_at=now(each.changed_at for each in held.state.changes),
         note=note.strip(),
     )
     ctx.lake.append_rows("release_changes", [change], new_write_id())

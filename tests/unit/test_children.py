@@ -31,8 +31,9 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_list_names_what_is_handed_on() -> None:
     given = {"PATH": "/bin", "LC_ALL": "C", "https_proxy": "http://proxy", **KEYS}
-    assert child_environment(environ=given) == {"PATH": "/bin", "LC_ALL": "C"}
-    assert child_environment(FETCHING, given).keys() == {"PATH", "LC_ALL", "https_proxy"}
+    own = {"PATH": "/bin", "LC_ALL": "C", "PYTHONSAFEPATH": "1"}
+    assert child_environment(environ=given) == own
+    assert child_environment(FETCHING, given).keys() == {*own, "https_proxy"}
 
 
 @pytest.mark.attack("secrets", "MedHELM's Python reads the keys of this process's environment")

@@ -31,7 +31,8 @@ def test_the_environment_is_out_of_reach(
     (tmp_path / "more.conf").write_text("a: ${MY_KEY}")
     with pytest.raises(ConfigError) as caught:
         parse_hocon(text, tmp_path / "run.conf")
-    assert "run.conf: ${MY_KEY} is a variable of the environment, which is not" in str(caught.value)
+    assert "run.conf, line 1: a" in str(caught.value)
+    assert "is not read here; write the value itself" in str(caught.value)
     assert KEY not in str(caught.value)
 
 
@@ -72,14 +73,45 @@ def test_no_file_elsewhere_is_included(tmp_path: Path, form: str) -> None:
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "link.conf").symlink_to(tmp_path / "key.conf")
-    with pytest.raises(ConfigError, match="allowed: a file of the same folder") as caught:
+    with pytest.raises(ConfigError, match="an include, is not read here") as caught:
         parse_hocon(form, folder / "run.conf")
     assert KEY not in str(caught.value)
 
 
-def test_what_the_file_says_itself_is_substituted(tmp_path: Path) -> None:
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "base.conf").write_text('model: "acme/big"')
-    text = 'include "more/base.conf"\na: ${model}\nb: ${?not_set_anywhere}\nc: ${a}" x"'
-    tree = parse_hocon(text, tmp_path / "run.conf")
-    assert (tree["a"], tree.get("b"), tree["c"]) == ("acme/big", None, "acme/big x")
+UNFOLDING = "\n".join(
+    ["a0: [x, x, x, x]", *(f"a{n}: [{', '.join([f'${{a{n - 1}}}'] * 9)}]" for n in range(1, 18))]
+)
+"""Each line has nine times the values of the one before."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        UNFOLDING,
+        "a: 1\nb: ${a}",
+        'a: "${a}"',
+        "# ${a}\na: 1",
+        'a { b = 1 }include "x.conf"',
+        'a: 1\n\ufeffInClUdE\u00a0required(file("x.conf"))',
+        "include\n  classpath(x)",
+    ],
+)
+@pytest.mark.attack("inputs", "HOCON whose substitutions unfold to billions of values")
+def test_a_substitution_and_an_include_are_refused_wherever_they_stand(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "x.conf").write_text("key: 1")
+    with pytest.raises(ConfigError, match=r"run\.conf, line \d: an? .* is not read here"):
+        parse_hocon(text, tmp_path / "run.conf")
+
+
+def test_words_that_only_look_so_are_read(tmp_path: Path) -> None:
+    text = 'include: 1\nincluded_files = [2]\na: "we include all, $5 {x}"'
+    read = parse_hocon(text, tmp_path / "run.conf")
+    assert read == {"include": 1, "included_files": [2], "a": "we include all, $5 {x}"}
+
+
+@pytest.mark.attack("inputs", "YAML and HOCON of 50,000 brackets")
+def test_deep_brackets_end_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not valid HOCON"):
+        parse_hocon("a: " + "[" * 50_000, tmp_path / "run.conf")

@@ -346,3 +346,43 @@ def test_an_executor_runs_nothing_of_another_plug_in(write: Write, tmp_path: Pat
     with pytest.raises(SetupError, match="on an executor; install the same"):
         plugins.ensure([other])
     assert not ran.exists()
+
+
+@pytest.mark.attack("plug-ins", "a module of a listed plug-in that is imported from elsewhere")
+def test_a_plug_in_imports_no_module_of_its_own_that_was_not_hashed(
+    write: Write, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "part.py").write_text("THING = 1\n")
+    text = f"__path__.append({str(elsewhere)!r})\nfrom {{name}} import part\n"
+    name = write(GOOD)
+    package = tmp_path / name / "__init__.py"
+    package.write_text(text.format(name=name) + GOOD)
+    with pytest.raises(SetupError, match=r"cannot be imported \(ImportError\)"):
+        plugins.activate([name])
+
+
+@pytest.mark.attack("plug-ins", "a module of a listed plug-in that changes before it is imported")
+def test_a_module_that_is_imported_late_is_the_one_that_was_hashed(
+    write: Write, tmp_path: Path
+) -> None:
+    name = write(GOOD + "def late():\n    from . import part\n    return part.THING\n")
+    part = tmp_path / name / "part.py"
+    part.write_text("THING = 1\n")
+    plugins.activate([name])
+    part.write_text("THING = 2\n")
+    with pytest.raises(ImportError, match=r"part\.py is none of the files that were hashed"):
+        sys.modules[name].late()
+    part.write_text("THING = 1\n")
+    assert sys.modules[name].late() == 1
+
+
+@pytest.mark.attack("inputs", "control characters in names, at every entrance")
+@pytest.mark.parametrize("sign", ["\\x1b[2J", "\\u202e", "\\n"])
+def test_a_name_that_cannot_be_shown_is_refused(write: Write, sign: str) -> None:
+    for text in (GOOD.replace('{"tone"', f'{{"tone{sign}"'), GOOD.replace('"Tone"', f'"T{sign}"')):
+        with pytest.raises(ConfigError, match="has a name that is not allowed"):
+            plugins.activate([write(text)])
+            list(METRICS)
+        plugins.activate()

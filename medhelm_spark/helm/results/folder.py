@@ -11,9 +11,11 @@ from typing import Any
 
 from medhelm_spark.config.loader import validate
 from medhelm_spark.domain.helm_results import NotImported
+from medhelm_spark.domain.names import is_name
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.export_file import TheirRunSpec
 from medhelm_spark.helm.results.stream import BrokenFileError, items, mapping
+from medhelm_spark.helm.run_entries import MODEL_KEYS
 
 RUN_SPEC, SCENARIO, STATS = "run_spec.json", "scenario.json", "stats.json"
 STATES, PER_INSTANCE = "scenario_state.json", "per_instance_stats.json"
@@ -93,10 +95,12 @@ def find_results(place: Path) -> HelmFolder:
     """
     if not place.is_dir():
         raise ConfigError(f"{str(place)!r} is no folder; give the output folder of HELM's.")
+    root = place.resolve()
     left_out: list[NotImported] = []
     runs: dict[str, RunFolder] = {}
     for folder in _run_folders(place):
         try:
+            _refuse_outside(folder, FILES, root)
             run = _run_folder(folder)
         except BrokenFileError as error:
             left_out.append(NotImported(name=_shown(folder), reason=str(error)))
@@ -112,6 +116,7 @@ def find_results(place: Path) -> HelmFolder:
     releases = []
     for folder in _release_folders(place):
         try:
+            _refuse_outside(folder, (RUNS_TO_SUITES, RELEASE_RUNS, RUNS), root)
             releases.append(_release_folder(folder))
             for run in _runs_of_release(folder, {*runs, *(_name(out) for out in left_out)}):
                 runs[run.name] = run
@@ -130,6 +135,16 @@ def find_results(place: Path) -> HelmFolder:
         directions=directions,
         mains=mains,
     )
+
+
+def _refuse_outside(folder: Path, names: Iterable[str], root: Path) -> None:
+    """Refuse files that a link leads out of the folder that is imported.
+
+    A folder of somebody else's could name any file of this machine as its results.
+    """
+    for path in (folder, *(folder / name for name in names)):
+        if not path.resolve().is_relative_to(root):
+            raise BrokenFileError(f"{path.name} is a link that leads out of the folder")
 
 
 def _name(left_out: NotImported) -> str:
@@ -187,6 +202,11 @@ def _run_folder(folder: Path) -> RunFolder:
 def _run_spec(document: Mapping[str, Any]) -> TheirRunSpec:
     """A RunSpec as its file has it; keys that are not known are left unread."""
     known = {key: value for key, value in document.items() if key in _KEYS and value is not None}
+    adapter = known.get("adapter_spec")
+    models = [adapter.get(key) for key in MODEL_KEYS] if isinstance(adapter, dict) else []
+    names = [name for name in (known.get("name"), *models) if isinstance(name, str)]
+    if not all(map(is_name, names)):
+        raise BrokenFileError(f"{RUN_SPEC} has a name that is not printable")
     try:
         return validate(known, TheirRunSpec, RUN_SPEC)
     except ConfigError:
@@ -197,6 +217,8 @@ _KEYS = frozenset(TheirRunSpec.__dataclass_fields__)
 
 
 def _release_folder(folder: Path) -> ReleaseFolder:
+    if not is_name(folder.name):
+        raise BrokenFileError("its name is not printable")
     path = folder / RUNS_TO_SUITES
     runs = mapping(path) if path.is_file() else {}
     if not runs:
@@ -237,6 +259,7 @@ def _schemas(place: Path) -> tuple[dict[str, bool | None], dict[str, tuple[str, 
     folders = [place, *_folders(place / RUNS), *_folders(place / RELEASES)]
     for path in (folder / SCHEMA for folder in folders):
         try:
+            _refuse_outside(path, (), place.resolve())
             schema = mapping(path) if path.is_file() else {}
         except BrokenFileError:
             continue

@@ -4,10 +4,12 @@ Every function here is run by the tasks: it gets the places of runs and yields r
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from medhelm_spark.adaptation.decoding import estimate_text_tokens
 from medhelm_spark.adaptation.render import prompt_id
@@ -25,7 +27,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.domain.scenario import Instance, Message
+from medhelm_spark.domain.scenario import HashedText, Instance, Message
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.helm.results.content import (
@@ -151,11 +153,37 @@ class Instances:
                     written.add(key)
 
 
-def _instance(run: HelmFiles, each: Placed, index: int) -> Instance:
-    content = each.content
-    parsed = ParsedInput(
+class Texts:
+    """Places of runs in, the hashes of their requests' texts out, of the prompts too.
+
+    Of a broken file those before the break: the survey says what is wrong with it.
+    """
+
+    def __call__(self, runs: Iterable[HelmFiles]) -> Iterator[HashedText]:
+        for run in runs:
+            with suppress(BrokenFileError):
+                for row, each in enumerate(placed(run, {})):
+                    text, messages, _ = _asked(run, each)
+                    turns = [message.content for message in messages]
+                    yield HashedText(
+                        scenario_name=run.scenario_name,
+                        file=crc32(run.path.encode("utf-8", "surrogateescape")),
+                        row=row,
+                        access_level=run.access_level,
+                        text_hashes=text_hashes(
+                            _parsed(each.content), {"prompt": text, "messages": turns}
+                        ),
+                    )
+
+
+def _parsed(content: Content) -> ParsedInput:
+    return ParsedInput(
         input=content.input, references=content.references, messages=content.messages
     )
+
+
+def _instance(run: HelmFiles, each: Placed, index: int) -> Instance:
+    content = each.content
     return Instance(
         instance_id=each.instance_id,
         scenario_name=run.scenario_name,
@@ -170,7 +198,7 @@ def _instance(run: HelmFiles, each: Placed, index: int) -> Instance:
         messages=content.messages,
         extra_data=content.extra_data,
         perturbation=each.state.perturbation,
-        text_hashes=() if content.is_blank else text_hashes(parsed, {}),
+        text_hashes=() if content.is_blank else text_hashes(_parsed(content), {}),
     )
 
 

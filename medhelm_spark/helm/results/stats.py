@@ -17,11 +17,12 @@ from medhelm_spark.domain.comparability import (
     prompt_part,
 )
 from medhelm_spark.domain.helm_results import SUFFIX
+from medhelm_spark.domain.names import is_name
 from medhelm_spark.domain.run import MEDHELM_08, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
 from medhelm_spark.helm.results.folder import STATS, RunFolder
 from medhelm_spark.helm.results.states import perturbation_name
-from medhelm_spark.helm.results.stream import items
+from medhelm_spark.helm.results.stream import BrokenFileError, items
 from medhelm_spark.metrics import parts_of
 
 NUM_INSTANCES = "num_instances"
@@ -62,7 +63,7 @@ def read_stats(run: RunFolder) -> dict[Key, TheirStat]:
     """The stats of a run by what they are of, those that counted nothing too.
 
     Raises:
-        BrokenFileError: the file is broken.
+        BrokenFileError: the file is broken, or has a name that cannot be shown.
     """
     rows: Iterable[Any] = items(run.path / STATS) if run.has(STATS) else run.stats
     stats: dict[Key, TheirStat] = {}
@@ -86,6 +87,8 @@ def _key(stat: Mapping[str, Any]) -> Key | None:
     about = name.get("perturbation")
     perturbation = perturbation_name(about)
     on = str(about.get("computed_on")) if perturbation and isinstance(about, dict) else None
+    if not all(map(is_name, (str(name["name"]), str(name.get("split") or "")))):
+        raise BrokenFileError("a stat has a name that is not printable")
     known = on if on in COMPUTED_ON else ComputedOn.PERTURBED.value if perturbation else None
     return str(name["name"]), str(name.get("split") or ""), perturbation, known
 

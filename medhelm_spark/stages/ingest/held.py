@@ -4,43 +4,45 @@ A file that was edited, reordered or put among others is known by the hashes of 
 instances of stricter levels are looked at only where there are any.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
-from medhelm_spark.domain.stages import INGEST
+from medhelm_spark.domain.scenario import HashedText, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.stages import INGEST, Stage
 from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.scenarios import Record, hashes_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.sources import read
 
+BOILERPLATE_ROWS = 10
 HELD = f"""
-SELECT t.scenario_name, {level_sql("max(h.strictness)")} AS access_level,
+WITH t AS (SELECT scenario_name, file, row, {strictness_sql("access_level")} AS strictness,
+                  explode(text_hashes) AS text_hash FROM {{texts}}),
+h AS (SELECT data_version, {strictness_sql("access_level")} AS strictness,
+             explode(text_hashes) AS text_hash FROM {{held}}),
+sizes AS (SELECT data_version, count(*) AS size FROM {{held}} GROUP BY data_version),
+own AS (SELECT h.text_hash, max(h.strictness) AS strictness
+        FROM (SELECT data_version, text_hash, max(strictness) AS strictness, count(*) AS many
+              FROM h GROUP BY data_version, text_hash) h
+        JOIN sizes s ON s.data_version = h.data_version
+        WHERE h.text_hash % 2 <> 0 OR h.many < {BOILERPLATE_ROWS} OR 2 * h.many <= s.size
+        GROUP BY h.text_hash)
+SELECT t.scenario_name, {level_sql("max(own.strictness)")} AS access_level,
        count(DISTINCT t.file, t.row) AS records
-FROM (SELECT scenario_name, file, row, {strictness_sql("access_level")} AS strictness,
-             explode(text_hashes) AS text_hash FROM {{texts}}) t
-JOIN (SELECT text_hash, max(strictness) AS strictness
-      FROM (SELECT explode(text_hashes) AS text_hash,
-                   {strictness_sql("access_level")} AS strictness FROM {{held}})
-      GROUP BY text_hash) h ON h.text_hash = t.text_hash AND h.strictness > t.strictness
+FROM t JOIN own ON own.text_hash = t.text_hash AND own.strictness > t.strictness
 GROUP BY t.scenario_name
 """
+"""Of records on their way in, those whose text the lake holds at a stricter level.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Texts:
-    """A record by the hashes of its texts, with the level that it has by its card and its row."""
-
-    scenario_name: str
-    file: int
-    row: int
-    access_level: AccessLevel
-    text_hashes: tuple[int, ...]
+What most rows of data share, ten or more, is said by all its sources: a prompt's boilerplate. The
+whole of a row and a text of a thousand characters never are; their hashes are odd.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +54,9 @@ class Held:
     records: int
 
 
-def _texts(records: Iterable[Record], card: ScenarioCard, file: int) -> Iterator[Texts]:
+def _texts(records: Iterable[Record], card: ScenarioCard, file: int) -> Iterator[HashedText]:
     for row, level, hashes in hashes_of(records, card):
-        yield Texts(
+        yield HashedText(
             scenario_name=card.name, file=file, row=row, access_level=level, text_hashes=hashes
         )
 
@@ -70,25 +72,38 @@ def raised_cards(
     if not cards:
         return {}
     level = next(iter(cards.values())).access_level
-    held = _stricter(ctx, level)
-    if held is None:
-        return {}
-    raised = rows_of(ctx.lake.query(HELD, texts=read(ctx, cards, _texts, Texts), held=held), Held)
+    raised = held_stricter(ctx, level, lambda: read(ctx, cards, _texts, HashedText))
     for row in raised:
-        ctx.say(
-            f"ingest: {row.scenario_name} is said to be {level}, but the lake holds the text of "
-            f"{row.records:,} of its records as {row.access_level}: it "
-            + (
-                f"is read as {row.access_level}, and counts as less only where the approved "
-                "lowering on record is of just this data"
-                if row.scenario_name in lowered
-                else f"stays {row.access_level} (medhelm-spark level lower records another level)"
-            )
-        )
+        tell(ctx, INGEST, row, level, is_lowered=row.scenario_name in lowered)
     return {
         row.scenario_name: replace(cards[row.scenario_name], access_level=row.access_level)
         for row in raised
     }
+
+
+def held_stricter(ctx: Context, level: AccessLevel, texts: Callable[[], DataFrame]) -> list[Held]:
+    """The scenarios of some records whose text the lake holds at a stricter level than `level`.
+
+    `texts` gives the rows of HashedText; it is not called where the lake holds nothing stricter.
+    """
+    held = _stricter(ctx, level)
+    if held is None:
+        return []
+    return rows_of(ctx.lake.query(HELD, texts=texts(), held=held), Held)
+
+
+def tell(ctx: Context, stage: Stage, row: Held, level: AccessLevel, *, is_lowered: bool) -> None:
+    """Say why data counts as stricter than it is said to be, and what answers it."""
+    ctx.say(
+        f"{stage.name}: {row.scenario_name} is said to be {level}, but the lake holds the text "
+        f"of {row.records:,} of its records as {row.access_level}: it "
+        + (
+            f"is read as {row.access_level}, and counts as less only where the approved "
+            "lowering on record is of just this data"
+            if is_lowered
+            else f"stays {row.access_level} (medhelm-spark level lower records another level)"
+        )
+    )
 
 
 def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, AccessLevel]:
@@ -100,21 +115,25 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
     levels: dict[str, AccessLevel] = {}
     for level in AccessLevel:
         own = sorted(version for version, of in versions.items() if of is level)
-        held = _stricter(ctx, level) if own else None
-        if held is None:
-            continue
-        texts = ctx.lake.read("instances").where(F.col("data_version").isin(own))
-        # By data version in place of the name: the rows are the lake's own.
-        named = texts.select(
+        if own:
+            rows = held_stricter(ctx, level, partial(_of_versions, ctx, own))
+            levels |= {row.scenario_name: row.access_level for row in rows}
+    return levels
+
+
+def _of_versions(ctx: Context, versions: Sequence[str]) -> DataFrame:
+    """The lake's own rows as HashedText, by data version in place of the name."""
+    return (
+        ctx.lake.read("instances")
+        .where(F.col("data_version").isin(*versions))
+        .select(
             F.col("data_version").alias("scenario_name"),
             F.lit(0).alias("file"),
             F.col("source_index").alias("row"),
             "access_level",
             "text_hashes",
         )
-        rows = rows_of(ctx.lake.query(HELD, texts=named, held=held), Held)
-        levels |= {row.scenario_name: row.access_level for row in rows}
-    return levels
+    )
 
 
 def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:

@@ -70,7 +70,7 @@ def lower_level(
             to_level=to_level,
             reason=reason.strip(),
             changed_by=changed_by,
-            changed_at=now(),
+            changed_at=now(each.changed_at for each in changes),
         ),
         approvals,
     )
@@ -100,6 +100,14 @@ def _changes(ctx: Context) -> list[LevelChange]:
 def approved_levels(ctx: Context, approvals: Sequence[Approval]) -> dict[str, AccessLevel]:
     """By scenario name, the lowest level that data of it may turn out to have by its changes."""
     return lowest_approved(_changes(ctx.within(INGEST)), approvals) if approvals else {}
+
+
+def lowered_level(
+    ctx: Context, level: AccessLevel, data_version: str, approvals: Sequence[Approval]
+) -> AccessLevel:
+    """The level of a data version as its recorded and approved changes make it."""
+    changes = _changes(ctx.within(INGEST))
+    return lowering_of(level, data_version, changes, approvals).access_level
 
 
 def lowered(

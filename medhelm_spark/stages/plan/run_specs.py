@@ -95,8 +95,9 @@ def enter(
 
     One that is current is entered again where the suite file or its card now says otherwise of it.
     """
-    ctx, planned_at = ctx.within(PLAN), now()
+    ctx = ctx.within(PLAN)
     current = {row.name: row for row in current_runs(ctx)}
+    planned_at = now(row.planned_at for row in current.values())
     rows = [
         _row(ctx, run, spec, planned_at, current.get(spec.name))
         for run, spec in zip(runs, specs, strict=True)

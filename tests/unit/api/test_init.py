@@ -13,6 +13,7 @@ from pyarrow import parquet
 from medhelm_spark import Evaluation
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.api import InitializedBenchmark
+from medhelm_spark.cli import main
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.helm.own_benchmark import load_benchmark
@@ -333,3 +334,31 @@ def test_a_delta_folder_of_the_bare_name_is_found(here: Path) -> None:
     write_deltalake("letters", pa.table({"letter_id": [1], "note": ["x"], "urgent": ["no"]}))
     with pytest.raises(DataError, match=r"needs column 'nota'.* 'note' may be meant"):
         init("table:letters", "made", text="nota")
+
+
+@pytest.mark.attack("errors", "a csv without a header, one of whose first cells is a name given")
+@pytest.mark.parametrize(
+    "first", [["MRN-0042", "note", "no"], ["7", "note", MARK], ["x", "note", f"{MARK} came in ill"]]
+)
+def test_the_first_row_of_a_file_without_a_header_is_not_shown(first: list[str]) -> None:
+    letters(["yes", "no"], header=(first[0], first[1], first[2]))
+    with pytest.raises(DataError) as caught:
+        init("letters.csv")
+    assert "is the header line missing?" in str(caught.value)
+    assert not [cell for cell in first if cell != "note" and repr(cell) in str(caught.value)]
+
+
+@pytest.mark.attack("errors", "init's filled prompt of a private row in a pipe or a job's log")
+def test_the_filled_prompt_goes_to_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = ["--file", letters(["yes", "no", "no"]), "--text", "note", "--label", "urgent"]
+    places = ["-o", "lake", "--local-path", "site"]
+    Path("site").mkdir()
+    assert main(["init", "piped", *flags, *places]) == 0
+    told = capsys.readouterr()
+    assert MARK not in told.out + told.err
+    assert "the filled prompt is shown in a terminal" in told.err
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert main(["init", "typed", *flags, *places]) == 0
+    assert MARK in capsys.readouterr().out

@@ -109,3 +109,23 @@ def test_a_configuration_has_a_greatest_length(tmp_path: Path) -> None:
     os.truncate(path, MAX_BYTES + 1)
     with pytest.raises(ConfigError, match=r"a\.yaml: longer than 16777216 bytes"):
         read_text(path)
+
+
+@pytest.mark.attack("inputs", "a benchmark that calls any file public, run from the root folder")
+@pytest.mark.parametrize("folder", ["/", "somebody else's"])
+def test_the_working_folder_counts_where_it_is_the_users_own(
+    folder: str, benchmark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "ward" / "data.csv"
+    other.parent.mkdir()
+    (benchmark.parent / KEYS["dataset_file"]).rename(other)
+    path = changed(benchmark, "dataset_file", other)
+    path.write_text(f"{path.read_text()}access_level: public\n")
+    monkeypatch.chdir(other.parent)
+    load_benchmark(path)
+    if folder == "/":
+        monkeypatch.chdir("/")
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(ConfigError, match="leads out of its folder"):
+        load_benchmark(path)

@@ -188,3 +188,19 @@ def test_any_quoted_text_survives(text: str) -> None:
     data = parse_yaml(f"title: '{quoted}'", "test")
     assert isinstance(data["title"], str)
     assert validate(data, Whole, "test").title.split() == text.split()
+
+
+@pytest.mark.attack("inputs", "YAML and HOCON of 50,000 brackets")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 50_000,
+        "a: " + "{a: " * 50_000,
+        "- " * 50_000,
+        "? " * 50_000,
+        "\n".join(" " * n + "a:" for n in range(500)),
+    ],
+)
+def test_a_deep_document_ends_in_a_sentence(text: str) -> None:
+    with pytest.raises(ConfigError, match="nested more than 100 levels deep"):
+        parse_yaml(text, "x.yaml")

@@ -38,7 +38,7 @@ def allows(policy: Policy, level: str, place: str) -> bool:
 @pytest.fixture(autouse=True)
 def no_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests may run in a container that has one of its own."""
-    monkeypatch.setattr("medhelm_spark.config.standing.UID_MAP", Path("/no/such/file"))
+    monkeypatch.setattr("medhelm_spark.namespaces.UID_MAP", Path("/no/such/file"))
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_root_binds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.attack("policy", "a user namespace in which the job's user owns root's files")
 def test_a_user_namespace_binds_nobody(write, monkeypatch: pytest.MonkeyPatch) -> None:
     mapped = write("uid_map", "0 100000 65536\n1000 1000 1\n")
-    monkeypatch.setattr("medhelm_spark.config.standing.UID_MAP", mapped)
+    monkeypatch.setattr("medhelm_spark.namespaces.UID_MAP", mapped)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "user namespace" in str(why_ours(ROOTS))
 

@@ -379,3 +379,49 @@ def test_the_real_sample(real_data: Path) -> None:
         assert (surveyed.states, surveyed.answers, surveyed.problem) == (60, 60, None)
         assert surveyed.has_inputs
         assert "exact_match" in surveyed.stats
+
+
+LINKED = ("run_spec.json", "scenario_state.json", "stats.json", "per_instance_stats.json")
+
+
+@pytest.mark.attack("inputs", "a results folder whose files are links to files elsewhere")
+@pytest.mark.parametrize("file", [*LINKED, "the run's folder"])
+def test_a_run_whose_files_are_links_out_of_the_folder_is_left_out(
+    tmp_path: Path, file: str
+) -> None:
+    write_run(tmp_path / "out", states=[state("a")], stats=[stat("exact_match", 1.0)])
+    write_run(tmp_path / "own", name="OTHER", stats=[stat("exact_match", 1.0)])
+    (run,) = (path for path in (tmp_path / "out" / "runs" / "s").iterdir())
+    linked = run if file == "the run's folder" else run / file
+    if linked.exists():
+        linked.rename(tmp_path / "elsewhere")
+    else:
+        (tmp_path / "elsewhere").write_text("[]")
+    linked.symlink_to(tmp_path / "elsewhere")
+    found = find_results(tmp_path / "out")
+    assert not found.runs
+    assert [each.reason for each in found.left_out] == [
+        f"{linked.name} is a link that leads out of the folder"
+    ]
+
+
+def test_links_within_the_folder_are_followed_as_helm_writes_them(tmp_path: Path) -> None:
+    write_run(tmp_path / "out", stats=[stat("exact_match", 1.0)])
+    (tmp_path / "out" / "runs" / "latest").symlink_to(tmp_path / "out" / "runs" / "s")
+    assert [run.name for run in find_results(tmp_path / "out").runs] == [NAME]
+    assert find_results(tmp_path / "out" / "runs" / "latest").runs
+
+
+@pytest.mark.attack("inputs", "control characters in names, at every entrance")
+@pytest.mark.parametrize("sign", ["\x1b[2J", "\x07", "\x9b", "\u202e", "\u200b"])
+def test_a_run_with_a_name_that_cannot_be_shown_is_left_out(tmp_path: Path, sign: str) -> None:
+    write_run(tmp_path / "a", name="run", spec=run_spec(f"x{sign}:model=m"), stats=[stat("e", 1)])
+    adapter = {**run_spec()["adapter_spec"], "model": f"acme/{sign}"}
+    write_run(tmp_path / "b", name="run", spec=run_spec(adapter_spec=adapter), stats=[stat("e", 1)])
+    for folder in ("a", "b"):
+        (left_out,) = find_results(tmp_path / folder).left_out
+        assert left_out.reason == "run_spec.json has a name that is not printable"
+    write_run(tmp_path / "c", stats=[stat(f"exact{sign}", 1.0)])
+    (run,) = find_results(tmp_path / "c").runs
+    with pytest.raises(BrokenFileError, match="a stat has a name that is not printable"):
+        read_stats(run)

@@ -70,7 +70,7 @@ def test_the_schema_that_helm_wrote_beside_its_results(real_data: Path) -> None:
         ("lower_is_better: false", "lower_is_better: no", "is 'no'; allowed: true or false"),
         ("[mean]", "[median]", "'median'; allowed: 'win_rate' or 'mean'"),
         ("no_groups", "nowhere", "run_groups[3].visibility is 'nowhere'; allowed: 'all_groups'"),
-        ("name: drafts", 'name: " "', "run_groups[3].name is ' '; allowed: a name"),
+        ("name: drafts", 'name: " "', "run_groups[3].name is ' '; allowed: printable"),
         ("- name: typos", "- name: ''", "perturbations[0].name is ''; allowed: a name"),
         ("name: drafts", "name: notes", "run_groups[3].name is 'notes', which is taken"),
         ("name: speed", "name: accuracy", "metric_groups[1].name is 'accuracy', which is taken"),

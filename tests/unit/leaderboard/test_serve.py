@@ -2,6 +2,7 @@
 
 import ast
 import socket
+import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -47,8 +48,8 @@ def test_text_of_an_unfinished_write_counts(tmp_path: Path) -> None:
 def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
     words = command("my lake", 8000, "127.0.0.1")
     options = dict(pairwise(words))
-    assert Path(words[3]).name == "app.py"
-    assert Path(words[3]).is_file()
+    assert Path(words[4]).name == "app.py"
+    assert Path(words[4]).is_file()
     assert (options["--server.address"], options["--server.port"]) == ("127.0.0.1", "8000")
     assert options["--browser.gatherUsageStats"] == "false"
     assert words[-3:] == ["--", "--output-path", "my lake"]
@@ -57,7 +58,7 @@ def test_the_command_binds_where_asked_and_sends_no_statistics() -> None:
 
 
 def test_the_page_holds_no_loose_text_which_streamlit_would_show() -> None:
-    app = Path(command("lake", 8000, "127.0.0.1")[3])
+    app = Path(command("lake", 8000, "127.0.0.1")[4])
     loose = [
         node.lineno
         for node in ast.parse(app.read_text(encoding="utf-8")).body[1:]
@@ -129,3 +130,29 @@ def test_the_page_itself_checks_plug_ins(
         plugins.activate()
         streamlit.cache_resource.clear()
         streamlit.cache_data.clear()
+
+
+SERVER = """
+import runpy, sys, threading
+from streamlit.web import cli
+
+cli.main = lambda prog_name: print(*sys.path, sep="\\n")
+threading.Thread.start = lambda _: None
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+@pytest.mark.attack("code", "a pandas.py of the working folder, imported by serve")
+def test_the_server_imports_nothing_of_the_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "pandas.py").write_text("raise SystemExit('planted')")
+    python, flag, server = command("lake", 8000, "127.0.0.1")[:3]
+    done = subprocess.run(
+        [python, flag, "-c", SERVER, server, "--"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = done.stdout.split("\n")
+    assert paths[0] == str(Path(server).parent)
+    assert str(tmp_path) not in paths and "" not in paths[:-1]
