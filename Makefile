@@ -106,8 +106,10 @@ bench-intervals: setup ## Coverage of the intervals and false wins of incomplete
 	$(BIN)/python -m benchmarks.paired_coverage > benchmarks/results/paired.md
 	$(BIN)/python -m benchmarks.uneven_clusters --repeats 4000 > benchmarks/results/uneven_clusters.md
 	$(BIN)/python -m benchmarks.run_level_coverage > benchmarks/results/run_level.md
+	$(BIN)/python -m benchmarks.predictive_coverage > benchmarks/results/predictive.md
 	$(BIN)/python -m benchmarks.incomplete_jury > benchmarks/results/incomplete_jury.md
 	$(BIN)/python -m benchmarks.rank_claims > benchmarks/results/rank_claims.md
+	$(BIN)/python -m benchmarks.missing_answers > benchmarks/results/missing_answers.md
 bench-boards: setup ## 414,000 results: made, summarised, read as a board, all pairs of models compared (minutes)
 	$(BIN)/python -m benchmarks.boards
 bench-pages: setup ## The pages in Chromium on 414,000 and 2,070,000 results: seconds, CPU, memory (minutes)

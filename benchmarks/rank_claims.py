@@ -60,9 +60,11 @@ def column(generator: np.random.Generator, right: NDArray[np.float64]) -> Decidi
     """The benchmark as a board has it."""
     n = right.shape[1]
     drawn = weights(generator.integers(0, 2**63, n).astype(np.uint64))
+    means, draws = right.mean(axis=1), (right @ drawn) / drawn.sum(axis=0)
+    first, second = np.triu_indices(len(right), 1)
     return DecidingColumn(
-        means=right.mean(axis=1),
-        draws=(right @ drawn) / drawn.sum(axis=0),
+        differences=means[first] - means[second],
+        draws=draws[first] - draws[second],
         lower_is_better=False,
         units=n,
         width=1.0,
@@ -71,7 +73,8 @@ def column(generator: np.random.Generator, right: NDArray[np.float64]) -> Decidi
 
 def board(generator: np.random.Generator, shares: Shares, n: int) -> list[Standing]:
     """The standings of one board."""
-    return standings([column(generator, answers(generator, each, n)) for each in shares])
+    held = [column(generator, answers(generator, each, n)) for each in shares]
+    return standings(shares.shape[1], held)
 
 
 def level(generator: np.random.Generator, benchmarks: int) -> Shares:

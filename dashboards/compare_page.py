@@ -49,8 +49,8 @@ def show(shown: Shown) -> None:
         few = "A comparison needs two models with results in this suite or release."
         st.info(few if shown.runs == shown.all_runs else f"{few} The filters left {len(names)}.")
         return
-    first, second, margin, is_short = _pick(names)
-    runs = [run for run in shown.runs if run.run_spec.model_deployment in (first, second)]
+    first, second, margin, is_short = _pick(names, shown.runs)
+    runs = _of_models(shown.runs, first, second)
     pairs = _pairs(reader, runs, first, margin, shown.coverage_floor)
     if not pairs:
         st.html(note("The two have no comparable benchmark in common: see the board for why."))
@@ -84,26 +84,44 @@ def _by_rank(shown: Shown) -> list[str]:
     return list(dict.fromkeys(row.model_deployment for row in board.rows))
 
 
-def _pick(names: Sequence[str]) -> tuple[str, str, float | None, bool]:
-    """Both models, the margin (0 is none), and whether regressions alone are listed."""
+def _of_models(runs: Sequence[BoardRun], *names: str) -> list[BoardRun]:
+    return [run for run in runs if run.run_spec.model_deployment in names]
+
+
+def _declared_margins(runs: Sequence[BoardRun]) -> list[float]:
+    """The margins that suite files declared for these runs' benchmarks, the strictest first."""
+    margins = {run.cell.margin for run in runs if run.cell}
+    return sorted(margin for margin in margins if margin is not None)
+
+
+def _pick(names: Sequence[str], runs: Sequence[BoardRun]) -> tuple[str, str, float | None, bool]:
+    """Both models, the margin for all benchmarks, and whether regressions alone are listed.
+
+    The box shows a declared margin; without a margin in it each benchmark keeps its own.
+    """
     left, right, number, only = st.columns([1.4, 1.4, 0.8, 0.9], vertical_alignment="bottom")
     with left:
         first = st.selectbox("First model", names, key="first", bind="query-params")
     others = [name for name in names if name != first]
     with right:
         second = st.selectbox("Second model", others, key="second", bind="query-params")
+    declared = _declared_margins(_of_models(runs, first, second))
     with number:
         margin = st.number_input(
             "Margin",
             min_value=0.0,
+            value=declared[0] if len(declared) == 1 else None,
             step=0.01,
+            format="%g",
+            placeholder=" and ".join(f"{each:g}" for each in declared) or "none declared",
             key="margin",
             bind="query-params",
-            help="a difference too small to matter, in the metric's units; 0: the suite file's",
+            help="a difference too small to matter, in the metric's units; as it opens, what the "
+            "suite file declares; another number counts for every benchmark",
         )
     with only:
         is_short = st.toggle("Regressions only", key="regressions", bind="query-params")
-    return first, second, margin or None, is_short
+    return first, second, margin if margin and [margin] != declared else None, is_short
 
 
 def _pairs(
@@ -113,7 +131,7 @@ def _pairs(
     margin: float | None,
     coverage_floor: float,
 ) -> list[BoardPair]:
-    rows = board_of(runs, coverage_floor=coverage_floor).rows
+    rows = board_of(reader, runs, coverage_floor=coverage_floor).rows
     ordered = sorted(rows, key=lambda row: row.model_deployment != first)
     pairs = paired(reader, runs, ordered, pairs=with_all)
     if margin:

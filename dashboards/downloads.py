@@ -7,10 +7,12 @@ from functools import cached_property, partial
 
 import streamlit as st
 from arrangement import BY_RANK, arranged
+from loaded import known_prices
 from page_markup import text
 from shown import Shown
 
 from medhelm_spark.leaderboard import BoardRun, manifest_of, paired
+from medhelm_spark.leaderboard.benchmark_metrics import benchmark_metrics, benchmarks_of
 from medhelm_spark.leaderboard.filters import filters_text
 from medhelm_spark.render.board import board_report
 from medhelm_spark.render.charts import DARK, LIGHT, Spec, dot_plots, heat_map, png, svg
@@ -80,7 +82,13 @@ class Exports:
             filters=self.filters,
             order="" if self.sort == BY_RANK else self.sort,
         )
-        return report_file(self.whole, facts, cards_behind(self.shown.site))
+        return report_file(
+            self.whole,
+            facts,
+            cards_behind(self.shown.site),
+            metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
+            prices=known_prices(self.shown.site),
+        )
 
 
 def offer(exports: Exports) -> None:

@@ -148,15 +148,15 @@ def _models_as_rows(board: Leaderboard, grid: Sequence[Sequence[str]]) -> tuple[
 
 
 def _benchmarks_as_rows(board: Leaderboard, grid: Sequence[Sequence[str]]) -> tuple[str, str]:
-    """The same turned: a model is a column, and a category a row above its benchmarks."""
+    """The same turned: a model is a column, and a heading a row above its benchmarks."""
     heads = "".join(_row_head(row, "col") for row in board.rows)
     lines = [f'<tr><th scope="row">{RATE}</th>{"".join(map(_rate, board.rows))}</tr>']
     if _has_tiers(board):
         lines.insert(0, f'<tr><th scope="row">{TIER}</th>{"".join(map(_tier, board.rows))}</tr>')
     empty = f'<td colspan="{len(board.rows)}"></td>'
     columns = zip(board.columns, zip(*grid, strict=True), strict=True)
-    for name, group in groupby(columns, key=lambda each: each[0].category):
-        title = text(name or "Other")
+    for name, group in groupby(columns, key=lambda each: each[0].heading):
+        title = text(name)
         lines.append(f'<tr class="ms-groups"><th scope="rowgroup">{title}</th>{empty}</tr>')
         lines += [f"<tr>{_column_head(each, 'row')}{''.join(cells)}</tr>" for each, cells in group]
     return f'<tr><th scope="col">Benchmark</th>{heads}</tr>', "".join(lines)
@@ -168,8 +168,8 @@ def _unranked(row: BoardRow) -> str:
 
 def _head(board: Leaderboard, *, has_tiers: bool) -> str:
     groups = "".join(
-        f'<th scope="colgroup" colspan="{len(list(columns))}">{text(name or "Other")}</th>'
-        for name, columns in groupby(board.columns, key=lambda column: column.category)
+        f'<th scope="colgroup" colspan="{len(list(columns))}">{text(name)}</th>'
+        for name, columns in groupby(board.columns, key=lambda column: column.heading)
     )
     names = "".join(_column_head(column, "col") for column in board.columns)
     heads = ["Model", *([TIER] if has_tiers else []), RATE]
@@ -254,7 +254,7 @@ def _exact(cell: BoardCell) -> str:
 
 def _mean(cell: BoardCell) -> str:
     """The mean, marked where a judge without evidence scored it."""
-    mark = '<sup title="scored by a judge without evidence">*</sup>' * cell.demo_judge
+    mark = cell.jury_evidence.mark and '<sup title="scored by a judge without evidence">*</sup>'
     return f"<b>{mean_text(cell.mean)}{mark}</b>"
 
 

@@ -6,13 +6,16 @@ would copy every run with its resamples for every click.
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import streamlit as st
 from given import arguments
 
+from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.mlflow_run import MlflowRun
 from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.reader import FileReader, Reader, open_reader
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -26,6 +29,12 @@ from medhelm_spark.leaderboard import (
     load_runs,
     preferred,
     tracked_of,
+)
+from medhelm_spark.leaderboard import reader_of as frozen_of
+from medhelm_spark.leaderboard.benchmark_metrics import (
+    Benchmark,
+    BenchmarkMetrics,
+    benchmark_metrics,
 )
 from medhelm_spark.statistics.board import Leaderboard
 
@@ -131,8 +140,42 @@ def _board(
     _source: BoardSource,
     _runs: tuple[BoardRun, ...],
 ) -> Leaderboard:
-    left_out = left_out_of(reader_of(location), _source)
-    return board_of(_runs, left_out=left_out, coverage_floor=coverage_floor)
+    reader = reader_of(location)
+    left_out = left_out_of(reader, _source)
+    frozen = frozen_of(reader, _source)
+    return board_of(frozen, _runs, left_out=left_out, coverage_floor=coverage_floor)
+
+
+def metrics_for(
+    location: str, source: BoardSource, reader: Reader, benchmark: Benchmark
+) -> BenchmarkMetrics:
+    """What is known of a benchmark's runs; `reader` reads them, of a release what it froze."""
+    ids = hash((benchmark.title, *(run.run_spec.run_spec_id for run in benchmark.runs)))
+    return _metrics(location, _key(source), state_of(location), ids, reader, benchmark)
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner="Reading the scores …")
+def _metrics(
+    location: str,
+    key: tuple[str, ...],
+    state: tuple[int, ...],
+    ids: int,
+    _reader: Reader,
+    _benchmark: Benchmark,
+) -> BenchmarkMetrics:
+    return benchmark_metrics(_reader, [_benchmark])[0]
+
+
+@st.cache_resource(ttl=REFRESH_SECONDS, show_spinner=False)
+def known_prices(site: Path) -> Mapping[str, Prices] | None:
+    """What the site's deployments cost, by name; None where its files cannot be read."""
+    # Not at the top: it reads configuration, which takes a third of a second to import.
+    from medhelm_spark.leaderboard.cards import prices_behind
+
+    try:
+        return prices_behind(site)
+    except ConfigError:  # which may quote a file that not every viewer may see
+        return None
 
 
 def _key(source: BoardSource) -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 import compare_page
 import instances_page
 import leaderboard_page
+import metrics_page
 import robustness_page
 from shown import Page
 
 PAGES = (
     Page(name="Leaderboard", about=leaderboard_page.ABOUT, show=leaderboard_page.show),
+    Page(name="Metrics", about=metrics_page.ABOUT, show=metrics_page.show),
     Page(name="Compare", about=compare_page.ABOUT, show=compare_page.show),
     Page(name="Instances", about=instances_page.ABOUT, show=instances_page.show),
     Page(name="Robustness", about=robustness_page.ABOUT, show=robustness_page.show),

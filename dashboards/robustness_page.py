@@ -5,7 +5,8 @@ from page_markup import table, text
 from shown import Shown, nothing
 
 from medhelm_spark.leaderboard import robustness_of
-from medhelm_spark.render.robustness import HEADER, NOTES
+from medhelm_spark.render.robustness import HEADER, NOTES, numbers
+from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.robustness import RobustnessRow
 
 ABOUT = (
@@ -38,20 +39,18 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
+def _interval(low: float | None, high: float | None) -> str:
+    return f" <span>{interval_text(low, high).strip()}</span>" if low is not None else ""
+
+
 def _cells(row: RobustnessRow) -> tuple[str, ...]:
     direction = ", lower is better" if row.lower_is_better else ""
     name = text(row.perturbation)
-    interval = ""
-    if row.worst_ci_low is not None and row.worst_ci_high is not None:
-        interval = f" <span>[{row.worst_ci_low:.2f}, {row.worst_ci_high:.2f}]</span>"
     return (
         text(row.model_deployment),
         f"{text(row.display_name)} <span>{text(row.main_metric)}{direction}</span>",
         f"<b>{name}</b>" if row.is_collection else name,
-        _number(row.original),
-        _number(row.changed),
-        _number(row.worst) + interval,
-        _number(row.invariance),
+        *(_number(value) + _interval(low, high) for value, low, high in numbers(row)),
         _number(row.spread),
         f"{row.count:,}",
     )

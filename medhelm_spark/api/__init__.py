@@ -14,6 +14,7 @@ from medhelm_spark.api.helm_export import HelmExport
 from medhelm_spark.api.helm_results import HelmResults
 from medhelm_spark.api.imports import Imported
 from medhelm_spark.api.maintenance import Rewritten
+from medhelm_spark.api.metrics import Metrics
 from medhelm_spark.api.own_data import OwnData
 from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.api.reports import ReportFile
@@ -32,6 +33,7 @@ from medhelm_spark.api.results import (
     Release,
     Robustness,
     Runs,
+    Stats,
 )
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.left_out import LeftOut
@@ -79,6 +81,7 @@ __all__ = [
     "LevelChanges",
     "ListedModel",
     "Locality",
+    "Metrics",
     "Missing",
     "Models",
     "Needed",
@@ -99,4 +102,5 @@ __all__ = [
     "Runs",
     "Schema",
     "Shortfall",
+    "Stats",
 ]

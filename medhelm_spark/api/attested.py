@@ -1,4 +1,4 @@
-"""Models whose locality a person states with the command, since no file does."""
+"""What a person states with the command, since no file does: a model's locality, a prompt."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,6 +7,9 @@ from medhelm_spark.domain.deployment import BY_NAME, Deployment, Locality
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError
+
+LONGEST_NOTE = 200
+"""Characters of a statement: boards show it in a line."""
 
 
 def attested(runs: Sequence[ResolvedRun], locality: Locality) -> tuple[ResolvedRun, ...]:
@@ -21,6 +24,24 @@ def attested(runs: Sequence[ResolvedRun], locality: Locality) -> tuple[ResolvedR
             "own locality; leave it out."
         )
     return tuple(replace(run, deployment=_stated(run.deployment, locality)) for run in runs)
+
+
+def with_prompt(runs: Sequence[ResolvedRun], note: str | None) -> tuple[ResolvedRun, ...]:
+    """The runs with the statement that their imported answers were given to their own prompt.
+
+    Raises:
+        ConfigError: the statement is no line of text.
+    """
+    if note is None:
+        return tuple(runs)
+    words = note.strip()
+    if not words or not words.isprintable() or len(words) > LONGEST_NOTE:
+        raise ConfigError(
+            f"attest_prompt (--attest-prompt) has {len(words)} characters in "
+            f"{len(words.splitlines())} lines; allowed: one printable line of up to {LONGEST_NOTE} "
+            "characters that says whence it is known."
+        )
+    return tuple(replace(run, prompt_attested=words) for run in runs)
 
 
 def _is_open(deployment: Deployment) -> bool:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.api.answer_texts import answers_of
 from medhelm_spark.api.answers import as_imported, check_single, with_unknown_models
 from medhelm_spark.api.at_hand import needed_by
+from medhelm_spark.api.attested import with_prompt
 from medhelm_spark.api.coverage import missing_answers, missing_scores
 from medhelm_spark.api.entries import Entries, entries_of, listed
 from medhelm_spark.api.estimates import Estimates, estimates_of
@@ -30,6 +31,7 @@ from medhelm_spark.api.helm_results import HelmResults, import_results
 from medhelm_spark.api.imports import Imported, import_from_file, import_from_medhelm
 from medhelm_spark.api.init import init_benchmark
 from medhelm_spark.api.maintenance import Rewritten, collect_garbage, optimize
+from medhelm_spark.api.metrics import Metrics, metrics_of
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
@@ -59,6 +61,7 @@ from medhelm_spark.api.results import (
     Release,
     Robustness,
     Runs,
+    Stats,
 )
 from medhelm_spark.api.schema import Shown, load_board, schema_of, shown_runs
 from medhelm_spark.api.slots import tell_slots
@@ -87,6 +90,7 @@ from medhelm_spark.leaderboard import (
     Order,
     choose,
     robustness_of,
+    stat_rows,
 )
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.leaderboard.level_changes import level_changes_of
@@ -100,6 +104,7 @@ from medhelm_spark.stages.publish import publish, suite_runs
 from medhelm_spark.stages.read_responses import answers_at, check_file
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.stages.unclustered import say_unclustered
 from medhelm_spark.stages.verify import verify
 from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.tracking import experiment_page, preload, without_login
@@ -423,6 +428,7 @@ class Evaluation:
         source: Source = (),
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
+        attest_prompt: str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -441,6 +447,9 @@ class Evaluation:
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
+            attest_prompt: that the answers were given to the prompt which the run entry gives here,
+                and whence it is known, in a line without patient data; boards show it with your
+                name (None: the prompt is not on record).
             options: fields of Entries. `attest_locality` is where a model that no file registers
                 was when it answered; it is recorded in `policy_decisions`.
         """
@@ -448,14 +457,15 @@ class Evaluation:
         loaded = entries_of(entries, options).load(self._workspace.site)
         workspace = with_unknown_models(self._workspace, loaded)
         resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
+        stated = with_prompt(resolved.runs, attest_prompt)
         answers = answers_at(str(file), fields or {})
-        check_single(resolved.runs)
+        check_single(stated)
         if answers.table is None:
             check_file(answers)
         else:
             workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
             answers = checked_table(workspace.context(suite), answers)
-        runs = as_imported(resolved.runs, answers.revision)
+        runs = as_imported(stated, answers.revision)
         prepared = prepare(replace(resolved, runs=runs), suite)
         import_responses(prepared.ctx, prepared.specs, answers)
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
@@ -679,6 +689,7 @@ class Evaluation:
             check_plugins(self._workspace.registry.policy, (spec.access_level for spec in specs))
             score(ctx, specs)
             summarize(ctx, specs)
+            say_unclustered(ctx, specs, self._workspace.registry.cards)
         return contexts
 
     # What is read ------------------------------------------------------------------------------
@@ -690,15 +701,68 @@ class Evaluation:
         *,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        metric: str | None = None,
     ) -> Board:
         """The board of a suite or release, of the suite planned last where neither is given.
 
         `schema` is a schema file of HELM's: the runs in its run groups are shown, by the main
         metric, split, names and directions that it says. Notes tell what it hides and why.
+        `metric` is a stat to show and rank by in place of each benchmark's main metric, as
+        `specificity`: the runs that have it. Primary endpoints, margins and tiers are of main
+        metrics alone.
+
+        Raises:
+            UnknownNameError: no run has the metric.
         """
-        shown = self._shown(suite, release, schema)
-        banner = choose(self._workspace.reader, release=release).banner if release else ""
-        return Board(load_board(self._workspace, shown, suite, release), banner)
+        shown = self._shown(suite, release, schema, metric)
+        return Board(load_board(self._workspace, shown, suite, release), self._banner(release))
+
+    @at_work
+    def stats(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> Stats:
+        """Every stat of every run behind a board, with interval and what it rests on."""
+        return Stats(stat_rows(self._runs(suite, release, schema)), self._banner(release))
+
+    @at_work
+    def metrics(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        prevalence: float | Mapping[str, float] | None = None,
+    ) -> Metrics:
+        """What one main metric leaves out, by benchmark, of all models side by side.
+
+        Where a positive class is declared: two-by-two table, and of 1,000 cases how many are
+        missed, how many are false alarms and what errors cost, with PPV and NPV. Everywhere what
+        applies: the classes against each other, calibration, tokens, seconds and money.
+
+        Args:
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            schema: as in `board`.
+            prevalence: the share of the cases that is positive where the model is to be used, from
+                0 to 1, or that by scenario name (None: as in the data).
+
+        Raises:
+            ConfigError: a prevalence is not between 0 and 1.
+            UnknownNameError: it is stated of what is no benchmark with a positive class.
+        """
+        runs = self._runs(suite, release, schema)
+        banner = self._banner(release)
+        return metrics_of(
+            self._workspace, runs, release=release, prevalence=prevalence, banner=banner
+        )
+
+    def _banner(self, release: str | None) -> str:
+        """What stands above the numbers of a release; empty for a suite's."""
+        return choose(self._workspace.reader, release=release).banner if release else ""
 
     @at_work
     def robustness(
@@ -707,10 +771,17 @@ class Evaluation:
         *,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        metric: str | None = None,
     ) -> Robustness:
-        """What perturbed copies, other prompts and repeats do to the numbers of a board."""
-        banner = choose(self._workspace.reader, release=release).banner if release else ""
-        return Robustness(robustness_of(self._runs(suite, release, schema)), banner)
+        """What perturbed copies, other prompts and repeats do to the numbers of a board.
+
+        `metric` is a stat to show in place of each benchmark's main metric.
+
+        Raises:
+            UnknownNameError: no run has the metric.
+        """
+        runs = self._shown(suite, release, schema, metric).runs
+        return Robustness(robustness_of(runs), self._banner(release))
 
     @at_work
     def disclosures(self) -> Disclosures:
@@ -779,14 +850,18 @@ class Evaluation:
         *,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        prevalence: float | Mapping[str, float] | None = None,
     ) -> ReportFile:
-        """The board of a suite or release as one HTML file, with charts and comparisons.
+        """The board of a suite or release as one HTML file, with charts, risks and comparisons.
+
+        `prevalence` is as in `metrics`.
 
         Raises:
+            ConfigError: a prevalence is not between 0 and 1.
             SetupError: the package that draws charts is missing.
         """
         shown = self._shown(suite, release, schema)
-        return report_of(self._workspace, shown, suite, release)
+        return report_of(self._workspace, shown, suite, release, prevalence)
 
     @at_work
     def instances(
@@ -965,8 +1040,9 @@ class Evaluation:
         suite: str | None = None,
         release: str | None = None,
         schema: Schema | str | Path | None = None,
+        metric: str | None = None,
     ) -> Shown:
-        return shown_runs(self._workspace, suite, release, schema_of(schema))
+        return shown_runs(self._workspace, suite, release, schema_of(schema), metric)
 
 
 def _stage(upto: Stage | str) -> Stage:

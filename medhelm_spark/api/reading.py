@@ -53,7 +53,7 @@ def compared(
         if run.run_spec.model_deployment in names
         and (not scenarios or run.run_spec.scenario_name in scenarios)
     ]
-    rows = board_of(shown, coverage_floor=workspace.coverage_floor).rows
+    rows = board_of(workspace.reader, shown, coverage_floor=workspace.coverage_floor).rows
     places = {name: place for place, name in enumerate(names)}
     ordered = sorted(rows, key=lambda row: places[row.model_deployment]) if models else rows
     pairs = paired(workspace.reader, shown, ordered, pairs=with_all)

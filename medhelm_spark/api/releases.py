@@ -7,7 +7,7 @@ from medhelm_spark.errors import ConfigError, ReleaseError
 from medhelm_spark.lake.release import HeldRelease, held_releases, read_release, refuse_changed
 from medhelm_spark.leaderboard import BoardSource, Kind, load_runs, release_of
 from medhelm_spark.leaderboard.gate import gate_of
-from medhelm_spark.leaderboard.release_differences import release_differences
+from medhelm_spark.leaderboard.release_differences import behind, release_differences
 from medhelm_spark.stages.release_status import change_status, check_change
 
 GATED = (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
@@ -96,8 +96,8 @@ def compared_releases(workspace: Workspace, first: str, second: str) -> ReleaseC
     """
     if first == second:
         raise ConfigError(f"{first!r} and {second!r} are one release; give two to compare.")
-    runs = []
-    for name in (first, second):
-        release_of(workspace.reader, name)
-        runs.append(load_runs(workspace.reader, BoardSource(kind=Kind.RELEASE, name=name)))
-    return ReleaseComparison(first=first, second=second, runs=release_differences(*runs))
+    reader = workspace.reader
+    held = [release_of(reader, name) for name in (first, second)]
+    runs = [load_runs(reader, BoardSource(kind=Kind.RELEASE, name=each.name)) for each in held]
+    rows = release_differences(runs[0], runs[1], behind(held[0]), behind(held[1]))
+    return ReleaseComparison(first=first, second=second, runs=rows)

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from medhelm_spark.api.metrics import metrics_of
 from medhelm_spark.api.schema import Shown, load_board
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.leaderboard import choose, manifest_of
 from medhelm_spark.render.report_file import facts_of, report_file
+from medhelm_spark.render.risk import Stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +36,16 @@ def report_of(
     shown: Shown,
     suite: str | None = None,
     release: str | None = None,
+    prevalence: Stated = None,
 ) -> ReportFile:
-    """The report of these runs of a suite or release.
+    """The report of these runs of a suite or release; `prevalence` as in `metrics_of`.
 
     Raises:
+        ConfigError: a prevalence is not between 0 and 1.
         SetupError: the package that draws charts is missing.
     """
     source = choose(workspace.reader, suite, release)
+    metrics = metrics_of(workspace, shown.runs, release=release, prevalence=prevalence)
     board = load_board(workspace, shown, suite, release)
     facts = facts_of(
         source,
@@ -49,5 +54,12 @@ def report_of(
         coverage_floor=workspace.coverage_floor,
         manifest=manifest_of(workspace.reader, source),
     )
-    html = report_file(board, facts, workspace.registry.cards)
+    html = report_file(
+        board,
+        facts,
+        workspace.registry.cards,
+        metrics=metrics.benchmarks,
+        stated=prevalence,
+        prices=metrics.prices,
+    )
     return ReportFile(name=source.name, html=html)

@@ -26,6 +26,7 @@ from medhelm_spark.leaderboard import (
     InstanceDetail,
     InstanceKey,
     InstancePage,
+    StatRow,
     Viewer,
     instance_detail,
     instance_details,
@@ -39,6 +40,8 @@ from medhelm_spark.render.left_out import left_out_html, render_left_out
 from medhelm_spark.render.level_changes import render_level_changes
 from medhelm_spark.render.models import render_models
 from medhelm_spark.render.robustness import render_robustness
+from medhelm_spark.render.stats import FIELDS as STAT_FIELDS
+from medhelm_spark.render.stats import render_stats
 from medhelm_spark.render.table import Table, html_table, text_table
 from medhelm_spark.stages.decide import decisions_of
 from medhelm_spark.statistics.board import Leaderboard
@@ -79,6 +82,37 @@ class Board:
         """One row per model, scenario and configuration."""
         cells = json.loads(self.render("json"))["cells"]
         return _frame(cells, list(cells[0]) if cells else [])
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Every stat of every run: each metric, split and perturbation, with what it rests on.
+
+    `banner` stands above it, as above a Board.
+    """
+
+    stats: tuple[StatRow, ...]
+    banner: str = ""
+
+    HEADER = STAT_FIELDS
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per run, stat, split, perturbation and what is computed on it."""
+        yield from map(asdict, self.stats)
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_stats(self.stats, form, banner=self.banner)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a DataFrame."""
+        return _frame(list(self.rows()), self.HEADER)
 
     def __str__(self) -> str:
         return self.render()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from medhelm_spark.api.names import check_known
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
@@ -21,7 +22,7 @@ from medhelm_spark.leaderboard import (
     paired,
     release_of,
 )
-from medhelm_spark.leaderboard.view import AS_DECLARED, View
+from medhelm_spark.leaderboard.view import AS_DECLARED, View, as_declared, read_by
 from medhelm_spark.metrics import known_stats
 from medhelm_spark.statistics.board import Leaderboard
 
@@ -33,10 +34,16 @@ def schema_of(given: Schema | str | Path | None) -> Schema | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The runs that a board shows; `hidden` gives the names of the others, each with the reason."""
+    """The runs that a board shows; `hidden` gives the names of the others, each with the reason.
+
+    `metric` is the stat that they are read by in place of their main metrics, empty for these, and
+    `without` are the names of the runs that do not have it.
+    """
 
     runs: tuple[BoardRun, ...]
     hidden: Mapping[str, str] = field(default_factory=dict)
+    metric: str = ""
+    without: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -44,10 +51,23 @@ class Shown:
         by_reason: dict[str, list[str]] = {}
         for name, reason in self.hidden.items():
             by_reason.setdefault(reason, []).append(name)
-        return tuple(
-            f"Not shown by the schema file ({reason}): {first_of(names)}."
-            for reason, names in by_reason.items()
+        return (
+            *self._notes_of_metric,
+            *(
+                f"Not shown by the schema file ({reason}): {first_of(names)}."
+                for reason, names in by_reason.items()
+            ),
         )
+
+    @property
+    def _notes_of_metric(self) -> Iterator[str]:
+        if self.metric:
+            yield (
+                f"Read by {self.metric}, whatever the main metric is: primary endpoints and "
+                "margins are those of main metrics, and count here for no other."
+            )
+        if self.without:
+            yield f"Not shown, without {self.metric}: {first_of(self.without)}."
 
 
 def load_board(
@@ -59,8 +79,9 @@ def load_board(
     """The board of these runs of a suite or release, with paired differences and what it lacks."""
     reader = workspace.reader
     left_out = left_out_of(reader, choose(reader, suite, release))
-    board = board_of(shown.runs, left_out, coverage_floor=workspace.coverage_floor)
-    pairs = paired(workspace.as_of(release).reader, shown.runs, board.rows)
+    frozen = workspace.as_of(release).reader
+    board = board_of(frozen, shown.runs, left_out, coverage_floor=workspace.coverage_floor)
+    pairs = paired(frozen, shown.runs, board.rows)
     return replace(board, pairs=pairs, notes=(*board.notes, *shown.notes))
 
 
@@ -69,19 +90,32 @@ def shown_runs(
     suite: str | None = None,
     release: str | None = None,
     schema: Schema | None = None,
+    metric: str | None = None,
 ) -> Shown:
-    """The runs of a suite or release; with a schema those that it shows, as it says."""
+    """The runs of a suite or release; with a schema those that it shows, as it says.
+
+    With a metric they are read by that stat, and those that do not have it are not shown.
+
+    Raises:
+        UnknownNameError: no run has the metric.
+    """
     source = choose(workspace.reader, suite, release)
+    view = partial(view_of, schema) if schema else as_declared
+    runs = load_runs(workspace.reader, source, read_by(metric, view) if metric else view)
+    without: tuple[str, ...] = ()
+    if metric:
+        check_known("metric", metric, {name for run in runs for name in run.originals})
+        without = tuple(run.run_spec.name for run in runs if run.stats and not run.cell)
+        runs = tuple(run for run in runs if run.cell or not run.stats)
     if schema is None:
-        return Shown(runs=load_runs(workspace.reader, source))
+        return Shown(runs=runs, metric=metric or "", without=without)
     if release and (said := _other_schema(workspace, release, schema)):
         workspace.say(f"schema: {said}")
-    runs = load_runs(workspace.reader, source, partial(view_of, schema))
     hidden = {run.run_spec.name: why for run in runs if (why := _why_hidden(schema, run))}
     shown = tuple(run for run in runs if run.run_spec.name not in hidden)
     for remark in remarks(schema, runs, workspace.registry.cards, len(shown)):
         workspace.say(f"schema: {remark}")
-    return Shown(runs=shown, hidden=hidden)
+    return Shown(runs=shown, hidden=hidden, metric=metric or "", without=without)
 
 
 def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:

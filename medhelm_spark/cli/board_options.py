@@ -1,6 +1,7 @@
 """The options of commands that show what is in a lake."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 
 from medhelm_spark.cli.options import (
@@ -12,7 +13,11 @@ from medhelm_spark.cli.options import (
     suite_name,
 )
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.leaderboard import Only
+
+ALL = "all"
+"""As a metric: every stat."""
 
 
 def which(parser: ArgumentParser) -> None:
@@ -86,6 +91,7 @@ def reporting(parser: ArgumentParser) -> None:
     """Where a report goes."""
     add = parser.add_argument
     schema(add)
+    prevalence(parser)
     add(
         "--output-file",
         type=Path,
@@ -100,12 +106,61 @@ def board(parser: ArgumentParser) -> None:
     schema(add)
     add(
         "--show",
-        choices=("board", "robustness"),
+        choices=("board", "metrics", "robustness"),
         default="board",
-        help="the board, or what perturbed copies and other prompts do to its numbers "
-        "(default: %(default)s)",
+        help="the board; what its main metrics leave out: two-by-two tables, missed cases, "
+        "predictive values, cost, tokens; or what perturbed copies and other prompts do to its "
+        "numbers (default: %(default)s)",
+    )
+    prevalence(parser)
+    add(
+        "--metric",
+        metavar="NAME",
+        help="a stat to show and rank by in place of each benchmark's main metric, as specificity; "
+        f"{ALL} lists every stat of every run",
     )
     form(parser)
+
+
+def prevalence(parser: ArgumentParser) -> None:
+    """How many cases are positive where a model is to be used."""
+    parser.add_argument(
+        "--prevalence",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="SHARE",
+        help="the share of cases that is positive, for missed cases, predictive values and cost: "
+        "0.02, or of single benchmarks, as referral=0.02 (default: as in the data)",
+    )
+
+
+def prevalence_of(given: Sequence[str]) -> float | dict[str, float] | None:
+    """What was typed: one share of all benchmarks, or some by name.
+
+    >>> prevalence_of(["0.02"]), prevalence_of(["referral=0.02", "sepsis=0.1"]), prevalence_of([])
+    (0.02, {'referral': 0.02, 'sepsis': 0.1}, None)
+
+    Raises:
+        ConfigError: it is no number, or one of all beside some by name.
+    """
+    pairs = [text.rpartition("=") for text in given]
+    try:
+        shares = {name: float(number) for name, _, number in pairs}
+    except ValueError:
+        raise _no_prevalence(given) from None
+    if "" not in shares:
+        return shares or None
+    if len(given) > 1:
+        raise _no_prevalence(given)
+    return shares[""]
+
+
+def _no_prevalence(given: Sequence[str]) -> ConfigError:
+    return ConfigError(
+        f"--prevalence is {' '.join(given)}; allowed: one number between 0 and 1, or one or more "
+        "as BENCHMARK=NUMBER."
+    )
 
 
 def form(parser: ArgumentParser) -> None:

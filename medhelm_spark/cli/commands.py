@@ -9,9 +9,12 @@ from pathlib import Path
 
 from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
+from medhelm_spark.api.metrics import Metrics
 from medhelm_spark.api.own_data import parse_columns
+from medhelm_spark.api.results import Board, Robustness, Stats
 from medhelm_spark.api.session import policy_tables, settings_of
 from medhelm_spark.api.workspace import say, tell_unread
+from medhelm_spark.cli.board_options import ALL, prevalence_of
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED, LEFT_OUT
 from medhelm_spark.cli.incomplete import exit_code, left_out_code
@@ -192,6 +195,7 @@ def import_responses(args: Namespace) -> int:
         source=args.source,
         columns=parse_columns(args.columns),
         access_level=level_of(args),
+        attest_prompt=args.attest_prompt,
     )
     return finished(done, args)
 
@@ -268,12 +272,28 @@ def summarize(args: Namespace) -> int:
 
 
 def leaderboard(args: Namespace) -> int:
-    """`leaderboard`: the board of a suite or release, or its robustness, printed or written."""
-    site = evaluation(args)
-    read = site.robustness if args.show == "robustness" else site.board
-    shown = read(args.suite, release=args.release, schema=args.schema)
-    write_out(shown.render(args.format), args.output_file, command=args.name)
+    """`leaderboard`: the board of a suite or release, its robustness or all its stats."""
+    write_out(_shown(args).render(args.format), args.output_file, command=args.name)
     return 0
+
+
+def _shown(args: Namespace) -> Board | Metrics | Robustness | Stats:
+    """What `leaderboard` was asked to show."""
+    site, source = evaluation(args), {"release": args.release, "schema": args.schema}
+    if args.prevalence and args.show != "metrics":
+        raise ConfigError("--prevalence is for --show metrics; the board has the data's own.")
+    if args.show == "metrics":
+        if args.metric:
+            raise ConfigError("--show metrics shows all; give it without --metric.")
+        return site.metrics(args.suite, prevalence=prevalence_of(args.prevalence), **source)
+    if args.metric == ALL:
+        if args.show != "board":
+            raise ConfigError(
+                f"--metric {ALL} lists every stat; give it without --show {args.show}."
+            )
+        return site.stats(args.suite, **source)
+    read = site.robustness if args.show == "robustness" else site.board
+    return read(args.suite, metric=args.metric, **source)
 
 
 def compare(args: Namespace) -> int:
@@ -291,7 +311,12 @@ def compare(args: Namespace) -> int:
 
 def report(args: Namespace) -> int:
     """`report`: the board as one HTML file."""
-    made = evaluation(args).report(args.suite, release=args.release, schema=args.schema)
+    made = evaluation(args).report(
+        args.suite,
+        release=args.release,
+        schema=args.schema,
+        prevalence=prevalence_of(args.prevalence),
+    )
     place = args.output_file or Path(f"{made.name}.html")
     write_out(made.html, place, command=args.name)
     return 0

@@ -117,3 +117,9 @@ def responses(parser: ArgumentParser) -> None:
         help="what the file calls them, as source_id='Row Number',completion='LLM Answer', or "
         "where in a column they are, as completion=response.choices.0.message.content",
     )
+    add(
+        "--attest-prompt",
+        metavar="NOTE",
+        help="states that the answers were given to the prompt which the run entry gives here, and "
+        "whence you know it, without patient data; recorded and shown with your name",
+    )

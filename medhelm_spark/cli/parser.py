@@ -209,6 +209,9 @@ COMMANDS: Mapping[str, Command] = {
         examples=(
             "leaderboard --suite first",
             "leaderboard --suite first --show robustness",
+            "leaderboard --suite first --metric specificity",
+            "leaderboard --suite first --show metrics --prevalence 0.02",
+            "leaderboard --suite first --metric all --format csv --output-file stats.csv",
             "leaderboard --release 2026-q1 --format csv --output-file board.csv",
         ),
     ),
@@ -228,7 +231,10 @@ COMMANDS: Mapping[str, Command] = {
         about="Write a board as one HTML file to take away: tiers, charts, comparisons, "
         "benchmarks; no clinical text, and nothing that a browser would fetch.",
         options=(*_PLACES, board_options.which, board_options.reporting),
-        examples=("report --suite first", "report --release 2026-q1 --output-file board.html"),
+        examples=(
+            "report --suite first",
+            "report --release 2026-q1 --prevalence referral=0.02 --output-file board.html",
+        ),
     ),
     "answers": Command(
         function=answers,

@@ -106,11 +106,20 @@ def load_deployments(
         ConfigError: If the file is broken or names a deployment twice, a deployment names no
             engine, or holds a written-out key or an address that is none.
     """
+    return tuple(_deployment(entry, path, translate, engines) for entry in load_entries(path))
+
+
+def load_entries(path: Path) -> tuple[DeploymentEntry, ...]:
+    """What one file says, whether or not an engine can run it.
+
+    Raises:
+        ConfigError: If the file is broken or names a deployment twice.
+    """
     entries = load_yaml(path, _DeploymentsFile).model_deployments
     for index, entry in enumerate(entries):
         if any(entry.name == other.name for other in entries[:index]):
             raise ConfigError(f"{path}: deployment {entry.name!r} is given twice.")
-    return tuple(_deployment(entry, path, translate, engines) for entry in entries)
+    return entries
 
 
 def _deployment(

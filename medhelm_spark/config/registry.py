@@ -15,6 +15,7 @@ from medhelm_spark.config.deployments import (
     Translate,
     check_given,
     load_deployments,
+    load_entries,
 )
 from medhelm_spark.config.juries import DEFAULT_JURY, load_jury
 from medhelm_spark.config.layers import LayeredFiles, Load, Origin
@@ -25,7 +26,7 @@ from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.config.settings import Settings, named_policy
 from medhelm_spark.config.word_lists import word_list_files
 from medhelm_spark.domain.annotation import Rubric
-from medhelm_spark.domain.deployment import Deployment, Jury, Model
+from medhelm_spark.domain.deployment import Deployment, Jury, Model, Prices
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.policy_table import PolicyTable
@@ -205,6 +206,17 @@ def cards_of(local_path: Path | None) -> dict[str, ScenarioCard]:
         ConfigError: If a card is wrong.
     """
     return _cards(LayeredFiles(local_path), load_taxonomy(conf_path("taxonomy.yaml")), {})
+
+
+def prices_of(local_path: Path | None) -> dict[str, Prices]:
+    """What deployments cost, by name, those that ship and a site's; without those of no price.
+
+    Raises:
+        ConfigError: If a file of deployments is broken.
+    """
+    layers = LayeredFiles(local_path)
+    entries = layers.read("deployment", layers.files("model_deployments.yaml"), load_entries)
+    return {name: entry.prices for name, entry in entries.items() if entry.prices}
 
 
 def _cards(

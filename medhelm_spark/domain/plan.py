@@ -55,7 +55,8 @@ class ResolvedRun:
     endpoint's, where one was declared. `medhelm` is the RunSpec's. `is_listed` says whether the
     suite file names it, None without one. `part_of` is the scenario that its own is a part of, None
     where it is none. `is_reading_default`: nobody stated how its answers are read. `declared` is
-    what its files say of its data and judges (`domain.declared`).
+    what its files say of its data and judges (`domain.declared`). `prompt_attested` are the words
+    in which a person states that its imported answers were given to its own prompt.
     """
 
     name: str
@@ -75,6 +76,7 @@ class ResolvedRun:
     part_of: str | None = None
     is_reading_default: bool = False
     declared: Mapping[str, str] = field(default_factory=dict)
+    prompt_attested: str | None = None
 
 
 def deployments_of(runs: Iterable[ResolvedRun]) -> dict[str, Deployment]:

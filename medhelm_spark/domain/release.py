@@ -66,6 +66,8 @@ class ReleaseManifest:
     `num_unnamed` counts the records behind it that name nobody. `schema_hash` is the content id of
     HELM's schema file, empty without one; `taxonomy` gives category and subcategory by scenario,
     `judges` the rubric and judges by run, `delta_versions` the version of each table that was read.
+    `stage_versions` are those of the stages that made its numbers from the answers; None in
+    releases of earlier versions.
     """
 
     release: str
@@ -83,6 +85,7 @@ class ReleaseManifest:
     delta_versions: Mapping[str, int]
     code_version: str
     lake_schema_version: int
+    stage_versions: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

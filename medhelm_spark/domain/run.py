@@ -260,11 +260,24 @@ class RunSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attestation:
+    """What a person states and nobody has measured: who, when, and in which words.
+
+    `stated_by` is the user of the operating system.
+    """
+
+    stated_by: str
+    stated_at: datetime
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
     """Row of `run_specs`: a RunSpec planned for a suite; per (suite, name) the newest is current.
 
     `locality` and `engine` are the deployment's. `is_jury_validated` is None where no jury judges,
-    else whether the jury's file says that clinicians checked it (a demo judge's never does).
+    else whether the jury's file says that clinicians checked it (a demo judge's never does), and
+    `is_jury_demo` whether a judge is a deployment for demos alone.
     `is_primary` is true where the suite file declared the main metric of this run's scenario as the
     suite's primary endpoint, and `margin` is the difference of it that was declared with it; the
     oldest row that says so tells when. `is_listed` is true where the suite file names the run: on
@@ -274,6 +287,8 @@ class SuiteRun:
     that it followed from the references. `as_imported` is, of imported
     results, the RunSpec and scenario as their files had them, as JSON. `declared` is what
     configuration files say of the data and judges, by the names in `domain.declared`.
+    `prompt_attested` is, of answers made elsewhere, the statement that their prompt was the one
+    that the run has here.
     """
 
     suite: str
@@ -292,6 +307,8 @@ class SuiteRun:
     is_reading_default: bool | None = None
     as_imported: str | None = None
     declared: Mapping[str, str] | None = None
+    prompt_attested: Attestation | None = None
+    is_jury_demo: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

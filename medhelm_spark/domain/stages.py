@@ -135,7 +135,7 @@ SCORE = Stage(
 )
 SUMMARIZE = Stage(
     name="summarize",
-    version="5",
+    version="6",
     about="Means, counts and intervals of a RunSpec's scores.",
     reads=("per_instance_stats", "stats", "runs"),
     writes=("stats", "runs"),

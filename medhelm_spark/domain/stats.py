@@ -114,7 +114,7 @@ class ComputedOn(StrEnum):
     ORIGINAL: the unperturbed instances of which there is a perturbed copy. PERTURBED: the copies.
     WORST: the worst of both, instance by instance. INVARIANCE: the share of instances whose value
     is the same on both. MEAN and SPREAD: mean, and largest less smallest, of the means of prompts
-    or repeats.
+    or repeats. What these are of a stat of a whole run is said in `stages.run_level`.
     """
 
     ORIGINAL = "original"

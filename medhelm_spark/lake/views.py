@@ -19,7 +19,7 @@ WHERE age = 1
 CURRENT_RUN_SPECS = """
 SELECT suite, name, run_spec_id, planned_at, locality, engine, is_jury_validated, run_spec,
        is_primary, margin, is_listed, part_of, is_disjoint, is_reading_default,
-       as_imported, declared
+       as_imported, declared, prompt_attested, is_jury_demo
 FROM (SELECT *, row_number() OVER (
         PARTITION BY suite, name ORDER BY planned_at DESC, write_id DESC) AS age
       FROM {run_specs})

@@ -33,6 +33,7 @@ from medhelm_spark.leaderboard.sources import (
     release_of,
     text_levels,
 )
+from medhelm_spark.leaderboard.stat_rows import StatRow, stat_rows
 from medhelm_spark.leaderboard.tracked import tracked_of
 from medhelm_spark.leaderboard.viewers import Viewer, is_loopback, viewer_of
 
@@ -48,6 +49,7 @@ __all__ = [
     "Kind",
     "Only",
     "Order",
+    "StatRow",
     "Viewer",
     "board_of",
     "choose",
@@ -69,6 +71,7 @@ __all__ = [
     "release_of",
     "robustness_of",
     "run_metric_of",
+    "stat_rows",
     "text_levels",
     "tracked_of",
     "viewer_of",

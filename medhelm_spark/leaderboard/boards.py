@@ -7,6 +7,7 @@ from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.run import ExtractionMethod
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.leaderboard.common import common_of
 from medhelm_spark.leaderboard.left_out import left_out_notes, left_out_of
 from medhelm_spark.leaderboard.pairs import paired
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
@@ -16,12 +17,20 @@ from medhelm_spark.statistics.robustness import RobustnessRow, ordered, with_num
 
 
 def board_of(
-    runs: Sequence[BoardRun], left_out: Sequence[LeftOut] = (), *, coverage_floor: float
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    left_out: Sequence[LeftOut] = (),
+    *,
+    coverage_floor: float,
 ) -> Leaderboard:
-    """The board of these runs without paired differences; `left_out` is what it lacks."""
+    """The board of these runs without paired differences; `left_out` is what it lacks.
+
+    `reader` has the scores behind them: of a release what it froze of them.
+    """
     cells = (run.cell for run in runs if run.cell)
     absent = left_out_notes(left_out, (run.run_spec.scenario_name for run in runs))
-    return build_board(cells, (*absent, *_notes(runs)), coverage_floor=coverage_floor)
+    common = common_of(reader, runs)
+    return build_board(cells, (*absent, *_notes(runs)), common, coverage_floor=coverage_floor)
 
 
 def load_board(
@@ -33,8 +42,9 @@ def load_board(
     """
     source = choose(reader, suite, release)
     runs = load_runs(reader, source)
-    board = board_of(runs, left_out_of(reader, source), coverage_floor=coverage_floor)
-    return replace(board, pairs=paired(reader_of(reader, source), runs, board.rows))
+    frozen = reader_of(reader, source)
+    board = board_of(frozen, runs, left_out_of(reader, source), coverage_floor=coverage_floor)
+    return replace(board, pairs=paired(frozen, runs, board.rows))
 
 
 _DEFAULT_READINGS = {
@@ -103,4 +113,4 @@ def _robustness_rows(run: BoardRun) -> Iterable[RobustnessRow]:
         main_metric=run.cell.main_metric,
         lower_is_better=run.cell.lower_is_better,
     )
-    return with_numbers(template, run.changes, run.cell.mean)
+    return with_numbers(template, run.changes, run.originals.get(run.run_spec.main_metric))

@@ -8,6 +8,7 @@ from enum import Enum
 from medhelm_spark.domain.comparability import EXTRACTION, JURY, NATIVE, ORIGIN
 from medhelm_spark.domain.helm_results import STORED_STAT, SUFFIX, is_stored
 from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.jury_evidence import JuryEvidence
 from medhelm_spark.domain.run import STRICT, RunSpec, SuiteRun
 from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioVersion
@@ -45,9 +46,7 @@ def cell_of(
     `stats` are all of the run's; those over perturbed copies and other prompts do not count.
     """
     spec = row.run_spec
-    originals = {
-        stat.name: stat for stat in stats if stat.split == spec.main_split and not stat.perturbation
-    }
+    originals = originals_of(spec, stats)
     main = originals.get(spec.main_metric)
     if main is None:
         return None
@@ -55,7 +54,7 @@ def cell_of(
     is_judged = _is_judged(spec)
     return replace(
         _measured(row, main, scenario),
-        demo_judge=is_demo_judged(row),
+        jury_evidence=jury_evidence(row),
         jury_coverage=coverage.mean if is_judged and coverage else None,
         unreadable=unreadable.mean if unreadable else None,
         is_primary=bool(row.is_primary),
@@ -72,11 +71,23 @@ def cell_of(
     )
 
 
+def originals_of(spec: RunSpec, stats: Iterable[Stat]) -> dict[str, Stat]:
+    """The stats of a run's main split by name, of the instances as they are."""
+    return {
+        stat.name: stat for stat in stats if stat.split == spec.main_split and not stat.perturbation
+    }
+
+
 def _imported(row: SuiteRun, main: Stat) -> str:
     """What is known of how imported answers were asked for; empty where there are none."""
     origin = (main.comparability or {}).get(ORIGIN, NATIVE)
     if origin == NATIVE or is_stored(row.run_spec):
         return ""
+    if stated := row.prompt_attested:
+        return (
+            f"prompt attested by {stated.stated_by} (unverified) on {stated.stated_at:%Y-%m-%d}: "
+            f"{stated.note}; how the model decoded is not on record"
+        )
     return PROMPT_ON_RECORD if row.as_imported else PROMPT_UNKNOWN
 
 
@@ -121,15 +132,23 @@ def scale_of(spec: RunSpec) -> MetricInfo | None:
         return None
 
 
-def is_demo_judged(row: SuiteRun) -> bool:
-    """Whether a jury without evidence of its agreement with clinicians scored the main metric.
-
-    Of an imported jury there is none here.
-    """
+def jury_evidence(row: SuiteRun) -> JuryEvidence:
+    """The evidence behind the jury that scored the main metric; of an imported one none is here."""
     spec = row.run_spec
-    is_theirs = row.is_jury_validated is None and row.as_imported is not None
-    is_unproven = is_theirs or row.is_jury_validated is False
-    return _is_by_their_jury(spec) or (is_unproven and _is_judged(spec))
+    if _is_by_their_jury(spec):
+        return JuryEvidence.IMPORTED
+    if not _is_judged(spec):
+        return JuryEvidence.NO_JURY
+    if row.is_jury_validated is None:
+        return JuryEvidence.IMPORTED if row.as_imported is not None else JuryEvidence.NO_JURY
+    if row.is_jury_demo:
+        return JuryEvidence.DEMO
+    return JuryEvidence.VALIDATED if row.is_jury_validated else JuryEvidence.NOT_VALIDATED
+
+
+def has_jury(spec: RunSpec) -> bool:
+    """Whether judges, asked here or elsewhere, scored anything of a run."""
+    return bool(spec.annotators) or _is_by_their_jury(spec)
 
 
 def _is_by_their_jury(spec: RunSpec) -> bool:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard.pairs import scores_of
 from medhelm_spark.leaderboard.runs import BoardRun
-from medhelm_spark.leaderboard.scores import side_by_side
+from medhelm_spark.leaderboard.scores import scores_of, side_by_side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from enum import StrEnum
 from medhelm_spark.domain.declared import CONTAMINATION, DATA_HOLDER, JUDGE_INDEPENDENCE, LICENCE
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.leaderboard.cells import has_jury
 from medhelm_spark.leaderboard.runs import BoardRun
 
 UNKNOWN = "unknown"
@@ -75,7 +76,7 @@ NO_FILTERS: Filters = {}
 
 
 def _jury(run: BoardRun) -> Value:
-    if not run.run_spec.annotators:
+    if not has_jury(run.run_spec):
         return NO_JUDGE
     if run.is_jury_validated is None:
         return None
@@ -83,7 +84,7 @@ def _jury(run: BoardRun) -> Value:
 
 
 def _judges(run: BoardRun) -> Value:
-    return run.declared.get(JUDGE_INDEPENDENCE) if run.run_spec.annotators else NO_JUDGE
+    return run.declared.get(JUDGE_INDEPENDENCE) if has_jury(run.run_spec) else NO_JUDGE
 
 
 def _locality(run: BoardRun) -> Value:

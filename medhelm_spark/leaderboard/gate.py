@@ -18,6 +18,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.release import HeldRelease, read_release
 from medhelm_spark.lake.views import CURRENT_RUNS
 from medhelm_spark.leaderboard.boards import board_of
+from medhelm_spark.leaderboard.cells import has_jury
 from medhelm_spark.leaderboard.left_out import left_out_of
 from medhelm_spark.leaderboard.level_changes import level_changes_of
 from medhelm_spark.leaderboard.runs import BoardRun, load_runs
@@ -79,8 +80,9 @@ def _subject(reader: Reader, held: HeldRelease, policy: Policy) -> Subject:
     rows = read_release(reader, held.members)
     planned = {row.run_spec_id: row for row in rows.planned.values()}
     scenarios = {version: row for (version, _), row in rows.scenarios.items()}
-    records = reader_of(reader, source).rows(CURRENT_RUNS, RunRecord)
-    board = board_of(runs, coverage_floor=policy.comparison.coverage_floor)
+    frozen = reader_of(reader, source)
+    records = frozen.rows(CURRENT_RUNS, RunRecord)
+    board = board_of(frozen, runs, coverage_floor=policy.comparison.coverage_floor)
     differs = {
         unit: cell.differs
         for row in board.rows
@@ -165,13 +167,16 @@ def _judge_coverage(subject: Subject, name: str) -> Findings:
 def _validated_judges(subject: Subject, name: str) -> Findings:
     for gated in _judged(subject):
         if gated.planned.is_jury_validated is None:
-            yield _unchecked(name, gated.name, "no record says whether its jury was checked")
+            of = "imported jury" if gated.planned.as_imported is not None else "jury"
+            yield _unchecked(name, gated.name, f"no record says whether its {of} was checked")
+        elif gated.planned.is_jury_demo:
+            yield _failed(name, gated.name, "a demo judge is in its jury")
         elif not gated.planned.is_jury_validated:
             yield _failed(name, gated.name, "clinicians have not checked its jury")
 
 
 def _judged(subject: Subject) -> list[Gated]:
-    return [gated for gated in subject.runs if gated.planned.run_spec.annotators]
+    return [gated for gated in subject.runs if has_jury(gated.planned.run_spec)]
 
 
 def _provenance(subject: Subject, name: str) -> Findings:

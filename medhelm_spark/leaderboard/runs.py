@@ -23,7 +23,7 @@ from medhelm_spark.lake.release import (
     refuse_changed,
 )
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
-from medhelm_spark.leaderboard.cells import Written, cell_of, scale_of
+from medhelm_spark.leaderboard.cells import Written, cell_of, originals_of, scale_of
 from medhelm_spark.leaderboard.provenance import not_on_record
 from medhelm_spark.leaderboard.sources import BoardSource, Kind, reader_of
 from medhelm_spark.leaderboard.view import ViewOf, as_declared
@@ -41,7 +41,7 @@ class BoardRun:
     was scored again after these stats were made, `is_superseded` true where its suite has planned
     another in its place (a release keeps what it pinned). `is_lost`: summarize is on record, and
     the lake has none of its stats. `info` is None for a metric that this installation does not
-    know. `changes` are the main metric's stats over perturbed copies, prompt variants and repeats.
+    know. `stats` are all of the run's, of every metric, split and perturbation.
     `is_reading_default`: nobody stated how its answers are read. `is_jury_validated` is None where
     no jury judges or nobody said it, `scored_at` where the run has no score. `not_on_record` is
     what `provenance` misses, `declared` what configuration files say of the run's data and judges.
@@ -56,7 +56,7 @@ class BoardRun:
     info: MetricInfo | None
     is_summarized: bool
     is_current: bool
-    changes: tuple[Stat, ...] = ()
+    stats: tuple[Stat, ...] = ()
     is_superseded: bool = False
     is_lost: bool = False
     is_reading_default: bool = False
@@ -65,6 +65,19 @@ class BoardRun:
     not_on_record: tuple[str, ...] = ()
     declared: Mapping[str, str] = field(default_factory=dict)
     release_status: str = ""
+
+    @property
+    def originals(self) -> dict[str, Stat]:
+        """The stats of its main split by name, of the instances as they are."""
+        return originals_of(self.run_spec, self.stats)
+
+    @property
+    def changes(self) -> tuple[Stat, ...]:
+        """The main metric's stats over perturbed copies, prompt variants and repeats."""
+        main = (self.run_spec.main_metric, self.run_spec.main_split)
+        return tuple(
+            stat for stat in self.stats if stat.perturbation and (stat.name, stat.split) == main
+        )
 
 
 class _Ledger:
@@ -151,7 +164,7 @@ def load_runs(
                 info=view.info(scale_of(spec), spec.main_metric),
                 is_summarized=row.run_spec_id in pins,
                 is_current=ledger.is_current(row.run_spec_id, pin),
-                changes=_changes(spec, own),
+                stats=tuple(own),
                 is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
                 is_lost=pin is not None and not own,
                 is_reading_default=bool(row.is_reading_default),
@@ -190,11 +203,6 @@ def _stats(
         if pins.get(stat.run_spec_id) == stat.write_id:
             by_run.setdefault(stat.run_spec_id, []).append(stat)
     return by_run
-
-
-def _changes(spec: RunSpec, stats: Iterable[Stat]) -> tuple[Stat, ...]:
-    main = (spec.main_metric, spec.main_split)
-    return tuple(stat for stat in stats if stat.perturbation and (stat.name, stat.split) == main)
 
 
 def _scenarios(reader: Reader) -> dict[str, ScenarioVersion]:

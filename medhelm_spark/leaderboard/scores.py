@@ -1,37 +1,92 @@
 """Scores of several runs on the same instances, put side by side as arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medhelm_spark.domain.stages import SCORE
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import output_of
 from medhelm_spark.leaderboard.queries import stat_column
 
 ASKED_AS = ("train_trial_index", "trial_index")
 ORDER = ("instance_id", *ASKED_AS)
 
 
+ROWS_AT_ONCE = 200_000
+"""Rows of `per_instance_stats` read together: one column of the board at least."""
+
+_SCORES = """
+SELECT run_spec_id, instance_id, train_trial_index, trial_index, split, cluster_id, stats
+FROM ({scores}) s
+WHERE perturbation = '' AND run_spec_id IN ({units})
+"""
+_Column = TypeVar("_Column")
+
+
+def scores_of(reader: Reader, run_spec_ids: Sequence[str], split: str | None = None) -> pa.Table:
+    """The scores of these runs on instances as they are, of one split or of all."""
+    scores = reader.query(
+        _SCORES.format(scores=output_of("per_instance_stats", SCORE), units=literals(run_spec_ids))
+    )
+    return scores if split is None else scores.filter(pc.equal(scores["split"], split))
+
+
+def own_scores(scores: pa.Table, run_spec_ids: Sequence[str], split: str) -> pa.Table:
+    """The rows of these runs and this split."""
+    is_own = pc.and_(
+        pc.is_in(scores["run_spec_id"], pa.array(run_spec_ids)), pc.equal(scores["split"], split)
+    )
+    return scores.filter(is_own)
+
+
+def in_batches(
+    columns: Iterable[_Column], size_of: Callable[[_Column], int]
+) -> Iterator[list[_Column]]:
+    """The columns, as many at a time as ROWS_AT_ONCE allows, `size_of` each in rows."""
+    batch: list[_Column] = []
+    rows = 0
+    for column in columns:
+        size = size_of(column)
+        if batch and rows + size > ROWS_AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+        batch.append(column)
+        rows += size
+    if batch:
+        yield batch
+
+
 @dataclass(frozen=True, slots=True)
 class SideBySide:
     """Values of runs by instance, of shape (runs, instances, stats); NaN where there is none.
 
-    `clusters` are labels of shape (instances,), None where nothing is clustered; `instances` are
-    the ids, each with its trials where these are taken for themselves. Instances are in the order
-    of their ids, whatever the order of the rows is.
+    `instances` are the ids, each with its trials where these are taken for themselves; they are in
+    the order of the ids, whatever the order of the rows is. `units` name by instance what is drawn
+    together: its cluster, or the instance itself where nobody names a cluster of it.
+    `is_clustered`: some instance has a cluster.
     """
 
     values: NDArray[np.float64]
-    clusters: NDArray[np.int64] | None
     instances: list[str]
+    units: list[str]
+    is_clustered: bool
 
     @property
-    def first_trials(self) -> NDArray[np.int64]:
-        """Labels that trials of one instance share, where they are taken for themselves."""
-        ids = [name.rsplit("/", len(ASKED_AS))[0] for name in self.instances]
-        return np.unique(np.array(ids), return_inverse=True)[1].astype(np.int64)
+    def labels(self) -> NDArray[np.int64]:
+        """The number of each instance's unit, shape (instances,)."""
+        return np.unique(np.array(self.units), return_inverse=True)[1].astype(np.int64)
+
+    @property
+    def clusters(self) -> NDArray[np.int64] | None:
+        """The same, None where nothing is clustered."""
+        return self.labels if self.is_clustered else None
 
 
 def side_by_side(
@@ -56,7 +111,9 @@ def side_by_side(
     runs = pa.array(run_spec_ids)
     shape = (len(run_spec_ids), len(known))
     values = np.stack([_column(scores, runs, name, shape) for name in names], axis=2)
-    return SideBySide(values, _clusters(scores, len(known)), known.to_pylist())
+    units = _units(scores, len(known))
+    is_clustered = scores["cluster_id"].null_count < len(scores)
+    return SideBySide(values, known.to_pylist(), units, is_clustered)
 
 
 def _column(
@@ -73,12 +130,11 @@ def _column(
     return means.reshape(shape)
 
 
-def _clusters(scores: pa.Table, instances: int) -> NDArray[np.int64] | None:
-    clustered = scores.filter(pc.is_valid(scores["cluster_id"]))
-    if not len(clustered):
-        return None
+def _units(scores: pa.Table, instances: int) -> list[str]:
+    """The unit of each instance."""
+    units = np.empty(instances, object)
+    units[scores["place"].to_numpy()] = scores["instance_id"].to_numpy()
     # An older run of the same data may not know the clusters: what one run knows holds for all.
-    labels = clustered["cluster_id"].combine_chunks().dictionary_encode().indices.to_numpy()
-    clusters = -1 - np.arange(instances)  # an instance that nobody names a cluster of is alone
-    clusters[clustered["place"].to_numpy()] = labels
-    return clusters
+    clustered = scores.filter(pc.is_valid(scores["cluster_id"]))
+    units[clustered["place"].to_numpy()] = clustered["cluster_id"].to_numpy()
+    return units.tolist()

@@ -19,12 +19,18 @@ class View:
     lower_is_better: bool | None = None
 
     def row(self, row: SuiteRun) -> SuiteRun:
-        """The run read by the view's main metric on its split; nothing else of it changes."""
+        """The run read by the view's main metric on its split.
+
+        Primary endpoint and margin are declared of the card's main metric, and of no other.
+        """
+        declared = row.run_spec.main_metric
         spec = replace(
             row.run_spec,
-            main_metric=self.main_metric or row.run_spec.main_metric,
+            main_metric=self.main_metric or declared,
             main_split=self.main_split or row.run_spec.main_split,
         )
+        if spec.main_metric != declared:
+            row = replace(row, is_primary=None, margin=None)
         return replace(row, run_spec=spec)
 
     def info(self, info: MetricInfo | None, name: str) -> MetricInfo | None:
@@ -50,9 +56,15 @@ class View:
 
 
 ViewOf = Callable[[RunSpec], View]
+"""What a run is shown by."""
 AS_DECLARED = View()
 
 
 def as_declared(spec: RunSpec) -> View:
     """Every run as its card declares it."""
     return AS_DECLARED
+
+
+def read_by(metric: str, view_of: ViewOf) -> ViewOf:
+    """Every run by this stat of its own, else as `view_of` says."""
+    return lambda spec: replace(view_of(spec), main_metric=metric, lower_is_better=None)

@@ -54,6 +54,12 @@ def _edges(confidence: Floats, counts: Weights, num_bins: int) -> Floats:
     return np.unique(np.append((before + after) / 2, 1.0))
 
 
+def confidence_edges(confidences: Floats, num_bins: int = 10) -> Floats:
+    """The upper edges of the bins of a calibration error, from the confidence of each answer."""
+    confidence, counts = np.unique(confidences, return_counts=True)
+    return _edges(confidence, counts, num_bins)
+
+
 def _error(confidence: Floats, counts: Weights, right: Floats, num_bins: int) -> float:
     bins = np.searchsorted(_edges(confidence, counts, num_bins), confidence)
     gaps = np.bincount(bins, weights=confidence * counts - right)

@@ -64,7 +64,7 @@ Table = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 
 
-def _positive(params: Params) -> frozenset[int]:
+def positive_of(params: Params) -> frozenset[int]:
     """The positions of the positive classes; none where params do not name them."""
     labels = normal_labels(params)
     named = [normal_label(name) for name in params.get("positive", "").split("|")]
@@ -109,7 +109,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-def _costs(params: Params) -> Matrix:
+def costs_of(params: Params) -> Matrix:
     """The cost of each kind of answer: a row for every class, the abstention first."""
     size = len(normal_labels(params))
     stated = dict(_stated_costs(params))
@@ -146,7 +146,7 @@ def _check(params: Params) -> None:
                 f"diagnostic_accuracy: positive is {params['positive']!r}; allowed: some of the "
                 f"labels, parted by |, and not all of them ({', '.join(labels_of(params))})."
             )
-    if "costs" in params and not _costs(params).any():
+    if "costs" in params and not costs_of(params).any():
         raise ConfigError(
             f"diagnostic_accuracy: costs is {params['costs']!r}; allowed: at least one cost above "
             "0."
@@ -202,7 +202,7 @@ def _all_shares(table: Table, params: Params) -> list[Shares]:
     """The shares behind each stat that is a share or a mean of shares, in the order of stats."""
     total, right = int(table.sum()), table[:, 1:].diagonal()
     by_class = [(int(hits), int(of)) for hits, of in zip(right, table.sum(axis=1), strict=True)]
-    groups = [_positive(params)] if "positive" in params else [{k} for k in range(len(table))]
+    groups = [positive_of(params)] if "positive" in params else [{k} for k in range(len(table))]
     rates = [rate for group in groups for rate in _rates(table, frozenset(group))]
     return [[(int(right.sum()), total)], by_class, [(int(table[:, 0].sum()), total)], *rates]
 
@@ -215,7 +215,7 @@ def _mean(shares: Shares) -> float | None:
 
 def _measured(columns: Columns, weights: Weights, params: Params) -> list[float | None]:
     table = _table(columns, weights, params)
-    cost = [float((table * _costs(params)).sum() / table.sum())] if "costs" in params else []
+    cost = [float((table * costs_of(params)).sum() / table.sum())] if "costs" in params else []
     means = [_mean(shares) for shares in _all_shares(table, params)]
     return [*means, *cost, *map(float, table.ravel())]
 
@@ -264,7 +264,7 @@ def _more(params: Params) -> tuple[MetricInfo, ...]:
         for label, of in named
         for name, display_name, description in _RATES
     ]
-    costs = [_cost(float(_costs(params).max()))] if "costs" in params else []
+    costs = [_cost(float(costs_of(params).max()))] if "costs" in params else []
     counts = [_count(f"confusion[{pair}]", pair) for pair in _pairs(params)]
     return (*rates, *costs, *counts)
 

@@ -19,6 +19,7 @@ PAIRS_HEADER = (
     "Second",
     "First - second",
     "n",
+    "Win/tie/loss",
     "p adjusted",
     "First is",
 )
@@ -146,7 +147,7 @@ def _cell_text(cell: BoardCell | None) -> str:
 
 def marked_mean(cell: BoardCell) -> str:
     """The mean, with `*` where a judge without evidence scored it."""
-    return mean_text(cell.mean) + "*" * (cell.demo_judge and cell.mean is not None)
+    return mean_text(cell.mean) + cell.jury_evidence.mark * (cell.mean is not None)
 
 
 def counts(cell: BoardCell) -> Iterator[str]:
@@ -205,6 +206,7 @@ def _pair_cells(pair: BoardPair) -> tuple[str, ...]:
         pair.second,
         comparison.difference_text(pair.difference),
         comparison.size_text(pair.difference),
+        comparison.wins_text(pair),
         comparison.p_text(pair.adjusted_p),
         pair.decision.value,
     )

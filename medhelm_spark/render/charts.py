@@ -4,7 +4,7 @@ One blue and position say everything, so that neither colour vision nor a colour
 A specification holds its own data and names no address.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from medhelm_spark.errors import SetupError
 from medhelm_spark.statistics.board import BoardColumn, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.reliability import Bin
 
 Spec = dict[str, Any]
 """A Vega-Lite specification."""
@@ -48,7 +49,13 @@ DARK = Palette(
 ROW_HEIGHT = 17
 PLOT_WIDTH = 250
 PLOTS_IN_A_ROW = 3
+CURVE_SIZE = 210
 CELL_WIDTH = 46
+CURVE_NOTE = (
+    "Share of right answers by confidence. A point is about a tenth of the answers with its 95 % "
+    "interval. On the dashed line the model is as often right as it is sure; below it, it is too "
+    "sure."
+)
 PADDING = {"left": 12, "top": 5, "right": 40, "bottom": 5}
 """Room for names in a reader's font that is wider than the one with which they were measured."""
 PNG_SCALE = 2
@@ -68,6 +75,7 @@ def _config(palette: Palette) -> dict[str, object]:
             "domainColor": palette.line,
             "tickColor": palette.line,
             "labelColor": palette.ink,
+            "titleColor": palette.ink,
         },
         "legend": {"labelColor": palette.ink, "titleColor": palette.ink},
         "header": {
@@ -79,30 +87,25 @@ def _config(palette: Palette) -> dict[str, object]:
     }
 
 
-def category_of(column: BoardColumn) -> str:
-    """The heading under which a benchmark's chart stands."""
-    return column.category or "Other"
-
-
 def dot_plots(
     board: Leaderboard, palette: Palette = LIGHT, *, at_most: int | None = None
 ) -> Iterator[tuple[str, Spec]]:
-    """By category: of each benchmark the models' means with their intervals.
+    """By heading: of each benchmark the models' means with their intervals.
 
-    Benchmarks of a category are drawn on the same axis where their metrics have one scale with two
-    ends, else each on its own. A chart has `at_most` so many benchmarks; those beyond are in
-    further charts of the same category.
+    Benchmarks below a heading are drawn on the same axis where their metrics have one scale with
+    two ends, else each on its own. A chart has `at_most` so many benchmarks; those beyond are in
+    further charts below the same heading.
     """
     places = list(enumerate(board.columns))
     models = [row.name for row in board.rows]
-    for category, group in groupby(places, key=lambda place: category_of(place[1])):
+    for heading, group in groupby(places, key=lambda place: place[1].heading):
         plots = {place: list(_dots(board, place, column)) for place, column in group}
         drawn = [place for place, dots in plots.items() if dots]
         ends = _common_ends(board, drawn)
         size = at_most or len(board.columns)
         for start in range(0, len(drawn), size):
             rows = [dot for place in drawn[start : start + size] for dot in plots[place]]
-            yield category, _dot_plot(rows, models, ends, palette)
+            yield heading, _dot_plot(rows, models, ends, palette)
 
 
 def _common_ends(board: Leaderboard, places: Iterable[int]) -> tuple[float, float] | None:
@@ -187,6 +190,86 @@ def _dot_plot(
             "axis": {"x": "independent"},
         },
     )
+
+
+def calibration_plots(
+    curves: Mapping[str, Sequence[Bin]], palette: Palette = LIGHT, *, columns: int = PLOTS_IN_A_ROW
+) -> Spec:
+    """By model how often answers are right against how sure the model is of them.
+
+    A point is a bin of answers with the interval of its share; on the dashed line the two agree.
+    """
+    rows: list[dict[str, object]] = [
+        {
+            "model": model,
+            "confidence": each.confidence,
+            "right": each.right.value,
+            "low": each.right.value if each.right.low is None else each.right.low,
+            "high": each.right.value if each.right.high is None else each.right.high,
+            "answers": each.count,
+        }
+        for model, bins in curves.items()
+        for each in bins
+    ]
+    ends: list[dict[str, object]] = [
+        {"model": model, "confidence": end, "right": end} for model in curves for end in (0, 1)
+    ]
+
+    def share(field: str, title: str) -> dict[str, object]:
+        axis = {"format": ".1f", "tickCount": 5}
+        scale = {"domain": [0, 1]}
+        return {
+            "field": field,
+            "type": "quantitative",
+            "title": title,
+            "scale": scale,
+            "axis": axis,
+        }
+
+    x, y = share("confidence", "confidence"), share("right", "share right")
+    has_ends = {"filter": "isValid(datum.answers)"}
+    layers = [
+        {
+            "transform": [{"filter": "!isValid(datum.answers)"}],
+            "mark": {"type": "line", "color": palette.line, "strokeDash": [4, 4]},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "transform": [has_ends],
+            "mark": {"type": "rule", "color": palette.mark, "strokeWidth": 2, "opacity": 0.55},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+        },
+        {
+            "transform": [has_ends],
+            "mark": {"type": "line", "color": palette.mark, "point": _point(palette)},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "tooltip": [
+                    {"field": name, "type": "quantitative", "format": form}
+                    for name, form in (
+                        ("confidence", ".3f"),
+                        ("right", ".3f"),
+                        ("low", ".3f"),
+                        ("high", ".3f"),
+                        ("answers", "d"),
+                    )
+                ],
+            },
+        },
+    ]
+    return _chart(
+        [*ends, *rows],
+        palette,
+        facet={"field": "model", "type": "nominal", "sort": list(curves), "title": None},
+        columns=columns,
+        spec={"width": CURVE_SIZE, "height": CURVE_SIZE, "layer": layers},
+        resolve={"axis": {"x": "independent", "y": "independent"}},
+    )
+
+
+def _point(palette: Palette) -> dict[str, object]:
+    return {"filled": True, "size": 50, "color": palette.mark}
 
 
 def heat_map(board: Leaderboard, palette: Palette = LIGHT) -> Spec | None:

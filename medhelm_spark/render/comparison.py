@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 
+from medhelm_spark.domain.jury_evidence import mark_note
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import Table, number_text
-from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 from medhelm_spark.statistics.paired import PairedDifference, PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, BoardPair
 
@@ -73,7 +73,7 @@ def _cells(pair: BoardPair) -> tuple[str, ...]:
         difference_text(held),
         p_text(pair.adjusted_p),
         size_text(held),
-        "-" if pair.wins is None else f"{pair.wins}/{held.num_equal}/{pair.losses}",
+        wins_text(pair),
         number_text(held.detectable),
         _margin_text(pair),
     )
@@ -83,7 +83,7 @@ def benchmark(pair: BoardPair) -> str:
     """`PubMedQA: exact_match (declared)`; `*`: scored by a judge without evidence."""
     declared = " (declared)" if pair.is_primary else ""
     imported = " (imported)" if pair.imported else ""
-    return f"{pair.display_name}: {pair.main_metric}{'*' * pair.demo_judge}{declared}{imported}"
+    return f"{pair.display_name}: {pair.main_metric}{pair.jury_evidence.mark}{declared}{imported}"
 
 
 def difference_text(held: PairedDifference) -> str:
@@ -98,6 +98,11 @@ def p_text(p_value: float | None) -> str:
     """Three decimals; `<0.001`."""
     is_tiny = p_value is not None and p_value < SMALLEST_P
     return f"<{SMALLEST_P}" if is_tiny else number_text(p_value)
+
+
+def wins_text(pair: BoardPair) -> str:
+    """`74/16/0`: on how many instances the first is better, both are equal, the second is."""
+    return "-" if pair.wins is None else f"{pair.wins}/{pair.difference.num_equal}/{pair.losses}"
 
 
 def size_text(held: PairedDifference) -> str:
@@ -153,8 +158,8 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
 
 def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     """What the columns mean that only a comparison's own table has."""
-    if any(pair.demo_judge for pair in pairs):
-        yield UNPROVEN_JUDGE_NOTE
+    if note := mark_note(pair.jury_evidence for pair in pairs):
+        yield note
     for known in sorted({pair.imported for pair in pairs if pair.imported}):
         yield f"imported: answers of one of two models or both were made elsewhere; {known}."
     if any(pair.difference.detectable for pair in pairs):

@@ -8,9 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.stats import IntervalMethod
+from medhelm_spark.domain.jury_evidence import JuryEvidence
+from medhelm_spark.domain.stats import ComputedOn, IntervalMethod
 from medhelm_spark.render import comparison
 from medhelm_spark.render.board import CELL_FIELDS, MODEL_FIELDS
+from medhelm_spark.render.metric_records import FIELDS as METRIC_FIELDS
+from medhelm_spark.render.risk import RULES
+from medhelm_spark.render.stats import FIELDS as STAT_FIELDS
 from medhelm_spark.statistics.paired import PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, Decision
 
@@ -38,6 +42,13 @@ def _one_of(values: Iterable[str]) -> str:
     return ", ".join(f"`{value}`" for value in values)
 
 
+def _with_ends(name: str, meaning: str) -> Iterator[tuple[str, str]]:
+    """A number at a prevalence, and the ends of its interval."""
+    yield name, f"{meaning}, at the prevalence"
+    yield f"{name}_low", "lower end of its 95 % interval, which takes the prevalence as known"
+    yield f"{name}_high", "upper end of that interval"
+
+
 _MEANINGS: Mapping[type, Mapping[str, str]] = {
     str: {
         "imported": "what is known of how answers made elsewhere were asked for; empty for answers "
@@ -58,11 +69,25 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "variant": "what differs in a further run of a model; empty for the first",
         "differs": "why the mean is not compared with the others of its benchmark; empty where "
         "it is",
+        "jury_evidence": "what is known of the agreement of its judges with clinicians: "
+        f"{_one_of(each for each in JuryEvidence if each)}; empty where no judge scored it",
         "first": "the first model of the pair",
         "second": "the second model of the pair",
         "test": f"the test behind `p_value`: {_one_of(PairedTest)}",
         "adjustment": f"how `adjusted_p` was adjusted: {_one_of(Adjustment)}",
         "decision": f"what the first model is: {_one_of(Decision)}",
+        "run_name": "the run's name",
+        "run_spec_id": "the run's id",
+        "part": "the part of the benchmark; empty for the whole",
+        "metric": "the stat that the mean is of",
+        "perturbation": "what was changed: a perturbation, a prompt or a collection of them; empty "
+        "for instances as they are",
+        "computed_on": f"what a changed stat is of: {_one_of(ComputedOn)}; empty for instances as "
+        "they are",
+        "made_at": "when the stats were made, as ISO 8601 writes it",
+        "positive": "the labels that count as positive, parted by |; empty where none are declared",
+        "rule": "in place of a model, the same answer to every case: "
+        f"{_one_of(RULES.values())}; none for a model",
     },
     int: {
         "rank": "place by mean win rate, 1 is the best; none for a model that is not ranked",
@@ -90,6 +115,13 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "wins": "instances on which the first model is better; none where the metric has no "
         "direction",
         "losses": "instances on which the second model is better",
+        "true_positives": "positive cases that were answered as positive",
+        "false_negatives": "positive cases that were answered as negative",
+        "positives_without_answer": "positive cases whose answer is none of the labels",
+        "false_positives": "negative cases that were answered as positive",
+        "true_negatives": "negative cases that were answered as negative",
+        "negatives_without_answer": "negative cases whose answer is none of the labels",
+        "answers": "answers that the lake holds, whose tokens and seconds are counted",
     },
     float: {
         "mean_win_rate": "share from 0 to 1: the chance to have the better mean than another model",
@@ -116,10 +148,27 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "adjusted_p": "p-value from 0 to 1, adjusted for all pairs that were asked about at once",
         "effect_size": "mean difference divided by the standard deviation of the differences",
         "detectable": "difference that the test finds with a power of 80 %, in the metric's unit",
+        "stddev": "standard deviation of the instances' values; none of a stat of the whole run",
+        "least": "the lowest value of an instance; none of a stat of the whole run",
+        "most": "the highest value of an instance; none of a stat of the whole run",
+        "prevalence": "share from 0 to 1 of the cases that is positive, at which the numbers are; "
+        "none without a positive class",
+        **dict(_with_ends("ppv", "share from 0 to 1 of the positive answers that is right")),
+        **dict(_with_ends("npv", "share from 0 to 1 of the negative answers that is right")),
+        **dict(_with_ends("missed_per_1000", "positive cases not answered as positive, of 1,000")),
+        **dict(
+            _with_ends("false_alarms_per_1000", "negative cases answered as positive, of 1,000")
+        ),
+        **dict(_with_ends("without_answer_per_1000", "cases without an answer, of 1,000")),
+        **dict(_with_ends("cost_per_1000", "declared cost of the answers to 1,000 cases")),
+        "prompt_tokens": "mean tokens of a prompt",
+        "completion_tokens": "mean tokens of an answer",
+        "seconds": "mean seconds from request to answer",
+        "money_per_1000": "what 1,000 answers cost by the prices of the deployment, in their "
+        "currency; none where it has none",
     },
     bool: {
         "lower_is_better": "the metric's direction; none where it has none",
-        "demo_judge": "scored by judges without evidence of their agreement with clinicians",
         "is_primary": "the suite file declared the question beforehand",
         "is_listed": "the suite file names the benchmark",
         "is_disjoint": "no case is in two parts of the benchmark",
@@ -127,6 +176,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "is_below_floor": "too few answers have a score for the mean to count in a rank",
         "is_not_inferior": "the first model is worse by less than the margin; none without one",
         "is_equivalent": "the whole interval lies within the margin; none without one",
+        "is_main": "the stat is the main metric of its benchmark, on the main split",
+        "prevalence_is_stated": "false where the prevalence is the data's",
     },
     list: {
         "parts": "the parts of the benchmark that the mean is over",
@@ -171,9 +222,15 @@ def page() -> str:
     parts = [_HEAD, *_section("Cells of a board", "A mean of a model on a benchmark.", _CELL)]
     parts += _section("Pairs", "Two models on a benchmark, in boards and comparisons.", _PAIR)
     parts += _section("Models", "In JSON alone: a row of the board.", MODEL_FIELDS)
+    parts += _section("Stats", "`leaderboard --metric all`: a stat of a run.", STAT_FIELDS)
+    parts += _section("Metrics", _OF_METRICS, METRIC_FIELDS)
     return "\n\n".join(parts) + "\n"
 
 
+_OF_METRICS = (
+    "`leaderboard --show metrics`, and *Download* on the page Metrics: a run of a benchmark, or a "
+    "rule that gives every case the same answer. JSON has calibration curves beside them."
+)
 _CELL = ("record", *CELL_FIELDS)
 _PAIR = ("record", *comparison.FIELDS)
 

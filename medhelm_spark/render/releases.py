@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.lake.release import HeldRelease, ReleaseRows, key_of
 from medhelm_spark.lake.tables import ReleaseMember
-from medhelm_spark.leaderboard.cells import is_demo_judged
+from medhelm_spark.leaderboard.cells import jury_evidence
 from medhelm_spark.leaderboard.release_differences import InReleases, RunDifference
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import Table, interval_text, number_text
-from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 
 SHORT = 12
 """Characters of a manifest hash in a table; the whole one stands above it and in JSON."""
@@ -90,7 +90,7 @@ def render_release(
             title="Runs",
             header=("Run", "Suite", "Metric", "Mean", "n"),
             rows=[run.cells for run in runs],
-            notes=[UNPROVEN_JUDGE_NOTE] if any(run.is_demo_judged for run in runs) else [],
+            notes=list(filter(None, [mark_note(run.jury_evidence for run in runs)])),
         ),
     ]
     content = {
@@ -130,11 +130,14 @@ def _facts(
         "suites": ", ".join(held.suites),
     }
     if manifest := held.manifest:
+        stages = manifest.stage_versions or {}
         unnamed = f" and {counted(manifest.num_unnamed, 'record')} without a name"
         facts |= {
             "run by": ", ".join(f"{name} (unverified)" for name in manifest.ran_by)
             + unnamed * bool(manifest.num_unnamed),
             "policy": f"{manifest.policy_version} {manifest.policy}",
+            "stages": ", ".join(f"{name} {version}" for name, version in sorted(stages.items()))
+            or "not on record",
             "schema": manifest.schema_hash or "none: names and groups of the cards",
             "judges": "; ".join(sorted(set(manifest.judges.values()))) or "none",
             "not summarised": ", ".join(manifest.lacking) or "none",
@@ -166,8 +169,10 @@ class _Run:
         return cls(member=member, planned=planned, main=main[0] if main else None)
 
     @property
-    def is_demo_judged(self) -> bool:
-        return bool(self.main and self.planned and is_demo_judged(self.planned))
+    def jury_evidence(self) -> JuryEvidence:
+        if self.main is None or self.planned is None:
+            return JuryEvidence.NO_JURY
+        return jury_evidence(self.planned)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -177,7 +182,7 @@ class _Run:
             self.member.name,
             self.member.suite,
             main.name if main else "-",
-            number_text(main.mean if main else None) + "*" * self.is_demo_judged + interval,
+            number_text(main.mean if main else None) + self.jury_evidence.mark + interval,
             str(main.count) if main else "-",
         )
 
@@ -193,7 +198,7 @@ class _Run:
             "model_deployment": spec.model_deployment if spec else None,
             "main_metric": spec.main_metric if spec else None,
             **{name: getattr(self.main, name, None) for name in names},
-            "demo_judge": self.is_demo_judged,
+            "jury_evidence": self.jury_evidence,
         }
 
 
@@ -225,8 +230,8 @@ def render_differences(
             (
                 row.name,
                 row.change.value,
-                number_text(row.first_mean),
-                number_text(row.second_mean),
+                number_text(row.first_mean) + interval_text(row.first_ci_low, row.first_ci_high),
+                number_text(row.second_mean) + interval_text(row.second_ci_low, row.second_ci_high),
                 "-" if row.difference is None else f"{row.difference:+.3f}",
                 f"{_count(row.first_count)}, {_count(row.second_count)}",
                 row.why,

@@ -9,22 +9,27 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.leaderboard import BoardRun, BoardSource
+from medhelm_spark.leaderboard.benchmark_metrics import BenchmarkMetrics
 from medhelm_spark.render import comparison
 from medhelm_spark.render.board import counts, marked_mean, remarks, standing_text
 from medhelm_spark.render.charts import (
+    CURVE_NOTE,
     DARK,
     LIGHT,
     PLOTS_IN_A_ROW,
     Palette,
-    category_of,
+    calibration_plots,
     dot_plots,
     heat_map,
     svg,
 )
-from medhelm_spark.render.table import html_table, interval_text, number_text
+from medhelm_spark.render.metrics import has_tables, overall_table, tables_of
+from medhelm_spark.render.risk import Stated, lead, prevalence_of
+from medhelm_spark.render.table import Table, html_table, interval_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.comparison import OTHER
@@ -44,14 +49,14 @@ h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
   padding: 0.5rem 0.9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.8rem 0; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; margin: 0 0 0.8rem; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.8rem 0.3rem 0; text-align: left;
   vertical-align: top; }
 th { color: var(--muted); font-weight: 600; } caption { text-align: left; font-weight: 600; }
 .approved { border-left-color: light-dark(#17507f, #7db8e8);
   background: light-dark(#f0f5fa, #16283a); color: var(--ink); }
-p { margin: 0.3rem 0; } .notes p, table + p { color: var(--muted); font-size: 0.82rem; }
+p { margin: 0.3rem 0; } .notes p, .wide p { color: var(--muted); font-size: 0.82rem; }
 figure { margin: 0; overflow-x: auto; width: fit-content; max-width: 100%; }
 svg { display: block; height: auto; max-width: 100%; }
 .dark { display: none; }
@@ -150,9 +155,23 @@ def standing_of(source: BoardSource) -> str:
 
 
 def report_file(
-    board: Leaderboard, facts: ReportFacts, cards: Mapping[str, ScenarioCard] | None = None
+    board: Leaderboard,
+    facts: ReportFacts,
+    cards: Mapping[str, ScenarioCard] | None = None,
+    *,
+    metrics: Sequence[BenchmarkMetrics] = (),
+    stated: Stated = None,
+    prices: Mapping[str, Prices] | None = None,
 ) -> str:
-    """The file's text. `cards`, by scenario name, tell more of the benchmarks where given.
+    """The file's text.
+
+    Args:
+        board: with its paired differences.
+        facts: what it says of itself.
+        cards: by scenario name; they tell more of the benchmarks where given.
+        metrics: of its benchmarks, what main metrics leave out.
+        stated: the prevalence that they are read at; None: the data's.
+        prices: of deployments by name.
 
     Raises:
         SetupError: the package that draws charts is missing.
@@ -164,6 +183,7 @@ def report_file(
         "<h2>Models</h2>",
         _models(board),
         f'<div class="notes">{"".join(f"<p>{_text(line)}</p>" for line in board.notes)}</div>',
+        *_metrics(metrics, stated, prices or {}),
         *_categories(board),
         *_heat(board),
         *_pairs(board),
@@ -206,24 +226,51 @@ def _model(row: BoardRow) -> tuple[str, ...]:
     return (row.name, row.locality, standing_text(row.standing), rate, lacks)
 
 
+def _metrics(
+    held: Sequence[BenchmarkMetrics], stated: Stated, prices: Mapping[str, Prices]
+) -> Iterator[str]:
+    """Of each benchmark its risk, cost and evidence; at the end what all answers took."""
+    shown = [one for one in held if has_tables(one)]
+    if shown:
+        yield "<h2>Risk, cost and evidence</h2>"
+    for one in shown:
+        yield f"<h3>{_text(one.benchmark.title)}</h3>"
+        if prevalence := prevalence_of(one, stated):
+            yield from (f"<p><strong>{_text(line)}</strong></p>" for line in lead(one, prevalence))
+        yield from map(_titled, tables_of(one, stated, prices))
+        if curves := {run.name: run.curve for run in one.runs if run.curve}:
+            label = f"{one.benchmark.title}: share of right answers by confidence"
+            yield f'<div class="notes"><p>{_text(CURVE_NOTE)}</p></div>'
+            yield _figure([svg(calibration_plots(curves, palette)) for palette in PALETTES], label)
+    overall = overall_table(held, prices)
+    if overall.rows:
+        yield "<h2>Tokens, seconds and money</h2>"
+        yield _titled(overall)
+
+
+def _titled(table: Table) -> str:
+    held = html_table(table.header, table.rows, table.notes, title=table.title)
+    return f'<div class="wide">{held}</div>'
+
+
 def _categories(board: Leaderboard) -> Iterator[str]:
-    """Of each category the numbers, a row for a benchmark, and their chart."""
+    """Below each heading the numbers, a row for a benchmark, and their chart."""
     plots = {
-        category: list(drawn)
-        for category, drawn in groupby(_drawn_plots(board), key=lambda plot: plot[0])
+        heading: list(drawn)
+        for heading, drawn in groupby(_drawn_plots(board), key=lambda plot: plot[0])
     }
     places = list(enumerate(board.columns))
-    for category, group in groupby(places, key=lambda place: category_of(place[1])):
-        yield f"<h2>{_text(category)}</h2>"
+    for heading, group in groupby(places, key=lambda place: place[1].heading):
+        yield f"<h2>{_text(heading)}</h2>"
         header = ["Benchmark", *(row.name for row in board.rows)]
         rows = [_numbers(board, place, column) for place, column in group]
         yield f'<div class="wide">{html_table(header, rows)}</div>'
-        label = f"{category}: means with 95 % intervals"
-        yield from (_figure(drawn, label) for _, drawn in plots.get(category, ()))
+        label = f"{heading}: means with 95 % intervals"
+        yield from (_figure(drawn, label) for _, drawn in plots.get(heading, ()))
 
 
 def _drawn_plots(board: Leaderboard) -> Iterator[tuple[str, Sequence[str]]]:
-    """A row of plots each with its category, since a page of paper breaks between figures alone."""
+    """A row of plots each with its heading, since a page of paper breaks between figures alone."""
     by_palette = [dot_plots(board, palette, at_most=PLOTS_IN_A_ROW) for palette in PALETTES]
     for plots in zip(*by_palette, strict=True):
         yield plots[0][0], [svg(spec) for _, spec in plots]

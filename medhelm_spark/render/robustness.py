@@ -14,7 +14,12 @@ NOTES = (
     "worst: mean over instances of the worst of the original and its copies, the highest where "
     "lower is better; of prompts or repeats the worst one.",
     "invariance: share of instances with the same value on original and copies; spread: the best "
-    "prompt or repeat less the worst; n: instances, prompts or repeats.",
+    "prompt or repeat less the worst; n: instances, prompts or repeats. [low, high]: 95 % "
+    "intervals.",
+    "A metric of the whole run (F1, sensitivity) has its value on these answers: original and "
+    "changed on originals and copies, worst on a wrong answer to each instance that has one among "
+    "them (none where the metric does not say which are right). Its invariance is the share of "
+    "instances for which all that the metric reads, as the class given, is the same on all.",
 )
 HEADER = (
     "Model",
@@ -59,10 +64,17 @@ def _cells(row: RobustnessRow) -> tuple[str, ...]:
         row.model_deployment,
         f"{row.display_name}: {row.main_metric}{direction}",
         row.perturbation,
-        number_text(row.original),
-        number_text(row.changed),
-        number_text(row.worst) + interval_text(row.worst_ci_low, row.worst_ci_high),
-        number_text(row.invariance),
+        *(number_text(value) + interval_text(low, high) for value, low, high in numbers(row)),
         number_text(row.spread),
         str(row.count),
+    )
+
+
+def numbers(row: RobustnessRow) -> tuple[tuple[float | None, float | None, float | None], ...]:
+    """Original, changed, worst and invariance, each with the ends of its interval."""
+    return (
+        (row.original, row.original_ci_low, row.original_ci_high),
+        (row.changed, row.changed_ci_low, row.changed_ci_high),
+        (row.worst, row.worst_ci_low, row.worst_ci_high),
+        (row.invariance, row.invariance_ci_low, row.invariance_ci_high),
     )

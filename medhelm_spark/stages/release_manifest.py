@@ -37,6 +37,7 @@ OF_THE_MAKING = (
     "delta_versions",
     "code_version",
     "lake_schema_version",
+    "stage_versions",
 )
 """What a manifest says of its making: a release that differs in nothing else is the same."""
 
@@ -73,6 +74,7 @@ def manifest_of(
         delta_versions={table: held for table, held in versions.items() if held is not None},
         code_version=VERSION,
         lake_schema_version=SCHEMA_VERSION,
+        stage_versions={stage.name: stage.version for stage in (SCORE, SUMMARIZE)},
     )
 
 

@@ -21,6 +21,7 @@ from medhelm_spark.stages.robustness import (
     LOWEST,
     LOWEST_SCORED,
     compared,
+    members_of,
 )
 from medhelm_spark.stages.run_level import run_stats, versions
 from medhelm_spark.stages.run_stage import run_stage
@@ -165,8 +166,8 @@ def _draws(row: Histogram, scale: MetricInfo) -> tuple[float, ...] | None:
     return tuple(draws.tolist())
 
 
-STATS_OF_A_RUN = 200
-"""More than any run has: a name, split and perturbation each."""
+STATS_OF_A_RUN, OF_A_COMPARED_RUN = 200, 1000
+"""More than a run has, and one with perturbed copies, other prompts or repeats."""
 
 
 def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
@@ -189,7 +190,8 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
 
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
     stats = stats_of(ctx, specs).coalesce(1)
-    ctx.lake.append("stats", stats, write_id, at_most=len(specs) * STATS_OF_A_RUN)
+    sizes = (OF_A_COMPARED_RUN if members_of([spec]) else STATS_OF_A_RUN for spec in specs)
+    ctx.lake.append("stats", stats, write_id, at_most=sum(sizes))
 
 
 def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:

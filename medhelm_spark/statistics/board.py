@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted, first_of
+from medhelm_spark.domain.jury_evidence import mark_note
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.bootstrap import MIN_UNITS
 from medhelm_spark.statistics.cell import MOVER, MOVING_TOGETHER, BoardCell, strictest_margin
+from medhelm_spark.statistics.common import NOTHING_MISSING, Common
 from medhelm_spark.statistics.mcnemar import planned_detectable
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.ranking import (
@@ -25,11 +27,7 @@ from medhelm_spark.statistics.ranking import (
 )
 from medhelm_spark.statistics.tiers import Standing
 
-UNPROVEN_JUDGE_NOTE = (
-    "* scored by a judge without evidence of its agreement with clinicians: not evidence of "
-    "quality."
-)
-
+PRIMARY = "Primary endpoint"
 _SHARE = IntervalMethod.WILSON.value
 _METHODS = {
     "wilson": "Wilson",
@@ -58,6 +56,11 @@ class BoardColumn:
     margin: float | None = None
     is_ranked: bool = False
     detectable: float | None = None
+
+    @property
+    def heading(self) -> str:
+        """What it stands under: the primary endpoints under a heading of their own, first."""
+        return PRIMARY if self.is_primary else self.category or "Other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +113,13 @@ class Leaderboard:
 def build_board(
     cells: Iterable[BoardCell],
     notes: Iterable[str] = (),
+    common: Common = NOTHING_MISSING,
     *,
     coverage_floor: float,
 ) -> Leaderboard:
     """Arrange cells into a board, the same for any order of the cells; `notes` come last.
+
+    `common` has the means of two runs on the instances that both have, where answers are missing.
 
     Parts of one scenario are merged; each further run of a model is a row of its own. Two metrics
     or splits of a scenario are two columns and never compared. A cell with less than
@@ -125,7 +131,7 @@ def build_board(
     ranked = ranking_columns(by_column)
     columns = _columns(by_column, ranked)
     deciding = deciding_columns(by_column, ranked)
-    rows = _rows(table, columns, ranked, deciding, medhelm_win_rates(cells))
+    rows = _rows(table, columns, ranked, deciding, common, medhelm_win_rates(cells))
     shown = [cell for row in rows for cell in row.cells if cell]
     return Leaderboard(
         columns=tuple(columns.values()),
@@ -134,6 +140,7 @@ def build_board(
             *_cell_notes(shown, coverage_floor),
             *_detectable_notes(columns.values()),
             *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
+            *_missing_notes(cell for key in ranked for cell in by_column[key].values()),
             *_tier_notes(rows, [columns[key] for key in deciding]),
             *_unranked_notes(rows),
             *notes,
@@ -146,13 +153,14 @@ def _rows(
     columns: Mapping[ColumnKey, BoardColumn],
     ranked: Sequence[ColumnKey],
     deciding: Sequence[ColumnKey],
+    common: Common,
     medhelm: Mapping[tuple[str, str], float],
 ) -> tuple[BoardRow, ...]:
     titles = {key: column.display_name for key, column in columns.items()}
     lacks = {row: lacking(cells, ranked, titles) for row, cells in table.items()}
     complete = [row for row, missing in lacks.items() if not missing]
-    rates = win_rates(_by_column(table), ranked, complete)
-    standing = standings_of(_by_column(table), deciding, list(rates))
+    rates = win_rates(_by_column(table), ranked, complete, common)
+    standing = standings_of(_by_column(table), deciding, list(rates), common)
     ranks = ranks_of(rates)
     rows = (
         BoardRow(
@@ -191,7 +199,7 @@ def _by_column(table: Arranged) -> dict[ColumnKey, dict[RowKey, BoardCell]]:
 def _columns(
     by_column: Mapping[ColumnKey, Mapping[RowKey, BoardCell]], ranked: Sequence[ColumnKey]
 ) -> dict[ColumnKey, BoardColumn]:
-    """The columns in the order of taxonomy, scenario, metric and split."""
+    """Primary endpoints, then the columns in the order of taxonomy, scenario, metric and split."""
     columns = {
         key: _column(list(cells.values()), is_ranked=key in ranked)
         for key, cells in by_column.items()
@@ -199,6 +207,7 @@ def _columns(
     ordered = sorted(
         columns,
         key=lambda key: (
+            not columns[key].is_primary,
             columns[key].category,
             columns[key].subcategory,
             *map(in_natural_order, key),
@@ -237,7 +246,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         f"{_methods(cells)}; n is the number of answers.": any(
             cell.ci_low is not None for cell in cells
         ),
-        UNPROVEN_JUDGE_NOTE: any(cell.demo_judge for cell in cells),
+        (note := mark_note(cell.jury_evidence for cell in cells)): bool(note),
         "n=a/b: a of b answers are scored.": any(cell.num_unscored for cell in cells),
         f"Under the floor: less than {100 * coverage_floor:g} % of the answers are scored, so the "
         "mean counts in no win rate, rank or paired test. It lies between the two bounds: all "
@@ -329,6 +338,15 @@ def _ranking_notes(rows: Sequence[BoardRow], num_ranked: int, *, listed: bool) -
         yield "No win rate: it needs two model deployments on one benchmark."
 
 
+def _missing_notes(cells: Iterable[BoardCell]) -> Iterator[str]:
+    """On what models are compared where answers are missing."""
+    if any(cell.is_counted and cell.num_failed for cell in cells):
+        yield (
+            "Answers are missing: win rates and tiers compare two models on the instances that "
+            "both have; each mean is of the model's own answers."
+        )
+
+
 def _tier_notes(rows: Sequence[BoardRow], deciding: Sequence[BoardColumn]) -> Iterator[str]:
     """What a tier says, about which benchmarks."""
     if any(row.standing for row in rows):
@@ -341,7 +359,8 @@ def _tier_notes(rows: Sequence[BoardRow], deciding: Sequence[BoardColumn]) -> It
     elif any(row.rank is not None for row in rows):
         yield (
             f"No tiers: a mean on {_named(deciding)} rests on fewer than {MIN_UNITS} answers or "
-            "clusters, or was made by an older version."
+            "clusters, was made by an older version, or is of another metric than the main one, "
+            "which alone is resampled."
         )
 
 

@@ -68,6 +68,16 @@ def _blocks(units: Units, draws: int) -> Iterator[tuple[slice, Weights]]:
         yield part, weights(units[part], draws)
 
 
+def resampled_sums(
+    rows: NDArray[np.float64], units: Units, draws: int = DRAWS
+) -> NDArray[np.float64]:
+    """Numbers of shape (rows, units) summed in each resample: shape (rows, draws)."""
+    sums = np.zeros((len(rows), draws))
+    for part, drawn in _blocks(units, draws):
+        sums += rows[:, part] @ drawn
+    return sums
+
+
 def mean_draws(
     units: Units,
     sizes: NDArray[np.int64] | NDArray[np.float64],
@@ -89,10 +99,7 @@ def mean_draws(
         return None
     order = np.argsort(units)  # sums of floats depend on their order
     rows: NDArray[np.float64] = np.stack([totals, sizes]).astype(np.float64)[:, order]
-    units = units[order]
-    sums = np.zeros((2, draws))
-    for part, drawn in _blocks(units, draws):
-        sums += rows[:, part] @ drawn
+    sums = resampled_sums(rows, units[order], draws)
     mean = totals.sum() / sizes.sum()
     means: NDArray[np.float64] = np.where(sums[1] > 0, sums[0] / np.maximum(sums[1], 1), mean)
     return means

@@ -9,6 +9,7 @@ import numpy as np
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.jury_evidence import JuryEvidence, weakest
 from medhelm_spark.domain.stats import IntervalMethod
 
 MOVER = IntervalMethod.MOVER.value
@@ -22,8 +23,8 @@ MOVING_TOGETHER = "mean_half_width"
 class BoardCell:
     """The main metric of one run of one model deployment on one scenario, or on one part of it.
 
-    `demo_judge`: a jury scored it without evidence that it agrees with clinicians. `jury_coverage`:
-    the mean share of usable verdicts. `unreadable`: the share of answers in which no single answer
+    `jury_evidence`: what is known of its jury's agreement with clinicians. `jury_coverage`: the
+    mean share of usable verdicts. `unreadable`: the share of answers in which no single answer
     could be read, None where answers are taken as they are. `is_primary`: it is the suite's
     declared primary endpoint. `margin`: the difference that the suite declared too small to matter.
     `is_listed`: the suite file names the benchmark. `minimum`, `maximum`: the metric's scale, None
@@ -75,7 +76,7 @@ class BoardCell:
     denominator: int | None = None
     cluster_column: str | None = None
     draws: tuple[float, ...] | None = field(default=None, repr=False)
-    demo_judge: bool = False
+    jury_evidence: JuryEvidence = JuryEvidence.NO_JURY
     jury_coverage: float | None = None
     unreadable: float | None = None
     is_primary: bool = False
@@ -201,13 +202,13 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         ci_low=low,
         ci_high=high,
         ci_method="none" if low is None and high is None else method,
-        demo_judge=any(cell.demo_judge for cell in cells),
+        jury_evidence=weakest(cell.jury_evidence for cell in cells),
         jury_coverage=_known_average(cell.jury_coverage for cell in cells),
         unreadable=_known_average(cell.unreadable for cell in cells),
         is_primary=any(cell.is_primary for cell in cells),
         is_listed=any(cell.is_listed for cell in cells),
         margin=strictest_margin(cells),
-        imported=max(cell.imported for cell in cells),
+        imported=all_known(cell.imported for cell in cells),
         part="",
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),
@@ -217,6 +218,11 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         num_runs=sum(cell.num_runs for cell in cells),
         parts=tuple(cells),
     )
+
+
+def all_known(texts: Iterable[str]) -> str:
+    """What is known of answers made elsewhere, of several runs."""
+    return "; ".join(sorted(set(texts) - {""}))
 
 
 def _clusters(cells: Sequence[BoardCell], is_disjoint: bool) -> int | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from medhelm_spark.domain.jury_evidence import JuryEvidence
 from medhelm_spark.statistics.multiple import benjamini_hochberg, holm
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.student import LEVEL
@@ -33,8 +34,7 @@ class BoardPair:
     `is_primary`: the suite file declared the question beforehand. `margin` is the difference that
     is too small to matter, in the metric's own units. `adjusted_p` takes into account the other
     pairs that were asked about at once, `num_adjusted` with this one, by `adjustment`; `adjusted`
-    fills the three in. `demo_judge`: judges without evidence scored one of the two.
-    `imported` is as in BoardCell, of either.
+    fills the three in. `jury_evidence` and `imported` are as in BoardCell, of either.
     """
 
     scenario_name: str
@@ -48,7 +48,7 @@ class BoardPair:
     is_primary: bool = False
     margin: float | None = None
     cluster_column: str | None = None
-    demo_judge: bool = False
+    jury_evidence: JuryEvidence = JuryEvidence.NO_JURY
     imported: str = ""
     run_spec_ids: tuple[str, str] = ("", "")
     adjusted_p: float | None = None
@@ -152,8 +152,8 @@ def _adjusted(pairs: Sequence[BoardPair], how: Adjustment, family: int) -> list[
 
 
 def regressions_first(pair: BoardPair) -> tuple[object, ...]:
-    """Sort key: by decision, then what the first model loses most on."""
+    """Sort key: primary endpoints, then by decision, then what the first model loses most on."""
     gain = pair.difference.mean_difference or 0.0
     order = -gain if pair.lower_is_better else gain
     place = list(Decision).index(pair.decision)
-    return (place, not pair.is_primary, order, pair.display_name, pair.first, pair.second)
+    return (not pair.is_primary, place, order, pair.display_name, pair.first, pair.second)

@@ -6,12 +6,14 @@ The mean win rate is that of HELM's leaderboards: the chance to beat another mod
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
 
 from medhelm_spark.statistics.arrangement import ColumnKey, RowKey, column_key, distinct
 from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.common import Common, on_common
 from medhelm_spark.statistics.tiers import DecidingColumn, Standing, standings
 
 MEAN_WIN_RATE = "mean_win_rate"
@@ -76,19 +78,43 @@ def _reason(cell: BoardCell | None) -> str:
 
 
 def win_rates(
-    columns: Columns, ranked: Iterable[ColumnKey], complete: Iterable[RowKey]
+    columns: Columns, ranked: Iterable[ColumnKey], complete: Iterable[RowKey], common: Common
 ) -> dict[RowKey, float]:
     """The mean win rates of the rows that have every ranking column.
 
     In each column a row is compared with all means that count there, complete rows or not: all rows
-    have the same opponents.
+    have the same opponents. Two rows are compared on the instances that both have.
     """
-    values = {
-        key: {row: cell.mean for row, cell in columns[key].items() if cell.is_counted}
-        for key in ranked
-    }
-    rates = mean_win_rates(values, {key: _direction(columns[key]) for key in values})
-    return {row: rates[row] for row in complete if row in rates}
+    collected: dict[RowKey, list[float]] = {}
+    for key in ranked:
+        for row, rate in _column_rates(columns[key], common).items():
+            collected.setdefault(row, []).append(rate)
+    return {row: _average(collected[row]) for row in complete if row in collected}
+
+
+def _column_rates(cells: Mapping[RowKey, BoardCell], common: Common) -> dict[RowKey, float]:
+    """By row its share of wins over the others of the column, a tie half of one."""
+    lower_is_better = _direction(cells)
+    scores: dict[RowKey, list[float]] = {}
+    counted = {row: cell for row, cell in cells.items() if cell.is_counted}
+    for (first, ours), (second, theirs) in combinations(counted.items(), 2):
+        means = on_common(ours, theirs, common).means
+        if means is not None and lower_is_better is not None:
+            won = _won(*means, lower_is_better=lower_is_better)
+            scores.setdefault(first, []).append(won)
+            scores.setdefault(second, []).append(1 - won)
+    return {row: _average(won) for row, won in scores.items()}
+
+
+def _won(first: float, second: float, *, lower_is_better: bool) -> float:
+    """1 where the first is better, 0 where the second is, 0.5 for a tie."""
+    if first == second:
+        return 0.5
+    return float((first < second) == lower_is_better)
+
+
+def _average(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def deciding_columns(columns: Columns, ranked: Sequence[ColumnKey]) -> Sequence[ColumnKey]:
@@ -98,7 +124,7 @@ def deciding_columns(columns: Columns, ranked: Sequence[ColumnKey]) -> Sequence[
 
 
 def standings_of(
-    columns: Columns, deciding: Sequence[ColumnKey], rows: Sequence[RowKey]
+    columns: Columns, deciding: Sequence[ColumnKey], rows: Sequence[RowKey], common: Common
 ) -> dict[RowKey, Standing]:
     """From which others each of these rows can be told apart, over the columns that decide.
 
@@ -106,19 +132,34 @@ def standings_of(
     """
     if len(rows) < MIN_MODELS:
         return {}
-    table = [[columns[key][row] for row in rows] for key in deciding]
-    if not all(cell.draws for cells in table for cell in cells):
+    held = [_deciding([columns[key][row] for row in rows], common) for key in deciding]
+    known = [column for column in held if column]
+    if len(known) < len(held):
         return {}
-    return dict(zip(rows, standings([_deciding(cells) for cells in table]), strict=True))
+    return dict(zip(rows, standings(len(rows), known), strict=True))
 
 
-def _deciding(cells: Sequence[BoardCell]) -> DecidingColumn:
+def _deciding(cells: Sequence[BoardCell], common: Common) -> DecidingColumn | None:
+    """The column by pairs of its cells; None where a pair has no resamples."""
     low, high = cells[0].minimum, cells[0].maximum
+    pairs = [on_common(*pair, common) for pair in combinations(cells, 2)]
+    means = [pair.means for pair in pairs]
+    if None in means or not all(cell.draws for cell in cells):
+        return None
+    own = np.array([cell.draws for cell in cells], np.float64)
+    first, second = np.triu_indices(len(cells), 1)
+    draws = own[first] - own[second]
+    for place, pair in enumerate(pairs):
+        if not pair.are_own:
+            differences = pair.differences
+            if differences is None:
+                return None
+            draws[place] = differences
     return DecidingColumn(
-        means=np.array([cell.mean for cell in cells], np.float64),
-        draws=np.array([cell.draws for cell in cells], np.float64),
+        differences=np.array([ours - theirs for ours, theirs in filter(None, means)]),
+        draws=draws,
         lower_is_better=bool(cells[0].lower_is_better),
-        units=min(cell.num_independent for cell in cells),
+        units=min(cell.num_independent for cell in cells) * min(pair.share for pair in pairs),
         width=None if low is None or high is None else high - low,
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS
 from medhelm_spark.domain.stats import ComputedOn, Stat
@@ -17,8 +18,9 @@ class RobustnessRow:
     """A deployment's main metric under one perturbation, prompt variant, or collection of them.
 
     `perturbation` is its name; a collection is one of COLLECTIONS, and `repeats` are the trials of
-    the unchanged prompt. What was not computed is None. `count` is the number of instances, for
-    `prompt_variants` that of prompts, for `repeats` that of trials.
+    the unchanged prompt. What was not computed is None, and so are the ends of an interval that is
+    not there. `count` is the number of instances, for `prompt_variants` that of prompts, for
+    `repeats` that of trials.
     """
 
     model_deployment: str
@@ -29,11 +31,17 @@ class RobustnessRow:
     perturbation: str = ""
     count: int = 0
     original: float | None = None
+    original_ci_low: float | None = None
+    original_ci_high: float | None = None
     changed: float | None = None
+    changed_ci_low: float | None = None
+    changed_ci_high: float | None = None
     worst: float | None = None
     worst_ci_low: float | None = None
     worst_ci_high: float | None = None
     invariance: float | None = None
+    invariance_ci_low: float | None = None
+    invariance_ci_high: float | None = None
     spread: float | None = None
 
     @property
@@ -42,30 +50,40 @@ class RobustnessRow:
 
 
 def with_numbers(
-    run: RobustnessRow, stats: Iterable[Stat], mean: float | None
+    run: RobustnessRow, stats: Iterable[Stat], whole: Stat | None
 ) -> Iterator[RobustnessRow]:
     """The rows of a run, one per perturbation, out of its main metric's stats on one split.
 
-    `mean` is the run's mean over all original instances, which is the `original` of a collection.
+    `whole` is the stat over all original instances, which is the `original` of a collection.
     """
     by_name: dict[str, dict[ComputedOn | None, Stat]] = {}
     for stat in stats:
         by_name.setdefault(stat.perturbation, {})[stat.computed_on] = stat
     for name, by_kind in by_name.items():
-        means = {computed_on: stat.mean for computed_on, stat in by_kind.items()}
-        worst = by_kind.get(ComputedOn.WORST)
+        spread = by_kind.get(ComputedOn.SPREAD)
+        changed = by_kind.get(ComputedOn.PERTURBED) or by_kind.get(ComputedOn.MEAN)
         yield replace(
             run,
             perturbation=name,
             count=next((by_kind[kind].count for kind in COUNTED if kind in by_kind), 0),
-            original=mean if name in COLLECTIONS else means.get(ComputedOn.ORIGINAL),
-            changed=means.get(ComputedOn.PERTURBED, means.get(ComputedOn.MEAN)),
-            worst=worst.mean if worst else None,
-            worst_ci_low=worst.ci_low if worst else None,
-            worst_ci_high=worst.ci_high if worst else None,
-            invariance=means.get(ComputedOn.INVARIANCE),
-            spread=means.get(ComputedOn.SPREAD),
+            spread=spread.mean if spread else None,
+            **_numbers(
+                original=whole if name in COLLECTIONS else by_kind.get(ComputedOn.ORIGINAL),
+                changed=changed,
+                worst=by_kind.get(ComputedOn.WORST),
+                invariance=by_kind.get(ComputedOn.INVARIANCE),
+            ),
         )
+
+
+def _numbers(**stats: Stat | None) -> dict[str, Any]:
+    """The mean of each stat that there is, and the ends of its interval, by the field's name."""
+    held: dict[str, Any] = {}
+    for name, stat in stats.items():
+        if stat:
+            ends = {f"{name}_ci_low": stat.ci_low, f"{name}_ci_high": stat.ci_high}
+            held |= {name: stat.mean, **ends}
+    return held
 
 
 def ordered(rows: Iterable[RobustnessRow]) -> tuple[RobustnessRow, ...]:

@@ -1,9 +1,10 @@
 """Which rows of a board can be told apart by their means over the benchmarks that decide.
 
-A row's score is its mean over those benchmarks. In each resample (`statistics.bootstrap`) every
-benchmark has other instances, the same ones for all rows; the benchmarks stay. Two rows are told
-apart where their scores differ by more than the largest standardised difference of all pairs does
-by chance in 95 of 100 resamples, stepped down (Romano and Wolf 2005). The ranks are the confidence
+Two rows differ by the mean over those benchmarks of their difference on the instances that both
+have. In each resample (`statistics.bootstrap`) every benchmark has other instances, the same ones
+for all rows; the benchmarks stay. Two rows are told apart where they differ by more than the
+largest standardised difference of all pairs does by chance in 95 of 100 resamples, stepped down
+(Romano and Wolf 2005). The ranks are the confidence
 sets of Mogstad, Romano, Shaikh and Wilhelm (2024). About one board in twenty of models that are
 equal on these benchmarks tells any two apart: `benchmarks/results/rank_claims.md`.
 """
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from medhelm_spark.statistics.student import LEVEL
 
-_EPSILON = 1e-9  # scores are sums of a few fractions
+_EPSILON = 1e-9  # differences are sums of a few fractions
 _MIN_UNITS_ALIKE = 6
 """So many units that all differ alike have p = 2 / 2^6 < 0.05 by the sign test."""
 
@@ -38,68 +39,69 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidingColumn:
-    """One benchmark: `means` of shape (rows,), `draws` (rows, draws).
+    """One benchmark by pairs of rows, in the order of `itertools.combinations`.
 
-    `units` is how many instances, or clusters of equal size, a mean rests on at least; `width` is
-    the distance of the scale's two ends, None where one is open.
+    `differences` of the two means, first minus second, have the shape (pairs,), in each resample
+    `draws` of shape (pairs, draws). `units` is how many instances, or clusters of equal size, a
+    mean rests on at least; `width` is the distance of the scale's two ends, None where one is open.
     """
 
-    means: NDArray[np.float64]
+    differences: NDArray[np.float64]
     draws: NDArray[np.float64]
     lower_is_better: bool
     units: float
     width: float | None
 
 
-def standings(columns: Sequence[DecidingColumn]) -> list[Standing]:
-    """The standing of each row; all columns have the same rows and draws."""
-    scores = _scores(columns)
-    is_better = _told_apart(scores[:, 0], scores[:, 1:], min(each.units for each in columns))
-    tiers = _tiers(scores[:, 0], is_better)
+def standings(rows: int, columns: Sequence[DecidingColumn]) -> list[Standing]:
+    """The standing of each of so many rows; all columns have the same draws."""
+    gains = _gains(columns)
+    is_better = np.zeros((rows, rows), bool)
+    first, second = np.triu_indices(rows, 1)
+    told = _told_apart(gains[:, 0], gains[:, 1:], min(each.units for each in columns))
+    is_better[first, second] = told & (gains[:, 0] > 0)
+    is_better[second, first] = told & (gains[:, 0] < 0)
+    tiers = _tiers(is_better)
     return [
         Standing(
             tier=tiers[row],
             rank_low=1 + int(is_better[:, row].sum()),
-            rank_high=len(scores) - int(is_better[row].sum()),
+            rank_high=rows - int(is_better[row].sum()),
         )
-        for row in range(len(scores))
+        for row in range(rows)
     ]
 
 
-def _scores(columns: Sequence[DecidingColumn]) -> NDArray[np.float64]:
-    """Each row's mean over the columns, as it is and in each resample; shape (rows, 1 + draws).
+def _gains(columns: Sequence[DecidingColumn]) -> NDArray[np.float64]:
+    """By pair how much better the first row is, mean over the columns; shape (pairs, 1 + draws).
 
-    Every column counts in shares of its scale. Where one has no such width, every column counts in
-    its standard errors: a mixture would be decided by those columns alone.
+    The first is the difference as it is, the others in each resample. Every column counts in shares
+    of its scale. Where one has no such width, every column counts in its standard errors: a mixture
+    would be decided by those columns alone.
     """
     widths = [each.width for each in columns]
     if None in widths:
         widths = [math.sqrt(float(each.draws.var(axis=1).mean())) for each in columns]
     scaled = [
         (-1.0 if each.lower_is_better else 1.0)
-        * np.concatenate([each.means[:, None], each.draws], axis=1)
+        * np.concatenate([each.differences[:, None], each.draws], axis=1)
         / (width or 1.0)
         for each, width in zip(columns, widths, strict=True)
     ]
-    scores: NDArray[np.float64] = np.mean(scaled, axis=0)
-    return scores
+    gains: NDArray[np.float64] = np.mean(scaled, axis=0)
+    return gains
 
 
 def _told_apart(
-    scores: NDArray[np.float64], drawn: NDArray[np.float64], units: float
+    observed: NDArray[np.float64], resampled: NDArray[np.float64], units: float
 ) -> NDArray[np.bool_]:
-    """Which row (first axis) is better than which (second), all pairs at 5 % together."""
-    first, second = np.triu_indices(len(scores), 1)
-    observed, resampled = scores[first] - scores[second], drawn[first] - drawn[second]
+    """Which differences are more than chance, all pairs at 5 % together; shape (pairs,)."""
     errors = resampled.std(axis=1)
     varies = errors > _EPSILON
     told = (np.abs(observed) > _EPSILON) & (units >= _MIN_UNITS_ALIKE)
     far = np.abs(resampled - observed[:, None])[varies] / errors[varies, None]
     told[varies] = _step_down(np.abs(observed[varies]) / errors[varies], far, units - 1)
-    is_better = np.zeros((len(scores), len(scores)), bool)
-    is_better[first, second] = told & (observed > 0)
-    is_better[second, first] = told & (observed < 0)
-    return is_better
+    return told
 
 
 def _step_down(t: NDArray[np.float64], far: NDArray[np.float64], df: float) -> NDArray[np.bool_]:
@@ -125,10 +127,18 @@ def _step_down(t: NDArray[np.float64], far: NDArray[np.float64], df: float) -> N
     return told
 
 
-def _tiers(scores: NDArray[np.float64], is_better: NDArray[np.bool_]) -> list[int]:
-    """1 where no other row is better; else one below the lowest of those that are."""
-    tiers = [1] * len(scores)
-    for row in sorted(range(len(scores)), key=lambda row: -scores[row]):
-        betters = np.flatnonzero(is_better[:, row])
-        tiers[row] = 1 + max((tiers[int(better)] for better in betters), default=0)
-    return tiers
+def _tiers(is_better: NDArray[np.bool_]) -> list[int]:
+    """1 where no other row is better; else one below the lowest of those that are.
+
+    Pairs that have other instances each can be better than one another in a circle: the rows of a
+    circle share their tier.
+    """
+    reaches = is_better.copy()
+    for via in range(len(reaches)):  # Warshall's closure
+        reaches |= reaches[:, [via]] & reaches[[via], :]
+    is_above = reaches & ~reaches.T
+    tiers = np.ones(len(reaches), np.int64)
+    for _ in reaches:  # no chain of rows is longer
+        tiers = 1 + np.where(is_above, tiers[:, None], 0).max(axis=0)
+    held: list[int] = tiers.tolist()
+    return held

@@ -113,6 +113,14 @@ class TestPage:
         test.toggle(key="regressions").set_value(True).run()
         assert f"On no benchmark is {ALPHA} shown to be worse." in " ".join(board_words(test))
 
+    def test_the_margin_box_shows_what_the_suite_file_declares(self, monkeypatch, changed) -> None:
+        test = opened(monkeypatch, changed, view="Compare", first=ALPHA, second=BETA)
+        assert test.number_input(key="margin").value == 0.02
+        assert "(declared)" in " ".join(board_words(test))
+        assert "0.02: not shown" in " ".join(board_words(test))
+        test.number_input(key="margin").set_value(0.9).run()
+        assert "0.9: equivalent" in " ".join(board_words(test))
+
     def test_a_comparison_opens_with_the_models_that_stand_first(self, monkeypatch, lake) -> None:
         first, second, *_ = places(opened(monkeypatch, lake))
         test = opened(monkeypatch, lake, view="Compare")
@@ -220,9 +228,12 @@ class TestPage:
     def test_robustness_is_one_table(self, monkeypatch, changed) -> None:
         words = " ".join(board_words(opened(monkeypatch, changed, view="Robustness")))
         named = f"{ALPHA} Triage choice exact_match"
-        assert f"{named} typos 0.667 0.333 0.333 [0.06, 0.79] 0.667 – 3" in words
-        assert f"{named} robustness 0.750 – 0.500 [0.15, 0.85] 0.667 – 4" in words
-        assert f"{named} prompt_variants 0.750 0.625 0.500" in words
+        share = "0.667 [0.21, 0.94]"
+        below = "0.333 [0.06, 0.79]"
+        assert f"{named} typos {share} {below} {below} {share} – 3" in words
+        whole = "0.750 [0.30, 0.95]"
+        assert f"{named} robustness {whole} – 0.500 [0.15, 0.85] {share} – 4" in words
+        assert f"{named} prompt_variants {whole} 0.625" in words
         assert "invariance: share of instances with the same value" in words
         assert BETA not in words, "it was asked nothing else"
 
@@ -279,7 +290,9 @@ class TestPage:
         test = opened(monkeypatch, lake, answers="1000")
         assert "The filters let no result pass: scored answers at least 1000." in test.info[0].value
 
-    @pytest.mark.parametrize("view", ["Leaderboard", "Compare", "Instances", "Robustness"])
+    @pytest.mark.parametrize(
+        "view", ["Leaderboard", "Metrics", "Compare", "Instances", "Robustness"]
+    )
     def test_every_page_says_what_it_is_and_which_filters_are_in_use(
         self, monkeypatch, lake, view
     ) -> None:
@@ -753,7 +766,7 @@ class TestBrowser:
             color_scheme=scheme,  # type: ignore[arg-type]
         )
         page = window.new_page()
-        for view in ("Leaderboard", "Compare", "Instances", "Robustness"):
+        for view in ("Leaderboard", "Metrics", "Compare", "Instances", "Robustness"):
             page.goto(f"{address}?view={view}&run=alpha-discharge_note")
             expect(page.locator(".ms-about")).to_be_visible(timeout=WAIT_MS)
             page.wait_for_timeout(1500)  # what a page shows last

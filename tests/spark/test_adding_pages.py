@@ -50,7 +50,7 @@ def test_the_page_about_judges_runs(site: Site, capsys: pytest.CaptureFixture[st
     # Letter 1: A and B, (4 + 3) / 2; letter 2 has no score, since a reply is no grade.
     (cell,) = site.board()
     assert (cell["main_metric"], cell["mean"], cell["count"]) == ("tone", 3.5, 1)
-    assert (cell["jury_coverage"], cell["demo_judge"]) == (0.75, True)
+    assert (cell["jury_coverage"], cell["jury_evidence"]) == (0.75, "not validated")
     capsys.readouterr()
     site.deploy("hospital/second-judge", mode="script", text="D")
     assert site.run(*asking(words, "acme/writer")) == 0

@@ -1,14 +1,20 @@
 """Answers made elsewhere: matched by id, scored, no model called."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from medhelm_spark.cli import main
 from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard import choose, load_runs
+from medhelm_spark.leaderboard.cells import PROMPT_UNKNOWN
+from medhelm_spark.leaderboard.common import common_of
 from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import PUBLIC, Site, questions
+from tests.spark.test_evaluation import evaluation
 
 RIGHT, ALL = 216, 1047
 
@@ -51,6 +57,40 @@ def test_lines_about_nothing_that_is_evaluated_are_counted(
     assert site.run(*arguments, command="import-responses") == 0
     told = capsys.readouterr().err
     assert "2 new answers; 1 line of the file named no instance that is evaluated\n" in told
+
+
+def test_a_model_that_leaves_out_what_it_would_get_wrong_is_not_ranked_first(site: Site) -> None:
+    """Of 100 letters both answer 90 alike and right; one gives no answer to five of the others."""
+    bench = site.benchmark("letters", questions(100, lambda i: "no" if i % 10 == 0 else "yes"))
+    answered = {
+        "whole": range(100),
+        "careful": [i for i in range(100) if i not in range(0, 50, 10)],
+    }
+    for model, places in answered.items():
+        rows = [{"source_id": f"q{i}", "completion": "yes"} for i in places]
+        file = responses(site.folder / f"{model}.jsonl", rows)
+        arguments = ["-r", f"{bench},model=team/{model}", "--file", file]
+        assert site.run(*arguments, command="import-responses") in (0, 3)
+    here = evaluation(site)
+    rows = {row.model: row for row in here.board("s").leaderboard.rows}
+    assert rows["team/careful"].cells[0].mean == pytest.approx(90 / 95)
+    shown = [(row.rank, row.mean_win_rate, row.standing.tier) for row in rows.values()]
+    assert shown == [(1, 0.5, 1), (1, 0.5, 1)]
+    (pair,) = here.compare(suite="s").pairs
+    assert (pair.difference.n, pair.difference.mean_difference) == (95, 0.0)
+
+
+def test_instances_are_drawn_as_spark_drew_them(site: Site) -> None:
+    """Two runs resampled side by side agree with each run's own resamples, hash by hash."""
+    bench = site.benchmark("letters", questions(40, lambda i: "yes" if i % 3 else "no"))
+    evaluation(site).run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
+    reader = open_reader(str(site.lake_path))
+    runs = load_runs(reader, choose(reader, "s"))
+    cells = [replace(run.cell, num_unscored=1) for run in runs]  # as if answers were missing
+    common = common_of(reader, map(lambda run, cell: replace(run, cell=cell), runs, cells))
+    held = common[cells[0].run_spec_ids, cells[1].run_spec_ids]
+    own = np.subtract(cells[0].draws, cells[1].draws)
+    assert np.allclose(held.differences, own, rtol=0, atol=1e-12)
 
 
 def test_what_a_file_lacks_stays_unscored_and_a_new_file_supersedes(site: Site) -> None:
@@ -96,6 +136,34 @@ def test_answers_to_private_text_need_an_attested_place(
     ]
     assert sorted(noted) == [("imported", "local", True), ("imported", "unknown", False)]
     assert not disclosures_of(open_reader(str(site.lake_path))), "nothing was sent"
+
+
+def test_an_attested_prompt_is_recorded_and_named_and_changes_no_number(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = site.benchmark("bench", questions(3))
+    rows = [{"source_id": f"q{i}", "completion": "yes"} for i in range(3)]
+    file = responses(site.folder / "answers.jsonl", rows)
+    arguments = ["-r", f"{bench},model=team/model", "--file", file]
+    assert site.run(*arguments, "--attest-prompt", "two\nlines", command="import-responses") == 1
+    assert "--attest-prompt" in capsys.readouterr().err
+    assert not site.rows("run_specs"), "a bad statement leaves no run behind"
+    assert site.run(*arguments, command="import-responses") == 0
+    (before,) = site.board()
+    assert before["imported"] == PROMPT_UNKNOWN
+    stated = ["--attest-prompt", "the gateway logged it"]
+    assert site.run(*arguments, *stated, command="import-responses") == 0
+    told = capsys.readouterr()
+    assert "prompt attested by" in told.out and "the gateway logged it" in told.out
+    (after,) = site.board()
+    assert "(unverified)" in after["imported"] and "not on record" in after["imported"]
+    assert {**after, "imported": "", "made_at": ""} == {**before, "imported": "", "made_at": ""}
+    assert site.run(*arguments, command="import-responses") == 0
+    (kept,) = site.board()
+    assert kept["imported"] == after["imported"], "what was stated stays where nothing is"
+    noted = [row["prompt_attested"] for row in site.rows("run_specs")]
+    assert [held["note"] for held in noted if held] == ["the gateway logged it"]
+    assert all(held["stated_by"] and held["stated_at"] for held in noted if held)
 
 
 def test_a_bad_file_is_one_sentence_and_leaves_no_run(

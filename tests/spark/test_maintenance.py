@@ -8,11 +8,13 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.api import Deployment, Entries, Evaluation, Only
 from medhelm_spark.cli.demo import BASELINE, BASELINE_ANSWERS, CONFIGURABLE, MODEL
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.retention import Retention
+from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.maintenance import maintenance_of
 from medhelm_spark.stages.context import Context
@@ -77,6 +79,25 @@ def test_a_lake_of_schema_1_opens_and_goes_on(site: Evaluation) -> None:
     site.optimize()
     assert means(site, suite="demo") == pytest.approx(MEANS)
     assert site.verify("2026-q1") == manifest
+
+
+def test_a_release_of_schema_1_keeps_its_numbers_beside_one_made_now(site: Evaluation) -> None:
+    before = site.board(release="2026-q1").render("json")
+    manifest = site.verify("2026-q1")
+    site.publish("now", "demo")  # scored and summarised by this version; nobody is asked
+    assert site.board(release="2026-q1").render("json") == before
+    assert site.verify("2026-q1") == manifest
+    read = f"method changed (extraction v4 -> v{EXTRACTION_VERSION}"
+    rows = site.compare_releases("2026-q1", "now").runs
+    assert {row.scenario_name: row.why for row in rows} == {
+        "DISCHARGE-NOTE": f"{read}, other versions unknown)",  # other intervals, by t
+        "TRIAGE-CHOICE": f"{read})",
+        "pubmed_qa": f"{read})",
+    }
+    old, new = (site.release(name).held.manifest for name in ("2026-q1", "now"))
+    assert old is None or old.stage_versions is None
+    now = {stage.name: stage.version for stage in (SCORE, SUMMARIZE)}
+    assert new and new.stage_versions == now
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from medhelm_spark.domain.run import PerturbationSpec, RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.robustness import compared
+from medhelm_spark.statistics.intervals import wilson
 from tests.spark.conftest import Site, calls, questions
 from tests.unit.leaderboard.planted import ALPHA, run_spec
 
@@ -99,6 +100,67 @@ def test_prompt_variants_give_mean_worst_and_spread(site: Site, log: Path) -> No
         "spread": (0.75, 2, 0),
         "invariance": (0.25, 4, 0),
     }
+
+
+def test_a_metric_of_the_whole_run_is_compared_too(site: Site) -> None:
+    """Three positive and two negative cases: as they are, in small letters, and asked otherwise."""
+    replies = {
+        **{"!FEVER": "yes", "!COUGH": "yes", "!PAIN": "yes", "!RASH": "no", "!ITCH": "no"},
+        **{"FEVER": "yes", "COUGH": "yes", "PAIN": "no", "RASH": "no", "ITCH": "yes"},
+        **{"fever": "yes", "cough": "no", "pain": "yes", "rash": "yes", "itch": "?"},
+    }
+    right = {"FEVER": "yes", "COUGH": "yes", "PAIN": "yes", "RASH": "no", "ITCH": "no"}
+    model = site.deploy("acme/some", mode="script", text="?", replies=replies)
+    (site.folder / "bench").mkdir()
+    (site.folder / "bench" / "loud.txt").write_text("!{question}")
+    entry = site.benchmark(
+        "bench",
+        [
+            {"id": text, "question": text, "correct_answer": answer}
+            for text, answer in right.items()
+        ],
+        template="{question}",
+        metrics=[
+            {"name": "sensitivity", "args": {"labels": "yes|no", "positive": "yes"}},
+            {"name": "perplexity"},
+        ],
+        prompt_variants=[{"name": "loud", "prompt_file": "loud.txt"}],
+    )
+    assert site.run("-r", f"{entry},model={model},data_augmentation=lower") == 0
+    two_thirds = pytest.approx(2 / 3)
+    assert summaries(site, "sensitivity") == {
+        ("", None): (two_thirds, 5, 0),
+        ("lowercase", "perturbed"): (two_thirds, 5, 0),
+        ("lowercase", "original"): (two_thirds, 5, 0),
+        ("lowercase", "worst"): (pytest.approx(1 / 3), 5, 0),
+        ("lowercase", "invariance"): (0.2, 5, 0),
+        ("robustness", "worst"): (pytest.approx(1 / 3), 5, 0),
+        ("robustness", "invariance"): (0.2, 5, 0),
+        ("prompt.loud", "perturbed"): (1.0, 5, 0),
+        ("prompt.loud", "original"): (two_thirds, 5, 0),
+        ("prompt.loud", "worst"): (two_thirds, 5, 0),
+        ("prompt.loud", "invariance"): (0.6, 5, 0),
+        ("prompt_variants", "mean"): (pytest.approx(5 / 6), 2, 0),
+        ("prompt_variants", "worst"): (two_thirds, 2, 0),
+        ("prompt_variants", "spread"): (pytest.approx(1 / 3), 2, 0),
+        ("prompt_variants", "invariance"): (0.6, 5, 0),
+    }
+    # Of two wrong answers to a negative case the false alarm counts, not the abstention.
+    assert summaries(site, "ppv")["lowercase", "worst"] == (pytest.approx(1 / 3), 5, 0)
+    counts = {key[1] for key in summaries(site, "confusion[yes>no]")}
+    assert counts == {None, "perturbed"}, "a count is neither better nor worse"
+    stats = {
+        (row["name"], row["perturbation"], row["computed_on"]): row for row in site.rows("stats")
+    }
+    worst = stats["sensitivity", "lowercase", "worst"]
+    assert (worst["denominator"], worst["ci_method"]) == (3, "wilson")
+    held = wilson(1, 3), wilson(1, 5)
+    same = stats["sensitivity", "lowercase", "invariance"]
+    ends = [(row["ci_low"], row["ci_high"]) for row in (worst, same)]
+    assert ends == [pytest.approx((each.low, each.high)) for each in held]
+    assert ("perplexity", "lowercase", "worst") not in stats, "no answer of it is right or wrong"
+    assert site.run("--show", "robustness", command="leaderboard") == 0
+    assert site.run("--release", "r1", command="summarize") == 0, "computed again, they are alike"
 
 
 def card(site: Site, **keys: Any) -> str:

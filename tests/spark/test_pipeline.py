@@ -165,7 +165,7 @@ def test_a_jury_scores_and_an_unvalidated_one_is_marked(site: Site, log: Path) -
     assert site.run("-r", f"{entry},model={model}") == 0
     (cell,) = site.board()
     assert cell["mean"] == 3.5
-    assert cell["demo_judge"]
+    assert cell["jury_evidence"] == "not validated"
     assert {row["status"] for row in site.rows("annotations")} == {"ok"}
     assert len(site.rows("annotations")) == 6
     assert site.run("-r", f"{entry},model={model}") == 0

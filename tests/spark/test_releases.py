@@ -95,11 +95,20 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     here.summarize("s")
     assert published(site, "r1") == before
     assert len(site.rows("release_scores")) == 6
+    assert release(site, "verify", "r1") == 0
 
     # A draft of an earlier version opens and verifies by the lake's own rows.
     older(site, "old")
     assert published(site, "old")["cells"] == before["cells"]
     assert release(site, "verify", "old") == 0
+
+    # A release of what was measured anew says where its differences come from.
+    assert release(site, "publish", "r2", "--suites", "s") == 0
+    whys = {run.model_deployment: run.why for run in here.compare_releases("r1", "r2").runs}
+    version = METRICS["exact_match"].version
+    assert whys["acme/no"] == f"method changed (metric v{version} -> vnext)"
+    assert whys["acme/yes"].startswith("other instances: n=4")
+    assert "answers changed" not in whys["acme/yes"]
 
     # A catalog's tables, which only Spark reads, give the same board.
     boards = [

@@ -12,6 +12,7 @@ from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
+    Attestation,
     PerturbationSpec,
     RunSpec,
     SuiteRun,
@@ -97,9 +98,9 @@ def enter(
     ctx, planned_at = ctx.within(PLAN), now()
     current = {row.name: row for row in current_runs(ctx)}
     rows = [
-        _row(ctx.suite, run, spec, planned_at, current.get(spec.name))
+        _row(ctx, run, spec, planned_at, current.get(spec.name))
         for run, spec in zip(runs, specs, strict=True)
-        if not _is_entered(run, spec, current.get(spec.name))
+        if not _is_entered(ctx, run, spec, current.get(spec.name))
     ]
     for row in rows:
         if row.name in current and current[row.name].run_spec_id != row.run_spec_id:
@@ -108,11 +109,12 @@ def enter(
 
 
 def _row(
-    suite: str, run: ResolvedRun, spec: RunSpec, at: datetime, before: SuiteRun | None
+    ctx: Context, run: ResolvedRun, spec: RunSpec, at: datetime, before: SuiteRun | None
 ) -> SuiteRun:
-    """A row of a run; what only a suite file declares stays as it was where none is given now."""
+    """A row of a run; what a suite file or a person stated stays where nothing is stated now."""
+    note = run.prompt_attested
     row = SuiteRun(
-        suite=suite,
+        suite=ctx.suite,
         name=spec.name,
         run_spec_id=spec.run_spec_id,
         planned_at=at,
@@ -127,23 +129,28 @@ def _row(
         is_disjoint=run.card.parts.disjoint if run.part_of else None,
         is_reading_default=run.is_reading_default or None,
         declared=run.declared or None,
+        prompt_attested=Attestation(stated_by=ctx.user, stated_at=at, note=note) if note else None,
+        is_jury_demo=_has_demo_judge(run) or None,
     )
     if before is None or before.run_spec_id != spec.run_spec_id:
         return row
     if run.is_primary is None:
         row = replace(row, is_primary=before.is_primary, margin=before.margin)
+    if note is None:
+        row = replace(row, prompt_attested=before.prompt_attested)
     return row if run.is_listed is not None else replace(row, is_listed=before.is_listed)
 
 
-def _is_entered(run: ResolvedRun, spec: RunSpec, row: SuiteRun | None) -> bool:
+def _is_entered(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun | None) -> bool:
     if row is None or row.run_spec_id != spec.run_spec_id:
         return False
-    wanted = _row(row.suite, run, spec, row.planned_at, row)
+    wanted = _row(ctx, run, spec, row.planned_at, row)
     return _declared(wanted) == _declared(row)
 
 
 def _declared(row: SuiteRun) -> tuple[object, ...]:
     """What is said of a run beside its RunSpec and its deployment; absent is as good as false."""
+    prompt = row.prompt_attested
     return (
         bool(row.is_primary),
         row.margin,
@@ -152,17 +159,20 @@ def _declared(row: SuiteRun) -> tuple[object, ...]:
         bool(row.is_disjoint),
         bool(row.is_reading_default),
         row.is_jury_validated,
+        bool(row.is_jury_demo),
         dict(row.declared or {}),
+        prompt and (prompt.stated_by, prompt.note),
     )
 
 
 def _is_validated(run: ResolvedRun) -> bool | None:
     if not run.annotators:
         return None
-    return all(
-        annotator.jury.validated and not any(judge.demo for judge in annotator.deployments)
-        for annotator in run.annotators
-    )
+    return not _has_demo_judge(run) and all(judged.jury.validated for judged in run.annotators)
+
+
+def _has_demo_judge(run: ResolvedRun) -> bool:
+    return any(judge.demo for judged in run.annotators for judge in judged.deployments)
 
 
 def check_splits(runs: Sequence[ResolvedRun], counts: Mapping[str, Mapping[str, int]]) -> None:

@@ -112,8 +112,8 @@ def test_a_cell_carries_its_interval_metric_and_place(reader: Reader) -> None:
 def test_only_a_jury_nobody_validated_marks_a_cell(reader: Reader) -> None:
     board = load_board(reader, "s1")
     judged, other = cell(board, ALPHA, "discharge_note"), cell(board, ALPHA, "triage_choice")
-    assert judged and (judged.demo_judge, judged.jury_coverage) == (True, 0.75)
-    assert other and (other.demo_judge, other.jury_coverage) == (False, None)
+    assert judged and (judged.jury_evidence, judged.jury_coverage) == ("not validated", 0.75)
+    assert other and (other.jury_evidence, other.jury_coverage) == ("", None)
 
 
 def test_paired_differences_are_the_best_model_against_each_other(reader: Reader) -> None:
@@ -147,7 +147,8 @@ def test_a_board_of_fewer_runs_ranks_anew(reader: Reader) -> None:
         r for r in load_runs(reader, choose(reader, "s1")) if r.run_spec.access_level == "public"
     ]
     rates = {
-        row.model_deployment: row.mean_win_rate for row in board_of(runs, coverage_floor=FLOOR).rows
+        row.model_deployment: row.mean_win_rate
+        for row in board_of(reader, runs, coverage_floor=FLOOR).rows
     }
     assert rates == {ALPHA: 0.75, BETA: 0.75, GAMMA: 0.0}
 
@@ -256,7 +257,13 @@ def test_what_changes_do_is_a_table_of_its_own(tmp_path: Path) -> None:
     assert (repeats.original, repeats.count) == (0.75, 3)
     after = load_board(reader, "s1")
     means = [
-        [row.cells[0] and row.cells[0].mean for row in board.rows] for board in (before, after)
+        {
+            (row.name, cell.scenario_name): cell.mean
+            for row in board.rows
+            for cell in row.cells
+            if cell
+        }
+        for board in (before, after)
     ]
     assert means[0] == means[1], "a board shows what was computed on the instances as they are"
     assert any("see the table of robustness" in note for note in after.notes)

@@ -11,15 +11,17 @@ import yaml
 
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED
+from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.tables import ReleaseMember
 from medhelm_spark.lake.value_hash import manifest_hash
 from medhelm_spark.leaderboard import choose, instances_of, load_runs, reader_of
-from medhelm_spark.leaderboard.release_differences import InReleases, release_differences
-from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
+from medhelm_spark.leaderboard.release_differences import Behind, InReleases, release_differences
 from tests.rewriting import rewritable
 from tests.unit.leaderboard.planted import ALPHA, BETA, append, plant, run_spec
 from tests.unit.leaderboard.planted_releases import plant_release
+
+MARK_NOTE = mark_note([JuryEvidence.NOT_VALIDATED])
 
 RUN = "triage_choice:model=alpha_large"
 
@@ -157,9 +159,11 @@ def test_means_of_a_jury_that_nobody_validated_are_marked(lake: Path, capsys) ->
     assert release(lake, "show", "R2") == 0
     said = capsys.readouterr().out
     assert "3.250* [" in said
-    assert UNPROVEN_JUDGE_NOTE in said
+    assert MARK_NOTE in said
     assert release(lake, "show", "R2", "--format", "json") == 0
-    assert [run["demo_judge"] for run in json.loads(capsys.readouterr().out)["runs"]] == [True]
+    assert [run["jury_evidence"] for run in json.loads(capsys.readouterr().out)["runs"]] == [
+        "not validated"
+    ]
     assert release(lake, "show", "R3") == 0
     assert "*" not in capsys.readouterr().out
 
@@ -211,16 +215,88 @@ def test_what_changed_comes_first_and_the_largest_of_it(lake: Path) -> None:
     reader = open_reader(str(lake))
     runs = load_runs(reader, choose(reader, "s1"))
     (pinned,) = load_runs(reader, choose(reader, release="R1"))
-    rows = release_differences([pinned], runs)
+    rows = release_differences([pinned], runs, {}, {})
     assert [(row.name, row.change) for row in rows[:1]] == [(RUN, InReleases.CHANGED)]
     assert (rows[0].first_mean, rows[0].second_mean, rows[0].difference) == (0.5, 0.75, 0.25)
     assert "n=4" in rows[0].why
     assert {row.change for row in rows[1:]} == {InReleases.SECOND_ONLY}
     by_model = {row.model_deployment for row in rows}
     assert {ALPHA, BETA} <= by_model
-    assert [row.change for row in release_differences(runs, ())] == [
+    assert [row.change for row in release_differences(runs, (), {}, {})] == [
         InReleases.FIRST_ONLY for _ in runs
     ]
     other = replace(pinned, run_spec=replace(run_spec("x", ALPHA, "triage_choice"), main_split="v"))
-    (row,) = release_differences([pinned], [other])
+    (row,) = release_differences([pinned], [other], {}, {})
     assert row.why == "other main metric: exact_match on v, before exact_match on test"
+
+
+MADE = Behind(
+    hashes={"request_results": "a", "annotations": "v"}, stages={"score": "2", "summarize": "4"}
+)
+LATER = {"score": "2", "summarize": "5"}
+REREAD = (
+    "method changed (extraction choice v4 -> choice v5, metric exact_match v1 -> exact_match v2)"
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "facts", "why"),
+    [
+        (replace(MADE, stages=LATER), {}, ""),
+        (replace(MADE, stages=LATER), {"ci_high": 0.99}, "method changed (summarize 4 -> 5)"),
+        (
+            replace(MADE, hashes={**MADE.hashes, "request_results": "b"}),
+            {"mean": 0.25},
+            "answers changed",
+        ),
+        (
+            replace(MADE, hashes={**MADE.hashes, "annotations": "w"}),
+            {"mean": 0.25},
+            "verdicts changed",
+        ),
+        (
+            Behind(hashes={**MADE.hashes, "request_results": "b"}, stages=LATER),
+            {"mean": 0.25},
+            "answers changed, method changed (summarize 4 -> 5)",
+        ),
+        (replace(MADE, stages=None), {"mean": 0.25}, "method unknown"),
+        (
+            Behind(hashes={}, stages=None),
+            {"mean": 0.25},
+            "other answers or verdicts to the same questions, method unknown",
+        ),
+        (MADE, {"code": {"extraction": "choice v5", "metric": "exact_match v2"}}, REREAD),
+        (
+            replace(MADE, stages=None),
+            {"mean": 0.25, "code": {"extraction": "choice v5"}},
+            "method changed (extraction v4 -> v5, other versions unknown)",
+        ),
+        (MADE, {"code": {"prompt": "other"}}, "other prompt or decoding"),
+    ],
+    ids=[
+        "same numbers",
+        "summarised anew",
+        "other answers",
+        "other verdicts",
+        "both",
+        "no stages on record",
+        "nothing on record",
+        "read and measured anew",
+        "read anew, and the rest unknown",
+        "another prompt",
+    ],
+)
+def test_what_a_difference_of_two_releases_comes_from(
+    lake: Path, made: Behind, facts: dict[str, object], why: str
+) -> None:
+    reader = open_reader(str(lake))
+    (pinned,) = load_runs(reader, choose(reader, release="R1"))
+    rests_on = {"extraction": "choice v4", "metric": "exact_match v1", "prompt": "p"}
+    before = replace(pinned, cell=replace(pinned.cell, comparability=rests_on))
+    code = facts.get("code", {})
+    numbers = {name: value for name, value in facts.items() if name != "code"}
+    cell = replace(pinned.cell, comparability={**rests_on, **code}, **numbers)
+    after = replace(pinned, cell=cell)
+    (row,) = release_differences([before], [after], {RUN: MADE}, {RUN: made})
+    assert row.why == why
+    assert row.change is (InReleases.CHANGED if why else InReleases.SAME)

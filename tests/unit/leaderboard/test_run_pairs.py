@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from medhelm_spark.leaderboard.pairs import _Measured
+from medhelm_spark.leaderboard.measured import RunStat
 from medhelm_spark.metrics import RUN_METRICS
 from medhelm_spark.statistics.paired import PairedTest
 
@@ -18,12 +18,13 @@ def given(found: int, called: int) -> np.ndarray:
     return np.repeat([1.0, 2.0, 1.0, 2.0], [found, 90 - found, called, 210 - called])
 
 
-def measured(stat: str, *models: np.ndarray, name: str = "diagnostic_accuracy") -> _Measured:
+def measured(stat: str, *models: np.ndarray, name: str = "diagnostic_accuracy") -> RunStat:
     metric = RUN_METRICS[name]
     stats = metric.emitted(LABELS)
     place = [each.name for each in stats].index(stat)
     rows = np.stack([np.stack([RIGHT, model], 1) for model in models])
-    return _Measured(metric, LABELS, place, rows, None, stats[place])
+    units = [str(place) for place in range(len(RIGHT))]
+    return RunStat(metric, LABELS, place, rows, None, stats[place], units)
 
 
 def test_a_sensitivity_is_compared_on_the_positive_letters():

@@ -39,8 +39,16 @@ def test_the_order_of_rows_changes_no_bit():
             assert np.array_equal(again.clusters, held.clusters)
 
 
-def test_trials_of_an_instance_share_a_label():
-    held = side_by_side(scores(np.arange(240)), ["a", "b"], ["f1"], by_trial=True)
-    labels = dict(zip(held.instances, held.first_trials.tolist(), strict=True))
+def test_trials_of_an_instance_share_a_label_and_those_of_a_cluster_do():
+    rows = scores(np.arange(240))
+    plain = rows.set_column(
+        rows.column_names.index("cluster_id"), "cluster_id", pa.nulls(240, pa.string())
+    )
+    held = side_by_side(plain, ["a", "b"], ["f1"], by_trial=True)
+    labels = dict(zip(held.instances, held.labels.tolist(), strict=True))
     assert labels["i3/0/0"] == labels["i3/0/2"] != labels["i30/0/0"]
     assert len(set(labels.values())) == 40
+    assert held.clusters is None
+    clustered = side_by_side(rows, ["a", "b"], ["f1"], by_trial=True)
+    assert len(set(clustered.labels.tolist())) == 7
+    assert np.array_equal(clustered.clusters, clustered.labels)

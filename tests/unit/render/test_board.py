@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.render import comparison
 from medhelm_spark.render.board import render
 from medhelm_spark.render.table import WIDTH
-from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
+
+MARK_NOTE = mark_note([JuryEvidence.NOT_VALIDATED])
 
 
 def test_text_table():
@@ -24,12 +26,12 @@ def test_text_table():
     assert (
         "3.250* [3.00, 3.50] n=9/10 cov 0.50 under the floor  0.412 [0.38, 0.45] n=100" in lines[4]
     )
-    assert UNPROVEN_JUDGE_NOTE in lines
+    assert MARK_NOTE in lines
     assert "n=a/b: a of b answers are scored." in lines
     start = lines.index("Paired differences on the same instances")
     assert " ".join(lines[start + 4].split()) == (
         "PubMedQA: exact_match local/smollm2 imported/always_yes -0.111 [-0.206, -0.011] "
-        "90, 10 dropped 0.027 worse"
+        "90, 10 dropped 5/70/15 0.027 worse"
     )
     assert text.endswith("\n")
 
@@ -78,7 +80,11 @@ def test_csv_has_every_number_in_long_form():
     assert [row["record"] for row in rows] == ["cell", "cell", "cell", "pair"]
     jury = next(row for row in rows if row["scenario_name"] == "aci_bench")
     assert (jury["mean"], jury["count"], jury["num_unscored"]) == ("3.25", "9", "1")
-    assert (jury["demo_judge"], jury["jury_coverage"], jury["p_value"]) == ("True", "0.5", "")
+    assert (jury["jury_evidence"], jury["jury_coverage"], jury["p_value"]) == (
+        "not validated",
+        "0.5",
+        "",
+    )
     pair = rows[-1]
     assert (pair["first"], pair["n"], pair["num_dropped"]) == ("local/smollm2", "90", "10")
     assert float(pair["mean_difference"]) == pytest.approx(-10 / 90)
@@ -88,7 +94,7 @@ def test_json_has_every_number():
     content = json.loads(render(board_of([CELL, NOTE], [PAIR]), "json"))
     assert {cell["mean"] for cell in content["cells"]} == {0.412, 3.25}
     assert content["pairs"][0]["p_value"] == pytest.approx(PAIR.difference.p_value)
-    assert UNPROVEN_JUDGE_NOTE in content["notes"]
+    assert MARK_NOTE in content["notes"]
 
 
 def test_markdown_keeps_bars_and_stars_literal():
@@ -109,7 +115,7 @@ def test_html_is_one_plain_table_after_another_with_every_text_escaped():
     assert text.count("<table>") == 2
     assert "<th>A&lt;B (aci_bench_accuracy)</th>" in text
     assert "<tr><td>local/smollm2</td><td>0.000</td><td>3.250* [3.00, 3.50] n=9/10" in text
-    assert f"<p>{UNPROVEN_JUDGE_NOTE}</p>" in text
+    assert f"<p>{MARK_NOTE}</p>" in text
     assert "<caption>Paired differences on the same instances</caption>" in text
     assert render(board_of([]), "html") == "<p>The board is empty: no run has a summary.</p>\n"
 
@@ -134,10 +140,12 @@ def test_unreadable_answers_are_told_where_there_are_any():
     assert row.cells[0].unreadable == 0.5, "parts that read nothing out of answers do not count"
 
 
-def test_the_primary_endpoint_is_marked_in_its_column():
+def test_the_primary_endpoint_stands_first_under_its_own_heading_and_is_marked():
     main = replace(CELL, is_primary=True)
-    board = board_of([main, OTHER, NOTE])
-    assert [column.is_primary for column in board.columns] == [False, True]
+    board = board_of([main, OTHER, NOTE, replace(NOTE, category="", scenario_name="own")])
+    assert [column.is_primary for column in board.columns] == [True, False, False]
+    headings = [column.heading for column in board.columns]
+    assert headings == ["Primary endpoint", "Other", "Clinical Note Generation"]
     assert "exact_match (primary endpoint)" in render(board, "table")
     lower = board_of([replace(main, lower_is_better=True)])
     assert "exact_match (primary endpoint, lower is better)" in render(lower, "md")
@@ -156,13 +164,13 @@ def test_the_margin_is_shown_with_the_primary_endpoint():
     assert "margin" not in render(plain, "md")
 
 
-def test_a_comparison_marks_what_a_demo_judge_scored() -> None:
-    judged = comparison.render([replace(PAIR, demo_judge=True)], "table")
+def test_a_comparison_marks_what_a_jury_without_evidence_scored() -> None:
+    judged = comparison.render([replace(PAIR, jury_evidence=JuryEvidence.NOT_VALIDATED)], "table")
     assert "PubMedQA: exact_match*" in judged
-    assert UNPROVEN_JUDGE_NOTE in judged
+    assert MARK_NOTE in judged
     plain = comparison.render([PAIR], "table")
     assert "exact_match*" not in plain
-    assert UNPROVEN_JUDGE_NOTE not in plain
+    assert MARK_NOTE not in plain
 
 
 def test_a_comparison_says_what_is_unknown_of_imported_answers() -> None:

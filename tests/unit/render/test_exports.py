@@ -10,7 +10,9 @@ from medhelm_spark.render import comparison
 from medhelm_spark.render.board import CELL_FIELDS, MODEL_FIELDS, board_report
 from medhelm_spark.render.charts import heat_map, png
 from medhelm_spark.render.fields import FIELD_KINDS, FIELDS, page
+from medhelm_spark.render.metric_records import FIELDS as METRIC_FIELDS
 from medhelm_spark.render.report import FORMATS, formatted, parquet
+from medhelm_spark.render.stats import FIELDS as STAT_FIELDS
 from tests.unit.render.test_report_file import SCALED
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 
@@ -56,9 +58,10 @@ def test_every_field_of_the_records_has_a_line_and_no_other() -> None:
     assert set(model) == set(MODEL_FIELDS)
     assert set(cell) == set(CELL_FIELDS)
     assert set(comparison.record(PAIR)) == set(comparison.FIELDS)
-    assert set(FIELDS) == {*report.fields, *MODEL_FIELDS}
+    others = (*MODEL_FIELDS, *STAT_FIELDS, *METRIC_FIELDS)
+    assert set(FIELDS) == {*report.fields, *others}
     lines = page().splitlines()
-    for name in ("record", *CELL_FIELDS, *comparison.FIELDS, *MODEL_FIELDS):
+    for name in ("record", *CELL_FIELDS, *comparison.FIELDS, *others):
         assert any(line.startswith(f"| `{name}` | ") for line in lines), name
 
 

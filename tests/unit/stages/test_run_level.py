@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from medhelm_spark.domain.run import MetricSpec
-from medhelm_spark.domain.stats import IntervalMethod
+from medhelm_spark.domain.stats import ComputedOn, IntervalMethod
 from medhelm_spark.stages.run_level import Observed, RunSummarizer, versions
+from medhelm_spark.statistics.intervals import wilson
 
 METRICS = {
     "r": (
@@ -206,3 +207,85 @@ def test_the_order_in_which_spark_brings_rows_changes_no_bit(name):
         for turned in (False, True)
     )
     assert held == turned
+
+
+def of_copies(name, params, *rows):
+    """Stats by name and what they are computed on; of (computed on, whole, values, number)."""
+    observed = [
+        Observed(
+            run_spec_id="r",
+            place=0,
+            split="test",
+            perturbation="robustness",
+            computed_on=computed_on,
+            whole=whole,
+            values=values,
+            rows=number,
+        )
+        for computed_on, whole, values, number in rows
+    ]
+    made = RunSummarizer({"r": (MetricSpec(name=name, args=params),)})(observed)
+    return {(stat.name, stat.computed_on): stat for stat in made}
+
+
+URGENT_YES, URGENT_NO, ROUTINE_YES, ROUTINE_NO = (1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0)
+ROUTINE_NEITHER = (2.0, 0.0)
+
+
+def test_the_worst_of_a_whole_run_takes_a_wrong_answer_where_there_is_one():
+    found = of_copies(
+        "diagnostic_accuracy",
+        URGENT,
+        ("worst", "", URGENT_YES, 6),  # alike on original and copies
+        ("worst", "", (*URGENT_YES, *URGENT_NO), 2),
+        ("worst", "", (*ROUTINE_NEITHER, *ROUTINE_YES, *ROUTINE_NO), 3),
+        ("worst", "", ROUTINE_NO, 9),
+        ("worst", "", (*URGENT_YES, 1.0, None), 1),
+    )
+    sensitivity = found["sensitivity", ComputedOn.WORST]
+    assert (sensitivity.mean, sensitivity.count, sensitivity.num_unscored) == (6 / 8, 20, 1)
+    assert sensitivity.denominator == 8
+    assert found["specificity", ComputedOn.WORST].mean == 9 / 12
+    assert found["ppv", ComputedOn.WORST].mean == 6 / 9, "a false alarm, not the abstention"
+    assert not [name for name, _ in found if name.startswith("confusion")]
+
+
+def test_the_invariance_of_a_whole_run_is_the_share_of_instances_that_are_read_alike():
+    found = of_copies(
+        "diagnostic_accuracy",
+        URGENT,
+        ("invariance", "", URGENT_YES, 3),
+        ("invariance", "", (*ROUTINE_YES, *ROUTINE_NO), 1),
+        ("invariance", "", (2.0, None), 2),
+    )
+    same = found["ppv", ComputedOn.INVARIANCE]
+    assert (same.mean, same.count, same.num_unscored) == (0.75, 4, 2)
+    expected = wilson(3, 4)
+    assert (same.ci_low, same.ci_high) == (expected.low, expected.high)
+    nothing = of_copies("diagnostic_accuracy", URGENT, ("invariance", "", (None, None), 2))
+    empty = nothing["ppv", ComputedOn.INVARIANCE]
+    assert (empty.mean, empty.count, empty.num_unscored) == (None, 0, 2)
+
+
+def test_prompts_have_the_mean_the_worst_and_the_spread_of_a_whole_runs_value():
+    found = of_copies(
+        "diagnostic_accuracy",
+        {**URGENT, "costs": "urgent>routine=10"},
+        ("mean", "", URGENT_YES, 3),
+        ("mean", "", URGENT_NO, 1),
+        ("mean", "prompt.terse", URGENT_YES, 1),
+        ("mean", "prompt.terse", URGENT_NO, 3),
+    )
+    kinds = (ComputedOn.MEAN, ComputedOn.WORST, ComputedOn.SPREAD)
+    assert [found["sensitivity", kind].mean for kind in kinds] == [0.5, 0.25, 0.5]
+    assert [found["cost_weighted_error", kind].mean for kind in kinds] == [5.0, 7.5, 5.0]
+    assert {stat.count for stat in found.values()} == {2}
+    assert {stat.ci_method for stat in found.values()} == {IntervalMethod.NONE}
+    assert ("specificity", ComputedOn.MEAN) not in found, "there is no routine letter"
+
+
+def test_a_metric_that_says_of_no_answer_that_it_is_wrong_has_no_worst():
+    rows = [("worst", "", (0.9, 1.0, 0.8, 0.0), 3), ("original", "", (0.9, 1.0), 3)]
+    found = of_copies("calibration", {}, *rows)
+    assert {computed_on for _, computed_on in found} == {ComputedOn.ORIGINAL}
+    assert found["brier_score", ComputedOn.ORIGINAL].mean == pytest.approx(0.01)

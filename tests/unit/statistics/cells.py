@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from medhelm_spark.domain.jury_evidence import JuryEvidence
 from medhelm_spark.domain.policy import Comparison
 from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.cell import BoardCell
@@ -41,7 +42,7 @@ NOTE = replace(
     mean=3.25,
     ci_low=3.0,
     ci_high=3.5,
-    demo_judge=True,
+    jury_evidence=JuryEvidence.NOT_VALIDATED,
     jury_coverage=0.5,
 )
 

@@ -3,8 +3,10 @@
 import itertools
 from dataclasses import replace
 
-from medhelm_spark.statistics.board import UNPROVEN_JUDGE_NOTE
+from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, board_of
+
+MARK_NOTE = mark_note([JuryEvidence.NOT_VALIDATED])
 
 
 def test_arrangement_is_the_same_for_any_order_of_the_cells():
@@ -37,4 +39,4 @@ def test_lower_is_better_turns_the_order():
 def test_notes_that_are_given_come_last():
     notes = board_of([CELL, NOTE], notes=["More elsewhere."]).notes
     assert notes[-1] == "More elsewhere."
-    assert UNPROVEN_JUDGE_NOTE in notes
+    assert MARK_NOTE in notes

@@ -82,3 +82,5 @@ def test_regressions_come_first_and_the_largest_of_them_before():
         ("better", 0.28),
         ("not told apart", 0.0),
     ]
+    declared = [replace(ordered[-1], is_primary=True), *ordered[:-1]]
+    assert sorted(declared, key=regressions_first)[0].is_primary, "and declared endpoints first"

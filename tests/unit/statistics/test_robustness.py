@@ -48,20 +48,27 @@ STATS = [
 ]
 
 
+WHOLE = replace(stat("", "original", 0.75, 4), computed_on=None, ci_low=0.3, ci_high=0.95)
+
+
 def rows() -> dict[str, RobustnessRow]:
-    return {row.perturbation: row for row in with_numbers(RUN, STATS, 0.75)}
+    return {row.perturbation: row for row in with_numbers(RUN, STATS, WHOLE)}
 
 
 def test_a_copy_is_compared_with_the_originals_that_have_one() -> None:
     row = rows()["lowercase"]
     assert (row.original, row.changed, row.worst) == (2 / 3, 1 / 3, 1 / 3)
     assert (row.invariance, row.spread, row.count) == (2 / 3, None, 3)
-    assert (row.worst_ci_low, row.worst_ci_high) == (0.1, 0.6)
+    for name in ("original", "changed", "worst", "invariance"):
+        ends = (getattr(row, f"{name}_ci_low"), getattr(row, f"{name}_ci_high"))
+        assert ends == (0.1, 0.6), name
 
 
 def test_a_collection_is_compared_with_the_mean_of_all_originals() -> None:
     row = rows()["robustness"]
     assert (row.original, row.changed, row.worst, row.count) == (0.75, None, 0.5, 4)
+    assert (row.original_ci_low, row.original_ci_high) == (0.3, 0.95)
+    assert (row.changed_ci_low, row.changed_ci_high) == (None, None)
 
 
 def test_prompts_have_a_mean_a_worst_and_a_spread() -> None:
@@ -71,13 +78,13 @@ def test_prompts_have_a_mean_a_worst_and_a_spread() -> None:
 
 
 def test_a_stat_without_direction_has_no_worst() -> None:
-    (row,) = with_numbers(RUN, [stat("lowercase", "invariance", 0.5)], 0.75)
+    (row,) = with_numbers(RUN, [stat("lowercase", "invariance", 0.5)], WHOLE)
     assert (row.worst, row.worst_ci_low, row.invariance, row.count) == (None, None, 0.5, 3)
 
 
 def test_collections_come_before_their_copies_and_benchmarks_stay_together() -> None:
     other = replace(RUN, display_name="Acute", model_deployment="acme/large")
-    mixed = [*with_numbers(RUN, STATS, 0.75), replace(other, perturbation="typos")]
+    mixed = [*with_numbers(RUN, STATS, WHOLE), replace(other, perturbation="typos")]
     assert [(row.display_name, row.perturbation) for row in ordered(mixed)] == [
         ("Acute", "typos"),
         ("Triage", "prompt_variants"),

@@ -19,21 +19,32 @@ def answers(generator: np.random.Generator, shares: Sequence[float], n: int = 30
     return np.array([(hardness + generator.random(n)) / 2 < share for share in shares], float)
 
 
+def deciding(means: np.ndarray, draws: np.ndarray, n: int) -> DecidingColumn:
+    """A benchmark of which every row has the same instances."""
+    first, second = np.triu_indices(len(means), 1)
+    return DecidingColumn(
+        differences=means[first] - means[second],
+        draws=draws[first] - draws[second],
+        lower_is_better=False,
+        units=n,
+        width=1.0,
+    )
+
+
 def column(generator: np.random.Generator, right: np.ndarray) -> DecidingColumn:
     n = right.shape[1]
     drawn = weights(generator.integers(0, 2**63, n).astype(np.uint64))
-    draws = (right @ drawn) / drawn.sum(axis=0)
-    means = right.mean(axis=1)
-    return DecidingColumn(means=means, draws=draws, lower_is_better=False, units=n, width=1.0)
+    return deciding(right.mean(axis=1), (right @ drawn) / drawn.sum(axis=0), n)
 
 
 def board(seed: int, shares: Sequence[float], columns: int, n: int = 300) -> list[Standing]:
     generator = np.random.default_rng(seed)
-    return standings([column(generator, answers(generator, shares, n)) for _ in range(columns)])
+    held = [column(generator, answers(generator, shares, n)) for _ in range(columns)]
+    return standings(len(shares), held)
 
 
-def tiers(columns: Sequence[DecidingColumn]) -> list[int]:
-    return [row.tier for row in standings(columns)]
+def tiers(rows: int, columns: Sequence[DecidingColumn]) -> list[int]:
+    return [row.tier for row in standings(rows, columns)]
 
 
 def cells(generator: np.random.Generator, name: str, right: np.ndarray, **changes) -> list:
@@ -125,30 +136,29 @@ def test_one_benchmark_is_enough_where_models_differ_much():
 def test_lower_may_be_better():
     generator = np.random.default_rng(3)
     held = [column(generator, answers(generator, [0.8, 0.3])) for _ in range(3)]
-    assert tiers([replace(each, lower_is_better=True) for each in held]) == [2, 1]
+    assert tiers(2, [replace(each, lower_is_better=True) for each in held]) == [2, 1]
 
 
 def test_columns_count_in_shares_of_their_scale_or_all_in_standard_errors():
     generator = np.random.default_rng(4)
     first, second = (column(generator, answers(generator, [0.8, 0.3])) for _ in range(2))
-    wide = replace(second, means=second.means * 5, draws=second.draws * 5, width=5.0)
-    assert standings([first, wide]) == standings([first, second])
+    wide = replace(second, differences=second.differences * 5, draws=second.draws * 5, width=5.0)
+    assert standings(2, [first, wide]) == standings(2, [first, second])
     opened = replace(wide, width=None)
-    assert tiers([first, opened]) == [1, 2]
+    assert tiers(2, [first, opened]) == [1, 2]
 
 
 def test_the_same_answers_are_never_told_apart():
     generator = np.random.default_rng(5)
     right = np.repeat(answers(generator, [0.6]), 3, axis=0)
-    assert tiers([column(generator, right)]) == [1, 1, 1]
+    assert tiers(3, [column(generator, right)]) == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("n", "expected"), [(5, [1, 1]), (6, [1, 2])])
 def test_a_difference_without_any_spread_needs_six_units(n, expected):
     means = np.array([1.0, 0.0])
     draws = np.repeat(means[:, None], 1000, axis=1)
-    held = DecidingColumn(means=means, draws=draws, lower_is_better=False, units=n, width=1.0)
-    assert tiers([held]) == expected
+    assert tiers(2, [deciding(means, draws, n)]) == expected
 
 
 def test_clusters_of_uneven_size_count_as_so_many_equal_ones():

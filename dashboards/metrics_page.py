@@ -1,0 +1,199 @@
+"""Metrics: of one benchmark all models side by side, with what its main metric leaves out."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+from loaded import known_prices, metrics_for
+from page_markup import note, table, text
+from shown import Shown, nothing
+
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.leaderboard import StatRow, stat_rows
+from medhelm_spark.leaderboard.benchmark_metrics import (
+    Benchmark,
+    BenchmarkMetrics,
+    RunMetrics,
+    benchmarks_of,
+)
+from medhelm_spark.leaderboard.filters import filters_text
+from medhelm_spark.render.charts import CURVE_NOTE, DARK, LIGHT, calibration_plots
+from medhelm_spark.render.metric_records import render_metrics
+from medhelm_spark.render.metrics import (
+    calibration_table,
+    classes_table,
+    confusion_table,
+    has_tables,
+    rates_table,
+    took_table,
+)
+from medhelm_spark.render.risk import Stated, counts_of, lead, prevalence_of, risk_table
+from medhelm_spark.render.stats import size_text
+from medhelm_spark.render.table import Table, interval_text, number_text
+
+ABOUT = (
+    "All models on one benchmark: whom they miss, how many false alarms they raise, what their "
+    "errors and their answers cost, and how many cases say so. State how common a positive case is "
+    "where the model is to be used. The rows without a model say what it has to beat."
+)
+
+
+def show(shown: Shown) -> None:
+    """Pickers, then the tables that apply."""
+    if not any(run.cell for run in shown.runs):
+        st.info(nothing(shown))
+        return
+    benchmark, share = _pick(benchmarks_of(shown.runs))
+    held = metrics_for(shown.reader.location, shown.source, shown.reader, benchmark)
+    stated: Stated = share / 100 if share else None
+    prices = known_prices(shown.site)
+    if prices is None:
+        st.html(note("model_deployments.yaml cannot be read, so that no prices are known."))
+    _risk(held, stated)
+    _evidence(held)
+    _curves(held)
+    _table(took_table(held, prices or {}))
+    _download(shown, held, stated, prices or {})
+    _every_stat(benchmark)
+
+
+def _pick(benchmarks: Sequence[Benchmark]) -> tuple[Benchmark, float | None]:
+    """The benchmark, and the stated prevalence in %; None for the data's."""
+    left, right = st.columns([2.4, 1], vertical_alignment="bottom")
+    titles = _titles(benchmarks)
+    with left:
+        title = st.selectbox(
+            "Benchmark", list(titles), key="benchmark", bind="query-params", on_change=_as_in_data
+        )
+    with right:
+        share = st.number_input(
+            "Prevalence, %",
+            min_value=0.01,
+            max_value=99.99,
+            value=None,
+            step=0.5,
+            placeholder="as in the data",
+            key="prevalence",
+            bind="query-params",
+            help="how many of 100 cases are positive where the model is to be used",
+        )
+    return titles[title], share
+
+
+def _as_in_data() -> None:
+    """What was stated of one benchmark says nothing of another."""
+    st.session_state["prevalence"] = None
+
+
+def _titles(benchmarks: Sequence[Benchmark]) -> dict[str, Benchmark]:
+    """Each benchmark by a title of its own."""
+    titles: dict[str, Benchmark] = {}
+    for one in benchmarks:
+        same = sum(title.partition(" (")[0] == one.title for title in titles)
+        titles[f"{one.title} ({one.scenario_name}, {same + 1})" if same else one.title] = one
+    return titles
+
+
+def _risk(held: BenchmarkMetrics, stated: Stated) -> None:
+    prevalence = prevalence_of(held, stated)
+    if prevalence is None:
+        if not has_tables(held):
+            st.html(note("This benchmark has neither classes nor log-probabilities to tell of."))
+        elif not any(run.answers for run in held.runs):
+            st.html(note("No class is declared as positive, so that nothing is missed or alarmed."))
+        return
+    st.html("".join(f'<p class="ms-lead">{text(line)}</p>' for line in lead(held, prevalence)))
+    _table(risk_table(held, prevalence))
+
+
+def _evidence(held: BenchmarkMetrics) -> None:
+    """What was answered, and the rates that it gives."""
+    grids = "".join(_grid(run) for run in held.runs if run.answers)
+    if grids:
+        positive = held.benchmark.positive.replace("|", ", ")
+        st.html(
+            f'<h3 class="ms-lead">Answers; positive: {text(positive)}</h3>'
+            f'<div class="ms-grids">{grids}</div>'
+        )
+    for each in (
+        rates_table(held),
+        classes_table(held),
+        confusion_table(held),
+        calibration_table(held),
+    ):
+        if each.rows:
+            _table(each)
+
+
+def _grid(run: RunMetrics) -> str:
+    """A two-by-two table, with those without an answer."""
+    counts = [f"{count:,}" for count in counts_of(run)]
+    rows = [
+        [f"<b>{kind}</b>", *counts[place : place + 3]]
+        for kind, place in (("positive", 0), ("negative", 3))
+    ]
+    header = ("Case", "answered positive", "answered negative", "neither")
+    return f"<figure><figcaption>{text(run.name)}</figcaption>{table(header, rows)}</figure>"
+
+
+def _table(held: Table) -> None:
+    """A table that scrolls by itself, its first column staying, with its notes."""
+    rows = [[text(cell) for cell in row] for row in held.rows]
+    label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
+    body = table(held.header, rows, "ms-measures")
+    notes = "".join(f"<p>{text(line)}</p>" for line in held.notes)
+    st.html(
+        f'<h3 class="ms-lead">{text(held.title)}</h3>'
+        f'<div class="ms-scroll ms-padded" {label}>{body}</div>'
+        f'<div class="ms-notes">{notes}</div>'
+    )
+
+
+def _curves(held: BenchmarkMetrics) -> None:
+    curves = {run.name: run.curve for run in held.runs if run.curve}
+    if curves:
+        palette = DARK if st.context.theme.type == "dark" else LIGHT
+        st.html(
+            '<h3 class="ms-lead">Calibration curves</h3>'
+            f'<div class="ms-notes"><p>{text(CURVE_NOTE)}</p></div>'
+        )
+        st.vega_lite_chart(spec=calibration_plots(curves, palette), theme=None, width="content")
+
+
+def _download(
+    shown: Shown, held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
+) -> None:
+    make = partial(
+        render_metrics,
+        [held],
+        "csv",
+        stated=stated,
+        prices=prices,
+        banner=shown.source.banner,
+        filters=filters_text(shown.filters),
+    )
+    st.download_button("Download as CSV", make, "metrics.csv", "text/csv", on_click="ignore")
+
+
+def _every_stat(benchmark: Benchmark) -> None:
+    """Every other stat of these runs, of the instances as they are."""
+    with st.expander("Every stat"):
+        rows = [
+            row
+            for row in stat_rows(benchmark.runs)
+            if row.split == benchmark.split and not row.perturbation
+        ]
+        header = ("Metric", "Model", "Mean", "n")
+        body = table(header, map(_stat_cells, rows), "ms-measures")
+        label = 'tabindex="0" role="region" aria-label="Every stat"'
+        st.html(f'<div class="ms-scroll ms-tall ms-padded" {label}>{body}</div>')
+
+
+def _stat_cells(row: StatRow) -> tuple[str, ...]:
+    main = " (main)" if row.is_main else ""
+    return (
+        text(row.metric + main),
+        text(row.model_deployment),
+        number_text(row.mean) + interval_text(row.ci_low, row.ci_high),
+        text(size_text(row)),
+    )

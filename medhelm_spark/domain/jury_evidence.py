@@ -1,0 +1,54 @@
+"""What is known of a jury's agreement with clinicians, and how a mean that it scored is marked."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class JuryEvidence(StrEnum):
+    """The evidence behind the jury of a mean, the weakest last; NO_JURY where none scored it.
+
+    VALIDATED and NOT_VALIDATED are what the jury's file says. IMPORTED: it judged elsewhere, and
+    nothing here says who checked it. DEMO: a judge of it is a deployment for demos alone.
+    """
+
+    NO_JURY = ""
+    VALIDATED = "validated"
+    NOT_VALIDATED = "not validated"
+    IMPORTED = "imported"
+    DEMO = "demo judge"
+
+    @property
+    def mark(self) -> str:
+        """`*` where there is no evidence, else nothing."""
+        return "*" if self in _UNPROVEN else ""
+
+
+_UNPROVEN = {
+    JuryEvidence.NOT_VALIDATED: "a jury that nobody validated",
+    JuryEvidence.IMPORTED: "an imported jury",
+    JuryEvidence.DEMO: "a demo judge",
+}
+
+
+def weakest(held: Iterable[JuryEvidence]) -> JuryEvidence:
+    """The evidence of several means that are shown as one.
+
+    >>> weakest([JuryEvidence.VALIDATED, JuryEvidence.NO_JURY])
+    <JuryEvidence.VALIDATED: 'validated'>
+    """
+    order = list(JuryEvidence)
+    return max(held, key=order.index, default=JuryEvidence.NO_JURY)
+
+
+def mark_note(held: Iterable[JuryEvidence]) -> str:
+    """What the mark stands for, with the kinds of juries that have it; empty without a mark.
+
+    >>> mark_note([JuryEvidence.VALIDATED, JuryEvidence.NO_JURY])
+    ''
+    """
+    shown = set(held)
+    kinds = ", ".join(words for evidence, words in _UNPROVEN.items() if evidence in shown)
+    return kinds and (
+        f"* scored by a judge without evidence of its agreement with clinicians ({kinds}): not "
+        "evidence of quality."
+    )

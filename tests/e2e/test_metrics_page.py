@@ -1,0 +1,69 @@
+"""The page Metrics on a lake of countable answers."""
+
+from pathlib import Path
+
+import pytest
+import streamlit
+
+from tests.app_pages import markup, opened, page_text
+from tests.unit.leaderboard.clinic import SUITE, plant_clinic
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    streamlit.cache_resource.clear()
+    return plant_clinic(tmp_path_factory.mktemp("clinic"))
+
+
+def words(test) -> str:
+    return " ".join(page_text(test).split())
+
+
+def test_the_page_says_who_is_missed_at_a_stated_prevalence(monkeypatch, lake) -> None:
+    test = opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Referral")
+    text = words(test)
+    assert (
+        "At a prevalence of 20 % (as in the data), in 1,000 cases: fewest missed: alarmist" in text
+    )
+    assert "careful 30.0 [14.1, 58.1] 80.0 [50.0, 125.0] 30.0" in text
+    assert "always positive 0.0 800.0 0.0 800.0 0.200 -" in text
+    assert "careful Case answered positive answered negative neither positive 34 4 2" in text
+    assert "0.875 [0.81, 0.92] n=160" in text
+    assert len(test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")) == 1
+    assert [button.proto.label for button in test.get("download_button")] == ["Download as CSV"]
+    test.number_input(key="prevalence").set_value(2.0).run()
+    text = words(test)
+    assert "At a prevalence of 2 % (as stated)" in text
+    assert "careful 3.0 [1.4, 5.8]" in text
+    test.selectbox(key="benchmark").select("Triage").run()
+    assert test.number_input(key="prevalence").value is None
+
+
+def test_a_benchmark_shows_what_applies_to_it_and_nothing_made_up(monkeypatch, lake) -> None:
+    triage = opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Triage")
+    text = words(triage)
+    assert "No class is declared as positive" in text
+    assert "careful emergency 0.800 [0.49, 0.94] n=10" in text
+    assert "careful routine 2 0 0 28" in text
+    assert "in 1,000 cases" not in text
+    notes = words(opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes"))
+    assert "neither classes nor log-probabilities" in notes
+    assert "careful 12 40 6.0 0.25 -" in notes
+
+
+def test_prices_of_the_site_give_money(monkeypatch, lake, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prod_env").mkdir()
+    (tmp_path / "prod_env" / "model_deployments.yaml").write_text(
+        "model_deployments:\n"
+        "- {name: careful, engine: canned, locality: local, client_spec: {args: {text: yes}},\n"
+        "   prices: {prompt: 2.0, completion: 8.0}}\n"
+    )
+    streamlit.cache_resource.clear()
+    test = opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes")
+    assert "careful 12 40 6.0 0.25 0.13" in words(test)
+    (tmp_path / "prod_env" / "model_deployments.yaml").write_text("model_deployments: secret\n")
+    streamlit.cache_resource.clear()
+    text = words(opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes"))
+    assert "cannot be read, so that no prices are known" in text
+    assert "secret" not in " ".join(markup(test))
