@@ -31,6 +31,7 @@ from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
+from medhelm_spark.governance.commands import check_command
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
 from medhelm_spark.scenarios import check_card
@@ -174,12 +175,13 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     a model it checks the arguments alone, and the rest is checked where it is built.
     """
     for deployment in askable(runs).values():
-        check_engine(deployment, workspace.settings.platform)
+        check_engine(deployment, workspace)
 
 
-def check_engine(deployment: Deployment, platform: Platform) -> None:
-    """Refuse a deployment whose engine cannot run here, as `check_engines` does."""
-    factory = factory_of(deployment)
+def check_engine(deployment: Deployment, workspace: Workspace) -> None:
+    """Refuse a deployment as `check_engines` does, or whose key's command may not be run."""
+    check_command(workspace.registry.policy, deployment)
+    platform, factory = workspace.settings.platform, factory_of(deployment)
     factory.check_arguments(deployment)
     if platform is Platform.LOCAL or not factory.exclusive:
         preflight(deployment)
