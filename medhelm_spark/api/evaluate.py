@@ -24,7 +24,7 @@ from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.left_out import AbsentRun, LeftOut
-from medhelm_spark.domain.plan import ResolvedRun, deployments_of
+from medhelm_spark.domain.plan import Again, ResolvedRun, deployments_of
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
@@ -49,7 +49,7 @@ from medhelm_spark.stages.ingest.lowering import approved_levels, lowered
 from medhelm_spark.stages.ingest.stage import ingest
 from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.plan.perturb import changes_of
-from medhelm_spark.stages.plan.run_specs import check_splits, current_runs
+from medhelm_spark.stages.plan.run_specs import check_splits, current_runs, dated
 from medhelm_spark.stages.plan.stage import plan
 from medhelm_spark.stages.plan.windows import fit_of
 from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
@@ -248,6 +248,7 @@ def prepare(
     is_asked: bool = True,
     skip_completed_runs: bool = False,
     strict: bool = True,
+    again: Again | None = None,
 ) -> Prepared:
     """Ask the policy, ingest what is missing, plan.
 
@@ -259,6 +260,7 @@ def prepare(
         AbsentDataError: data cannot be had, and it is `strict` or there is no other.
     """
     workspace, given, runs = resolved.workspace, resolved.given, resolved.runs
+    _check_again(runs, again)
     if is_asked:
         check_engines(runs, workspace)
     reasons = _absent(resolved, strict=strict)
@@ -298,6 +300,7 @@ def prepare(
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
     record(ctx, decide(ctx, runs, registry.policy, unreviewed))
+    runs = dated(ctx, runs, again)
     ctx.lake.session.expect_rows(sum(held.size for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
     return Prepared(
@@ -310,6 +313,13 @@ def prepare(
         levels=levels_of(data),
         left_out=left_out,
     )
+
+
+def _check_again(runs: Sequence[ResolvedRun], again: Again | None) -> None:
+    """Refuse to ask a model again that no run is of."""
+    if again and not any(again.means(run.deployment) for run in runs):
+        known = sorted({run.deployment.name for run in runs})
+        raise UnknownNameError("model", str(again.model), known, where="--model")
 
 
 def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
