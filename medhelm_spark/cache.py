@@ -1,11 +1,12 @@
 """The one folder for what is downloaded or made once: jars, model files, data, class archives."""
 
-import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from medhelm_spark.operating_system import take_lock, user_id
 
 
 def cache_folder() -> Path:
@@ -21,9 +22,9 @@ def cache_folder() -> Path:
         home = Path.home()
         if os.access(home, os.W_OK):
             return home / ".cache" / "medhelm_spark"
-    own = Path(tempfile.gettempdir(), f"medhelm_spark-{os.getuid()}")
+    own = Path(tempfile.gettempdir(), f"medhelm_spark-{user_id()}")
     own.mkdir(mode=0o700, exist_ok=True)
-    if own.stat().st_uid != os.getuid():  # jars and models that somebody else laid there
+    if own.stat().st_uid != user_id():  # jars and models that somebody else laid there
         raise PermissionError(f"the folder {own} belongs to another user; set MEDHELM_SPARK_CACHE.")
     return own / "cache"
 
@@ -34,5 +35,5 @@ def locked(name: str) -> Iterator[None]:
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # let go when the file is closed
+        take_lock(file.fileno())  # let go when the file is closed
         yield

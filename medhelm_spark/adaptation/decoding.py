@@ -57,7 +57,11 @@ difference between a short prompt and a note of 200 KB. `estimate` uses real tok
 
 
 def decoding_for(
-    spec: AdapterSpec, *, trial_index: int = 0, tells_tokens: bool = False
+    spec: AdapterSpec,
+    *,
+    trial_index: int = 0,
+    tells_tokens: bool = False,
+    asked_again: str | None = None,
 ) -> Decoding:
     """The decoding parameters of one trial of a RunSpec.
 
@@ -68,7 +72,8 @@ def decoding_for(
 
     `tells_tokens` is for answers that are also read as MedHELM's shorter ones, and for metrics of
     tokens: engines return tokens only with log-probabilities, and one alternative per token, which
-    nothing reads, is enough.
+    nothing reads, is enough. A sample that is `asked_again` has other seeds, or a server that keeps
+    to them would give the same one.
     """
     joint = spec.method.shows_options
     alternatives = spec.num_outputs if joint else 0
@@ -77,17 +82,19 @@ def decoding_for(
         temperature=spec.temperature,
         stop_sequences=() if joint else spec.stop_sequences,
         num_completions=1 if joint else spec.num_outputs,
-        seed=_seed(spec, trial_index),
+        seed=_seed(spec, trial_index, asked_again),
         logprobs=1 if tells_tokens else alternatives,
     )
 
 
-def _seed(spec: AdapterSpec, trial_index: int) -> int | None:
+def _seed(spec: AdapterSpec, trial_index: int, asked_again: str | None) -> int | None:
     """None where nothing is random: greedy decoding, first trial, no `random` in the spec.
 
     HELM's `random` only breaks its cache. Here it is the first trial's seed and the others count
     up from it, so that no two trials share one (in HELM `random="1"` collides with trial 1).
     """
+    if asked_again and (trial_index or spec.temperature > 0):
+        return int(digest(f"{asked_again} {spec.random}")[:7], 16) + trial_index
     if spec.random is None:
         return trial_index if trial_index or spec.temperature > 0 else None
     if spec.random.isascii() and spec.random.isdecimal() and len(spec.random) < 10:
@@ -115,6 +122,7 @@ def option_fields(spec: AdapterSpec) -> dict[str, str | None]:
     return {name: getattr(spec, name) for name in _OPTION_FIELDS}
 
 
-def call_id(deployment: Deployment, decoding: Decoding) -> str:
-    """The id of a call: the deployment's identity and every decoding parameter."""
-    return content_id(deployment.identity, decoding)
+def call_id(deployment: Deployment, decoding: Decoding, asked_again: str | None = None) -> str:
+    """The id of a call: the deployment's identity, every decoding parameter, the day it is of."""
+    day = (asked_again,) if asked_again else ()
+    return content_id(deployment.identity, decoding, *day)

@@ -85,13 +85,12 @@ def _why_not_read(card: ScenarioCard) -> str:
 
 
 def _models(resolved: Resolved) -> Iterator[Needed]:
-    platform = resolved.workspace.settings.platform
     closed = deployments_of(
         [run for run in resolved.runs if run.card.access_level is not AccessLevel.PUBLIC]
     )
     for name, deployment in askable(resolved.runs).items():
         try:
-            check_engine(deployment, platform)
+            check_engine(deployment, resolved.workspace)
             place = factory_of(deployment).place(deployment)
         except MedhelmSparkError as error:
             yield Needed(kind=MODEL, name=name, is_missing=True, told=str(error))

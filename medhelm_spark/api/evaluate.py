@@ -26,13 +26,14 @@ from medhelm_spark.domain.binding import bind
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.left_out import AbsentRun, LeftOut
-from medhelm_spark.domain.plan import ResolvedRun, deployments_of
+from medhelm_spark.domain.plan import Again, ResolvedRun, deployments_of
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion, Split
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
+from medhelm_spark.governance.commands import check_command
 from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
 from medhelm_spark.scenarios import check_card
@@ -50,7 +51,7 @@ from medhelm_spark.stages.ingest.lowering import approved_levels, lowered
 from medhelm_spark.stages.ingest.stage import ingest
 from medhelm_spark.stages.judges import Judging
 from medhelm_spark.stages.plan.perturb import changes_of
-from medhelm_spark.stages.plan.run_specs import check_splits, current_runs
+from medhelm_spark.stages.plan.run_specs import check_splits, current_runs, dated
 from medhelm_spark.stages.plan.stage import plan
 from medhelm_spark.stages.plan.windows import fit_of
 from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
@@ -188,12 +189,13 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     a model it checks the arguments alone, and the rest is checked where it is built.
     """
     for deployment in askable(runs).values():
-        check_engine(deployment, workspace.settings.platform)
+        check_engine(deployment, workspace)
 
 
-def check_engine(deployment: Deployment, platform: Platform) -> None:
-    """Refuse a deployment whose engine cannot run here, as `check_engines` does."""
-    factory = factory_of(deployment)
+def check_engine(deployment: Deployment, workspace: Workspace) -> None:
+    """Refuse a deployment as `check_engines` does, or whose key's command may not be run."""
+    check_command(workspace.registry.policy, deployment)
+    platform, factory = workspace.settings.platform, factory_of(deployment)
     factory.check_arguments(deployment)
     if platform is Platform.LOCAL or not factory.exclusive:
         preflight(deployment)
@@ -261,6 +263,7 @@ def prepare(
     is_asked: bool = True,
     skip_completed_runs: bool = False,
     strict: bool = True,
+    again: Again | None = None,
 ) -> Prepared:
     """Ask the policy, ingest what is missing, plan.
 
@@ -272,6 +275,7 @@ def prepare(
         AbsentDataError: data cannot be had, and it is `strict` or there is no other.
     """
     workspace, given, runs = resolved.workspace, resolved.given, resolved.runs
+    _check_again(runs, again)
     if is_asked:
         check_engines(runs, workspace)
     reasons = _absent(resolved, strict=strict)
@@ -311,6 +315,7 @@ def prepare(
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
     record(ctx, decide(ctx, runs, registry.policy, unreviewed))
+    runs = dated(ctx, runs, again)
     ctx.lake.session.expect_rows(sum(held.size for held in data.values()))
     versions = {name: held.data_version for name, held in data.items()}
     return Prepared(
@@ -323,6 +328,13 @@ def prepare(
         levels=levels_of(data),
         left_out=left_out,
     )
+
+
+def _check_again(runs: Sequence[ResolvedRun], again: Again | None) -> None:
+    """Refuse to ask a model again that no run is of."""
+    if again and not any(again.means(run.deployment) for run in runs):
+        known = sorted({run.deployment.name for run in runs})
+        raise UnknownNameError("model", str(again.model), known, where="--model")
 
 
 def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:

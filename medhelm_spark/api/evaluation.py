@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -74,6 +75,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.level_change import LevelChange
+from medhelm_spark.domain.plan import Again
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
 from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
@@ -198,6 +200,8 @@ class Evaluation:
         retry_failed: bool = False,
         skip_completed_runs: bool = False,
         strict: bool = False,
+        ask_again: date | str | None = None,
+        model: str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Do all stages for run entries, each only where something is missing.
@@ -217,6 +221,10 @@ class Evaluation:
             retry_failed: also ask requests again whose failure is their own.
             skip_completed_runs: leave runs alone that are summarised with every answer there.
             strict: end at once where data cannot be had, in place of leaving it out.
+            ask_again: a day (`2024-10-02`), today at the latest. Requests are asked anew, and from
+                then on answers of that day count in this suite; those of before stay in the lake.
+                A repeated call goes on. For weights that changed behind a name.
+            model: the model or deployment to ask again (None: all).
             options: fields of Entries, such as `max_eval_instances=10`.
 
         Raises:
@@ -236,6 +244,7 @@ class Evaluation:
             is_asked=stage is not PLAN,
             skip_completed_runs=skip_completed_runs,
             strict=strict,
+            again=_again(ask_again, model),
         )
         return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
@@ -1076,6 +1085,24 @@ def _stage(upto: Stage | str) -> Stage:
     name = upto.name if isinstance(upto, Stage) else upto
     check_known("stage", name, names)
     return names[name]
+
+
+def _again(day: date | str | None, model: str | None) -> Again | None:
+    """What is asked anew; the day is one that has begun, so that it says of when an answer is."""
+    if day is None:
+        if model:
+            raise ConfigError("model (--model) is given without ask_again (--ask-again).")
+        return None
+    try:
+        asked = date.fromisoformat(str(day))
+    except ValueError:
+        asked = date.max
+    if asked > datetime.now(UTC).date():
+        raise ConfigError(
+            f"ask_again (--ask-again) is {str(day)!r}; allowed: a day, as 2024-10-02, today (UTC) "
+            "at the latest."
+        )
+    return Again(day=asked.isoformat(), model=model)
 
 
 def _deployments(given: Iterable[Deployment]) -> tuple[Deployment, ...]:

@@ -1,7 +1,7 @@
 """What models are known here, what each lacks, and whether it answers."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -83,7 +83,10 @@ def _listed(workspace: Workspace, deployment: Deployment, *, check: bool) -> Lis
 
 
 def _keys(deployment: Deployment) -> Iterator[str]:
-    """Of each key that it refers to, whether it is set here: the reference, never the key."""
+    """Of each key that it refers to, whether it is set here, or the program that prints it."""
+    source = deployment.args.get("api_key")
+    if isinstance(source, Mapping) and (command := source.get("command")):
+        yield f"command {command[0]}"
     for reference in references_in(deployment.args):
         try:
             resolve(reference, where=deployment.name)
@@ -95,7 +98,7 @@ def _keys(deployment: Deployment) -> Iterator[str]:
 
 def _lacks(workspace: Workspace, deployment: Deployment) -> str:
     try:
-        check_engine(deployment, workspace.settings.platform)
+        check_engine(deployment, workspace)
     except MedhelmSparkError as error:
         return str(error)
     return ""

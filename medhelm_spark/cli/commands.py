@@ -91,6 +91,8 @@ def run(args: Namespace) -> int:
         retry_failed=args.retry_failed,
         skip_completed_runs=args.skip_completed_runs,
         strict=args.strict,
+        ask_again=args.ask_again,
+        model=args.model,
     )
     return finished(done, args)
 

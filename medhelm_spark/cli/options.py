@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from medhelm_spark.api.names import check_name
@@ -342,6 +343,15 @@ def running(parser: ArgumentParser) -> None:
         help="also ask requests again whose failure is their own: too long, refused, denied; what "
         "infrastructure caused is asked again by itself",
     )
+    add(
+        "--ask-again",
+        metavar="DAY",
+        nargs="?",
+        const=datetime.now(UTC).date().isoformat(),
+        help="ask anew what has an answer, as for weights that changed behind a name: from then on "
+        "answers of that day (default: today) count in this suite, and those of before stay stored",
+    )
+    add("--model", metavar="NAME", help="ask again this model or deployment alone")
 
 
 def tracking(parser: ArgumentParser) -> None:

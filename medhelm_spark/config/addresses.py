@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from medhelm_spark.errors import ConfigError
 
-REFERENCE = re.compile(r"env:[A-Za-z_]\w*|secret:[^/\s]+/\S+|credentials:.+#.+")
-REFERENCES = "env:NAME or secret:SCOPE/KEY"
+REFERENCE = re.compile(r"env:[A-Za-z_]\w*|secret:[^/\s]+/\S+|credentials:.+#.+|file:\S.*")
+REFERENCES = "env:NAME, file:PATH or secret:SCOPE/KEY"
 
 # Names of what holds a secret, in any spelling of headers, bodies and queries.
 SECRET_NAME = re.compile(

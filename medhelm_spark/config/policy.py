@@ -37,11 +37,13 @@ class _PolicyFile:
     comparison: Comparison | None = None
     networks: Mapping[Locality, tuple[Network, ...]] = field(default_factory=dict)
     plugins: tuple[ListedPlugin, ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()
     approvals: tuple[Approval, ...] = ()
     release: _Release | None = None
     retention: Retention | None = None
 
 
+Commands = tuple[tuple[str, ...], ...]
 Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
 SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -69,11 +71,12 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
     required = _required(file, origin)
     return Policy(
         allowed=allowed,
-        version=content_id(allowed, comparison, networks, *_stated(required)),
+        version=content_id(allowed, comparison, networks, *_stated(required, file.commands)),
         origin=origin,
         comparison=comparison,
         networks=networks,
         plugins=_plugins(file, origin),
+        commands=file.commands,
         approvals=file.approvals,
         release=required,
         retention=_retention(file, origin),
@@ -126,7 +129,7 @@ def _parsed(place: Path | PolicyTable) -> _PolicyFile:
 def _refuse_decided(site: Path, binding: Policy) -> None:
     """Refuse what an advisory file states in vain, beside a binding one."""
     file = load_yaml(site, _PolicyFile, _spelled_out)
-    for key in ("comparison", "plugins", "approvals", "release", "retention"):
+    for key in ("comparison", "plugins", "commands", "approvals", "release", "retention"):
         if getattr(file, key):
             raise ConfigError(f"{site}: {key} is decided by {binding.label}; leave it out here.")
 
@@ -149,6 +152,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             origin=advisory.origin,
             comparison=advisory.comparison,
             plugins=advisory.plugins,
+            commands=advisory.commands,
             release=advisory.release,
             retention=advisory.retention,
         )
@@ -184,12 +188,12 @@ def _stamped(policy: Policy) -> Policy:
         policy.approvals,
         policy.standing,
     )
-    return replace(policy, version=content_id(*parts, *_stated(policy.release)))
+    return replace(policy, version=content_id(*parts, *_stated(policy.release, policy.commands)))
 
 
-def _stated(required: ReleaseRequirements) -> tuple[ReleaseRequirements, ...]:
-    """Its part of the policy's version; none where nothing is required, as in older versions."""
-    return (required,) if required.required else ()
+def _stated(required: ReleaseRequirements, commands: Commands) -> tuple[Any, ...]:
+    """Their part of the policy's version; none of what is not stated, as in older versions."""
+    return (*([required] if required.required else ()), *([commands] if commands else ()))
 
 
 _RANGES = {

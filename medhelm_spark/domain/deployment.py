@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.key_source import MOST_RENEWALS
 from medhelm_spark.domain.request import FailureKind
 
 
@@ -130,6 +131,13 @@ class Deployment:
     def given_up(self) -> frozenset[FailureKind]:
         """The kinds of failure after which a request is not asked again."""
         return frozenset(kind for kind in FailureKind if self.action(kind) is not OnFailure.RETRY)
+
+    @property
+    def most_sends(self) -> int:
+        """How often one run may send a request: its tries, and again with keys that are renewed."""
+        key = self.args.get("api_key") or "env:"
+        is_fixed = isinstance(key, str) and key.startswith("env:")
+        return self.max_attempts + (0 if is_fixed else MOST_RENEWALS)
 
     @property
     def failures_in_a_row(self) -> int:

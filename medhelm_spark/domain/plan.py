@@ -56,7 +56,8 @@ class ResolvedRun:
     suite file names it, None without one. `part_of` is the scenario that its own is a part of, None
     where it is none. `is_reading_default`: nobody stated how its answers are read. `declared` is
     what its files say of its data and judges (`domain.declared`). `prompt_attested` are the words
-    in which a person states that its imported answers were given to its own prompt.
+    in which a person states that its imported answers were given to its own prompt. `asked_again`
+    is the RunSpec's.
     """
 
     name: str
@@ -77,6 +78,19 @@ class ResolvedRun:
     is_reading_default: bool = False
     declared: Mapping[str, str] = field(default_factory=dict)
     prompt_attested: str | None = None
+    asked_again: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """Runs to be asked anew: of one model or deployment, or all; `day` names the new answers."""
+
+    day: str
+    model: str | None = None
+
+    def means(self, deployment: Deployment) -> bool:
+        """Whether this deployment is asked anew."""
+        return self.model in (None, deployment.name, deployment.model)
 
 
 def deployments_of(runs: Iterable[ResolvedRun]) -> dict[str, Deployment]:

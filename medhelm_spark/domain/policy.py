@@ -68,6 +68,7 @@ class Policy:
     keeps what is out of use. `standing` is that of the file `origin`; `restricted_by` is an
     advisory file that allows less, where there are both. `reason` says why a file that the platform
     names is not binding. `approvals` are a second person's, of levels that somebody lowered.
+    `commands` are those that may print a deployment's key, word by word.
     """
 
     allowed: Allowed
@@ -79,6 +80,7 @@ class Policy:
     standing: Standing = Standing.SHIPPED
     withheld: Allowed = ()
     plugins: tuple[ListedPlugin, ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()
     restricted_by: str = ""
     reason: str = ""
     release: ReleaseRequirements = field(default_factory=ReleaseRequirements)

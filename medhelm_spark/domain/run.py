@@ -223,7 +223,8 @@ class RunSpec:
     `answer_extraction` is None where it is strict; None for `perturbations` and `prompt_variants`
     means none, and for `sampling` the first `max_eval_instances` by hash. `medhelm` is MedHELM's
     own way where the default is another one: of the same answers its value is computed too, or,
-    where the extraction is strict, instead.
+    where the extraction is strict, instead. `asked_again` is the day from which on answers count,
+    as `2024-10-02`, where a person had stored ones asked for anew; None: whenever they were given.
     """
 
     run_spec_id: str
@@ -245,6 +246,7 @@ class RunSpec:
     prompt_variants: tuple[PromptVariant, ...] | None = None
     sampling: Sampling | None = None
     medhelm: MedhelmReading | None = None
+    asked_again: str | None = None
 
     @property
     def reading(self) -> str:

@@ -6,7 +6,6 @@ while the engine loads or answers. An engine whose `busy` is free is idle: whoev
 locks `busy` first, so that it cannot begin to answer, ends its process and waits for `alive`.
 """
 
-import fcntl
 import os
 import signal
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from platform import node
 
 from medhelm_spark.errors import EngineError
+from medhelm_spark.operating_system import free_lock, take_lock, user_id
 
 # A task that was just killed is still being ended when the next one starts.
 BUSY_SECONDS = 30.0
@@ -132,9 +132,9 @@ def runtime_folder() -> Path:
     Raises:
         EngineError: somebody else made that folder.
     """
-    folder = Path(tempfile.gettempdir(), f"medhelm_spark-{os.getuid()}", node() or "host")
+    folder = Path(tempfile.gettempdir(), f"medhelm_spark-{user_id()}", node() or "host")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if folder.parent.stat().st_uid != os.getuid():
+    if folder.parent.stat().st_uid != user_id():
         raise EngineError(f"the folder {folder.parent} belongs to another user; remove it.")
     return folder
 
@@ -144,17 +144,13 @@ class _Lock:
 
     def __init__(self, path: Path) -> None:
         self.name = path.stem
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def take(self, *, wait: bool = False) -> bool:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            return False
-        return True
+        return take_lock(self._file, wait=wait)
 
     def free(self) -> None:
-        fcntl.flock(self._file, fcntl.LOCK_UN)
+        free_lock(self._file)
 
     def read(self) -> str:
         return os.pread(self._file, 4096, 0).decode()

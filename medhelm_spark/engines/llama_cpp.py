@@ -24,7 +24,7 @@ from typing import Any
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
-from medhelm_spark.engines import slots, wire
+from medhelm_spark.engines import wire
 from medhelm_spark.engines.apart import apart
 from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere, read_settings
 from medhelm_spark.engines.faults import FAULTS, fault
@@ -32,6 +32,7 @@ from medhelm_spark.engines.model_files import file_sha256, model_file
 from medhelm_spark.engines.outcome import answered, failed
 from medhelm_spark.engines.stream import stream
 from medhelm_spark.errors import EngineError, SetupError
+from medhelm_spark.operating_system import usable_cpus
 
 logger = logging.getLogger(__name__)
 
@@ -274,7 +275,7 @@ def _load(deployment: Deployment, settings: LlamaCppSettings, path: Path, key: s
     params.fit_params = False
     params.cache_ram_mib = 0
     params.chat_template = settings.chat_template
-    threads = settings.n_threads or slots.usable_cpus()
+    threads = settings.n_threads or usable_cpus()
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
     params.api_keys = [key]

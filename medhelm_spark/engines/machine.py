@@ -13,6 +13,7 @@ from pathlib import Path
 from medhelm_spark.children import child_environment
 from medhelm_spark.domain.machine import LookAt, Machine
 from medhelm_spark.engines.worker import executor_folder, this_executor
+from medhelm_spark.operating_system import usable_cpus
 
 PACKAGES = (
     "medhelm-spark", "deltalake", "mlflow", "numpy", "openai", "pandas", "pyarrow", "pyspark",
@@ -31,7 +32,7 @@ def look(asked: LookAt) -> Machine:
         name=this_executor(),
         clock=datetime.now(UTC),
         python=platform.python_version(),
-        cores=len(os.sched_getaffinity(0)),
+        cores=usable_cpus(),
         packages=dict(_versions()),
         gpus=names,
         gpu_driver=driver,

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import LEAST_FAILURES_IN_A_ROW, Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.domain.key_source import MOST_RENEWALS
 from medhelm_spark.domain.network import Reach
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import wire
@@ -32,6 +33,7 @@ from medhelm_spark.engines.outcome import answered, completion, denied, failed
 from medhelm_spark.engines.parameters import cure
 from medhelm_spark.engines.rejection import Doubt, Source, told_apart
 from medhelm_spark.engines.retry import (
+    NO_KEY,
     NO_REPLY,
     Action,
     RetryPolicy,
@@ -115,6 +117,7 @@ class OpenAIEngine:
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
         """See Engine; a server that takes no request is asked no more."""
         self._is_silent = False
+        self._connection.begin()
         source = Source(requests)
         results = stream(
             source,
@@ -139,7 +142,7 @@ class OpenAIEngine:
     ) -> RequestResult:
         self._doubts.pop(request.request_id, None)  # those of an earlier call
         budget = tries_left(self._policy, request.attempts)
-        tries = 0
+        tries = renewals = 0
         while True:
             tries += 1
             started = time.perf_counter()
@@ -147,9 +150,15 @@ class OpenAIEngine:
             seconds = time.perf_counter() - started
             if isinstance(outcome, wire.Reply):
                 return self._answered(request, outcome, tries, seconds)
-            if self._is_last(outcome, tries, budget):
-                return self._settled(request, outcome, tries, seconds)
-            await asyncio.sleep(delay(self._policy, tries, outcome.retry_after, request.request_id))
+            if outcome.label.startswith(NO_KEY):  # nothing was sent
+                tries -= 1
+            trouble = await self._connection.after(outcome) if renewals < MOST_RENEWALS else outcome
+            if trouble is None:
+                renewals += 1
+                continue
+            if self._is_last(trouble, tries - renewals, budget):
+                return self._settled(request, trouble, tries, seconds)
+            await asyncio.sleep(delay(self._policy, tries, trouble.retry_after, request.request_id))
 
     def _is_last(self, trouble: Trouble, tries: int, budget: int) -> bool:
         """Whether a request is not tried again.
@@ -210,8 +219,11 @@ class OpenAIEngine:
 
     def _doubt(self, trouble: Trouble) -> Doubt:
         """How many such refusals show what this one is about; what says it needs fewer at first."""
+        if trouble.label.startswith(NO_KEY):
+            return Doubt(many=1, at_first=1, hint="")
         says_it = trouble.action is Action.REJECT or bool(trouble.parameters)
-        key = self._settings.api_key or "args.api_key"
+        given = self._settings.api_key
+        key = given if given and isinstance(given, str) else "args.api_key"
         hint = f"check args.base_url, args.model and the key given by {key}"
         if trouble.is_quota or trouble.parameters:
             hint = QUOTA_HINT if trouble.is_quota else ""

@@ -7,6 +7,7 @@ which print request bodies, are kept quiet.
 
 import asyncio
 import logging
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.key_source import KeyCommand, key_source
 from medhelm_spark.domain.network import NOWHERE, Reach, address_of
 from medhelm_spark.domain.request import FailureKind, Request
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.engine import Args, host_and_port
 from medhelm_spark.engines.faults import FAULTS, fault
+from medhelm_spark.engines.key_fetch import Key, NoKeyError, fetch
+from medhelm_spark.engines.keys import Keys
 from medhelm_spark.engines.parameters import refused
 from medhelm_spark.engines.peers import MAX_REPLY_BYTES, PeerError, Wire, transport
 from medhelm_spark.engines.reply_limit import ReplyTooLongError
-from medhelm_spark.engines.retry import NO_REPLY, Action, Trouble, classify
-from medhelm_spark.engines.secrets import is_reference, resolve
+from medhelm_spark.engines.retry import KEY_STATUS, NO_KEY, NO_REPLY, Action, Trouble, classify
+from medhelm_spark.engines.secrets import is_reference, references_in, resolve
 from medhelm_spark.errors import SetupError
 from medhelm_spark.version import VERSION
 
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     import openai
 
 VENDOR_URL = "https://api.openai.com/v1"
-NO_KEY = "EMPTY"
+EMPTY_KEY = "EMPTY"
 CONNECT_SECONDS = 10.0
 PATHS = {wire.CHAT: "/chat/completions", wire.COMPLETIONS: "/completions"}
 LEAST_REPLY_BYTES = 1 << 10
@@ -48,18 +52,18 @@ BODY_LOGGERS = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
 class OpenAISettings:
     """`model` is the server's own name for the model; `timeout` is seconds for one call.
 
-    `api_key` and the values of `headers` are references. `azure` holds endpoint and api_version.
-    `reasoning` models take max_completion_tokens and no temperature, top_p or stop. Servers that
-    cannot constrain a reply to a JSON schema have `structured_output: false`, those that refuse to
-    tell log-probabilities `logprobs: false`. `proxy` is the address of an http proxy, `proxy_login`
-    a reference to its USER:PASSWORD, `ca_bundle` a file of the certificates to trust instead of the
-    system's. Of a reply `max_reply_bytes` are read, and a longer one is no answer. `omit` lists
-    parameters that are not sent. The fields from `revision` on only describe what the server
-    serves.
+    `api_key` is what `domain.key_source` reads; the values of `headers` are references. `azure`
+    holds endpoint and api_version. `reasoning` models take max_completion_tokens and no
+    temperature, top_p or stop. Servers that cannot constrain a reply to a JSON schema have
+    `structured_output: false`, those that refuse to tell log-probabilities `logprobs: false`.
+    `proxy` is the address of an http proxy, `proxy_login` a reference to its USER:PASSWORD,
+    `ca_bundle` a file of the certificates to trust instead of the system's. Of a reply
+    `max_reply_bytes` are read, and a longer one is no answer. `omit` lists parameters that are not
+    sent. The fields from `revision` on only describe what the server serves.
     """
 
     base_url: str = ""
-    api_key: str = ""
+    api_key: str | Mapping[str, Any] = ""
     model: str = ""
     api: str = wire.CHAT
     organization: str = ""
@@ -89,6 +93,7 @@ class OpenAISettings:
             raise ValueError("args.azure holds exactly endpoint and api_version.")
         if self.proxy_login and not self.proxy:
             raise ValueError("args.proxy_login is given without args.proxy.")
+        key_source(self.api_key)
         destinations({"azure": self.azure, "base_url": self.base_url})
         if self.timeout <= 0:
             raise ValueError(f"args.timeout is {self.timeout:g}; allowed: seconds above 0.")
@@ -171,20 +176,8 @@ class Connection:
         template = {"chat_template": settings.chat_template} if settings.chat_template else {}
         self._fixed = {"model": model, **settings.extra_body, **template}
         self._base_url = _base_url(settings, model)
-        self._headers = _headers(deployment, settings)
-        self._wire = Wire(
-            server=settings.url,
-            proxy=settings.proxy,
-            login=_login(deployment, settings),
-            ca_bundle=settings.ca_bundle,
-            max_reply_bytes=settings.max_reply_bytes,
-        )
-        self._secrets = [
-            word
-            for text in (*self._headers.values(), self._wire.login)
-            for word in text.replace(":", " ").split()
-            if len(word) >= SHORTEST_SECRET
-        ]
+        self._wire = _wire(deployment, settings)
+        self._keys = _keys(deployment, settings, self._wire)
         self._clients: dict[Reach | None, openai.AsyncOpenAI] = {}
 
     async def post(
@@ -196,15 +189,34 @@ class Connection:
         """
         sent = {**body, **self._fixed}
         try:
+            key = await self._keys.number()
+        except (NoKeyError, SetupError) as error:
+            return _keyless(error)
+        try:
             async with asyncio.timeout(self._settings.timeout):
                 # The typed methods walk the whole body first: twice the cost of a call.
                 text = await self._client(reach).post(self._path, cast_to=str, body=sent)
         except self._openai.APIStatusError as error:
-            reply = error.response
-            return self._refusal(error.status_code, error.body, reply.text, reply.headers, sent)
+            reply, status = error.response, error.status_code
+            trouble = self._refusal(status, error.body, reply.text, reply.headers, sent)
+            return replace(trouble, refused_key=key) if status == KEY_STATUS else trouble
         except Exception as error:
             return self._unanswered(error)
+        self._keys.accept(key)
         return self._read(text, sent)
+
+    def begin(self) -> None:
+        """New requests come: a key that was refused before is looked up anew."""
+        self._keys.begin()
+
+    async def after(self, trouble: Trouble) -> Trouble | None:
+        """What a failed try comes to: None where a new key is there, to be tried with."""
+        if trouble.refused_key is None:
+            return trouble
+        try:
+            return None if await self._keys.renewed(trouble.refused_key) else trouble
+        except (NoKeyError, SetupError) as error:
+            return _keyless(error)
 
     def _read(self, text: str, sent: Mapping[str, Any]) -> wire.Reply | Trouble:
         try:
@@ -259,10 +271,12 @@ class Connection:
 
     def _shown(self, message: str) -> str:
         """A server's sentence in one line, without keys and control characters."""
-        for secret in self._secrets:
+        texts = (*self._keys.headers.values(), self._wire.login)
+        words = (word for text in texts for word in text.replace(":", " ").split())
+        for secret in (word for word in words if len(word) >= SHORTEST_SECRET):
             message = message.replace(secret, "***")
-        words = "".join(each if each.isprintable() else " " for each in message[:LOOKED_AT]).split()
-        line = " ".join(words)
+        text = "".join(each if each.isprintable() else " " for each in message[:LOOKED_AT])
+        line = " ".join(text.split())
         return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]} ..."
 
     def _client(self, reach: Reach | None) -> "openai.AsyncOpenAI":
@@ -274,7 +288,7 @@ class Connection:
                 if (version := settings.azure.get("api_version"))
                 else None,
                 # Only what the library insists on: `_as_ours` writes the headers that are sent.
-                api_key=NO_KEY,
+                api_key=EMPTY_KEY,
                 max_retries=0,
                 http_client=self._openai.DefaultAsyncHttpxClient(
                     transport=transport(self._wire, reach),
@@ -291,7 +305,7 @@ class Connection:
         length = request.headers.get("content-length")
         framing = {"content-length": length} if length else {"transfer-encoding": "chunked"}
         host = request.url.netloc.decode("ascii")
-        request.headers = type(request.headers)({"host": host, **self._headers, **framing})
+        request.headers = type(request.headers)({"host": host, **self._keys.headers, **framing})
 
 
 def _denied(error: PeerError) -> Trouble:
@@ -304,54 +318,91 @@ def _base_url(settings: OpenAISettings, model: str) -> str:
     return settings.url
 
 
-def _key(deployment: Deployment, settings: OpenAISettings) -> str:
+def _keys(deployment: Deployment, settings: OpenAISettings, wire: Wire) -> Keys:
+    """The headers with the deployment's key.
+
+    Raises:
+        SetupError: there is none.
+    """
     where = f"deployment {deployment.name!r}: args.api_key"
-    if settings.api_key:
-        return resolve(settings.api_key, where=where)
-    if settings.url == VENDOR_URL:
-        raise SetupError(
-            f"{where} is missing; give it by reference, for example env:OPENAI_API_KEY."
-        )
-    return NO_KEY
+    source = key_source(settings.api_key)
+
+    def look_up() -> tuple[Key, dict[str, str]]:
+        key = fetch(source, wire, where=where) if source else Key(text=EMPTY_KEY)
+        return key, _headers(deployment, settings, key.text)
+
+    try:
+        return Keys(look_up)
+    except NoKeyError as error:
+        raise SetupError(f"{where}: {error}.") from None
 
 
-def _headers(deployment: Deployment, settings: OpenAISettings) -> dict[str, str]:
-    """All headers that are sent; the deployment's own ones replace ours of the same name."""
-    key, where = _key(deployment, settings), f"deployment {deployment.name!r}: args.headers"
+def _headers(deployment: Deployment, settings: OpenAISettings, key: str) -> dict[str, str]:
+    """All headers that are sent; the deployment's own ones replace ours of the same name.
+
+    Azure takes keys in a header of its own, and what ends as a bearer's token.
+    """
+    where = f"deployment {deployment.name!r}: args.headers"
     given = {
         name.lower(): resolve(value, where=f"{where}.{name}") if is_reference(value) else value
         for name, value in settings.headers.items()
     }
+    is_azures = settings.azure and isinstance(settings.api_key, str)
     own = {
         "accept": "application/json",
         "accept-encoding": "identity",
         "content-type": "application/json",
         "user-agent": f"medhelm-spark/{VERSION}",
-        **({"api-key": key} if settings.azure else {"authorization": f"Bearer {key}"}),
+        **({"api-key": key} if is_azures else {"authorization": f"Bearer {key}"}),
     }
     if settings.organization:
         own["openai-organization"] = settings.organization
     return own | given
 
 
-def _login(deployment: Deployment, settings: OpenAISettings) -> str:
+def _wire(deployment: Deployment, settings: OpenAISettings) -> Wire:
     where = f"deployment {deployment.name!r}: args.proxy_login"
-    return resolve(settings.proxy_login, where=where) if settings.proxy_login else ""
+    login = resolve(settings.proxy_login, where=where) if settings.proxy_login else ""
+    return Wire(
+        server=settings.url,
+        proxy=settings.proxy,
+        login=login,
+        ca_bundle=settings.ca_bundle,
+        max_reply_bytes=settings.max_reply_bytes,
+    )
 
 
 def check_keys(deployment: Deployment, settings: OpenAISettings) -> None:
-    """Looks every key up and forgets it.
+    """Looks up each reference and each command's program, and forgets them; runs and asks nothing.
 
     Raises:
-        SetupError: a key or the file of `ca_bundle` is missing.
+        SetupError: a key, a program or the file of `ca_bundle` is missing.
     """
-    _headers(deployment, settings)
-    _login(deployment, settings)
+    where = f"deployment {deployment.name!r}: args.api_key"
+    source = key_source(settings.api_key)
+    if not source and settings.url == VENDOR_URL:
+        raise SetupError(
+            f"{where} is missing; give it by reference, for example env:OPENAI_API_KEY."
+        )
+    if isinstance(source, KeyCommand) and not shutil.which(source.program):
+        raise SetupError(
+            f"{where}: there is no program {source.program!r} here; install it, on every executor "
+            "too."
+        )
+    for reference in references_in({"api_key": settings.api_key}):
+        resolve(reference, where=where)
+    _headers(deployment, settings, "")
+    _wire(deployment, settings)
     if settings.ca_bundle and not Path(settings.ca_bundle).is_file():
         raise SetupError(
             f"deployment {deployment.name!r}: args.ca_bundle names {settings.ca_bundle}, and there "
             "is no such file; give the certificates that sign the server's, in PEM form."
         )
+
+
+def _keyless(error: Exception) -> Trouble:
+    label = f"{NO_KEY}: {str(error).rstrip('.')}"
+    return Trouble(action=Action.REJECT, label=label, kind=FailureKind.REJECTED)
 
 
 def _other_trouble(error: Exception) -> Trouble:

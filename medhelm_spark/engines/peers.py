@@ -74,6 +74,24 @@ def transport(wire: Wire, reach: Reach | None) -> Any:
     return limited(httpx, made, wire.max_reply_bytes)
 
 
+def blocking_client(wire: Wire, seconds: float) -> Any:
+    """A client for what is no text: a token of OAuth, asked by the same certificates and proxy."""
+    httpx = _httpx()
+    return httpx.Client(
+        verify=_trusted(httpx, wire.ca_bundle),
+        trust_env=False,
+        proxy=_proxy(httpx, wire),
+        timeout=seconds,
+        follow_redirects=False,
+    )
+
+
+def http_error() -> type[Exception]:
+    """What that client raises where nobody answers."""
+    error: type[Exception] = _httpx().HTTPError
+    return error
+
+
 class _Checked:
     """The network backend of a pool of connections, with a check of each before it is used."""
 

@@ -34,12 +34,14 @@ CONTENT_FILTER_CODES = {
 QUOTA_CODE = "insufficient_quota"
 REJECTING_CODES = {QUOTA_CODE, "model_not_found", "invalid_api_key", "DeploymentNotFound"}
 PAYMENT_STATUS = 402
-REJECTING_STATUS = {401, PAYMENT_STATUS}
+KEY_STATUS = 401
+REJECTING_STATUS = {KEY_STATUS, PAYMENT_STATUS}
 DOUBTED_STATUS = {301, 302, 303, 307, 308, 403, 404, 405}
 """Of a server that takes no request, or of a firewall that does not let one text pass."""
 RETRIED_STATUS = {408, 409, 425, 429}
 TIMEOUT_STATUS = {408, 504}
 NO_REPLY = "timeout"
+NO_KEY = "no key"
 KNOWN_CODES = (
     TOO_LONG_CODES
     | CONTENT_FILTER_CODES
@@ -93,8 +95,10 @@ class Action(Enum):
 class Trouble:
     """A failed try; `label` is a status or a known error code, never a server's own sentence.
 
-    It is `NO_REPLY` where nothing came back in time. `parameters` are those of ours that the server
-    refuses. `said` is the server's sentence, which may quote what it was sent.
+    It is `NO_REPLY` where nothing came back in time, and begins with `NO_KEY` where there was no
+    key to send. `parameters` are those of ours that the server refuses. `said` is the server's
+    sentence, which may quote what it was sent. `refused_key` is the number of a key that may have
+    ended.
     """
 
     action: Action
@@ -104,6 +108,7 @@ class Trouble:
     is_quota: bool = False
     parameters: tuple[str, ...] = ()
     said: str = ""
+    refused_key: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +132,8 @@ def is_of_all(label: str) -> bool:
     >>> is_of_all("429 insufficient_quota"), is_of_all("403 another code")
     (True, False)
     """
+    if label.startswith(NO_KEY):
+        return True
     status, *codes = label.replace(";", " ").split()
     return bool(REJECTING_CODES.intersection(codes)) or status in map(str, REJECTING_STATUS)
 

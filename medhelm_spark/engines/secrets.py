@@ -5,6 +5,7 @@ secret:SCOPE/KEY    the variable MEDHELM_SPARK_SECRET_<SCOPE>_<KEY> (upper case,
                     as _), else the Databricks secret scope where the platform offers one
 credentials:FILE#KEY  the entry KEY of a MedHELM `credentials.conf` (HOCON); `deployments:NAME` is
                     the entry NAME of its map `deployments`
+file:PATH           the text of that file
 """
 
 import importlib
@@ -19,8 +20,8 @@ from medhelm_spark.hocon import parse_hocon
 
 SECRET_VARIABLE = "MEDHELM_SPARK_SECRET_"
 PLATFORM = "DATABRICKS_RUNTIME_VERSION"
-REFERENCE = re.compile(r"(env|secret|credentials):\S.*")
-FORMS = "env:NAME, secret:SCOPE/KEY or credentials:FILE#KEY"
+REFERENCE = re.compile(r"(env|secret|credentials|file):\S.*")
+FORMS = "env:NAME, file:PATH, secret:SCOPE/KEY or credentials:FILE#KEY"
 
 
 def is_reference(value: str) -> bool:
@@ -30,8 +31,10 @@ def is_reference(value: str) -> bool:
 
 def references_in(args: Mapping[str, Any]) -> tuple[str, ...]:
     """The references to keys that a deployment's arguments hold, those of its headers too."""
-    headers = args.get("headers")
-    values = [*args.values(), *(headers.values() if isinstance(headers, Mapping) else ())]
+    nested = [
+        value for value in map(args.get, ("api_key", "headers")) if isinstance(value, Mapping)
+    ]
+    values = [*args.values(), *(value for each in nested for value in each.values())]
     return tuple(value for value in values if isinstance(value, str) and is_reference(value))
 
 
@@ -50,6 +53,8 @@ def resolve(reference: str, *, where: str) -> str:
         variable = secret_variable(name)
         key = os.environ.get(variable) or _from_scope(name)
         cure = f"set the environment variable {variable} on driver and executors"
+    elif scheme == "file":
+        key, cure = _text_of(Path(name)), "write the key into that file, readable on every executor"
     else:
         key = _from_file(name, where)
         cure = "add the key, in quotes, to that file, readable on every executor"
@@ -77,6 +82,14 @@ def _from_scope(name: str) -> str | None:
         return str(dbutils.secrets.get(scope=scope, key=key))
     except Exception:
         # The platform's error types cannot be imported here, and their text may say too much.
+        return None
+
+
+def _text_of(path: Path) -> str | None:
+    """The key that is a file's whole text, whatever white space is around it."""
+    try:
+        return path.read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError):
         return None
 
 

@@ -96,11 +96,6 @@ def assigned_gpus() -> Group:
     return tuple(gpus.addresses) if gpus else ()
 
 
-def usable_cpus() -> int:
-    """How many hardware threads this process may compute on."""
-    return len(os.sched_getaffinity(0))
-
-
 @lru_cache(maxsize=1)
 def listed_gpus() -> str:
     """The driver's list of devices; empty where there is no driver."""

@@ -36,6 +36,7 @@ from medhelm_spark.engines.stream import RefusedError, feed, in_flight
 from medhelm_spark.engines.vllm_args import VllmPlan
 from medhelm_spark.engines.worker import end_process, task_context
 from medhelm_spark.errors import EngineError, SetupError
+from medhelm_spark.operating_system import usable_cpus
 
 logger = logging.getLogger(__name__)
 
@@ -331,7 +332,7 @@ def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
     """Loads the model; how much is in flight follows from `max_num_seqs` instead."""
     known = _known(deployment)
     devices = 0 if vllm_args.is_cpu_build() else len(slots.bound() or ()) or 1
-    plan = vllm_args.plan(deployment, known, devices, cpus=slots.usable_cpus())
+    plan = vllm_args.plan(deployment, known, devices, cpus=usable_cpus())
     return VllmEngine(deployment, plan)
 
 

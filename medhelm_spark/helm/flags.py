@@ -14,7 +14,7 @@ REPLACED: Mapping[str, tuple[str, int]] = {
     "--cache-instances-only": ("use `medhelm-spark ingest`", 0),
     "--cache-output-path": ("the dashboard reads the lake itself", 1),
     "--debug": ("errors say where they come from", 0),
-    "--disable-cache": ("request_results is the cache; --suite and --retry-failed decide", 0),
+    "--disable-cache": ("--ask-again asks anew, of a day; --retry-failed what failed for good", 0),
     "--enable-huggingface-models": ("name a deployment in model_deployments.yaml", MANY),
     "--enable-local-huggingface-models": ("name a deployment in model_deployments.yaml", MANY),
     "--exit-on-error": ("a failed request is a row, it never ends a run", 0),

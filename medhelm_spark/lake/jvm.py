@@ -23,6 +23,7 @@ from medhelm_spark.cache import cache_folder, locked
 from medhelm_spark.children import child_environment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
+from medhelm_spark.operating_system import is_running
 
 MINIMUM_JAVA = 17
 
@@ -159,7 +160,8 @@ def _classes(class_path: str) -> str:
 def _adopt(archive: Path, written: list[Path]) -> None:
     """Take an archive over from a process that has ended: until then it may be half-written."""
     for part in written:
-        if not Path("/proc", part.suffixes[-2].lstrip(".")).exists():
+        pid = part.suffixes[-2].lstrip(".")
+        if pid.isdecimal() and not is_running(int(pid)):
             with suppress(OSError):  # another process took it, or the folder is somebody else's
                 part.replace(archive)
 

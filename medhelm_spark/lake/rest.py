@@ -3,7 +3,6 @@
 Buckets, HDFS and catalogs follow their own rules; so does a session that a platform runs.
 """
 
-import fcntl
 import os
 import shutil
 import stat
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from medhelm_spark.errors import SetupError
+from medhelm_spark.operating_system import take_lock, user_id
 
 OWNER_ALIVE = ".alive"
 _KEPT: list[int] = []  # file handles whose locks say that this process lives
@@ -59,18 +59,18 @@ def work_folder() -> Path:
     with _locked(parent):
         _clear(parent)
         folder = Path(tempfile.mkdtemp(prefix="work-", dir=parent))
-        handle = os.open(folder / OWNER_ALIVE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle = os.open(folder / OWNER_ALIVE, os.O_RDWR | os.O_CREAT, 0o600)
+        take_lock(handle)
         _KEPT.append(handle)
     return folder
 
 
 def _parent() -> Path:
-    parent = Path(tempfile.gettempdir(), f"medhelm_spark_work-{os.getuid()}")
+    parent = Path(tempfile.gettempdir(), f"medhelm_spark_work-{user_id()}")
     with suppress(FileExistsError):
         parent.mkdir(mode=0o700)
     held = parent.lstat()
-    if held.st_uid != os.getuid() or not stat.S_ISDIR(held.st_mode):
+    if held.st_uid != user_id() or not stat.S_ISDIR(held.st_mode):
         raise SetupError(f"{parent} is not a folder of this user; remove it.")
     parent.chmod(0o700)
     return parent
@@ -80,7 +80,7 @@ def _parent() -> Path:
 def _locked(parent: Path) -> Iterator[None]:
     """Alone among the processes that make or clear folders, so that none is cleared half-made."""
     with (parent / ".lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        take_lock(file.fileno())
         yield
 
 
@@ -93,9 +93,6 @@ def _clear(parent: Path) -> None:
 def _is_alive(folder: Path) -> bool:
     try:
         with (folder / OWNER_ALIVE).open("r+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+            return not take_lock(file.fileno(), wait=False)
     except OSError:
         return False
-    return False

@@ -23,8 +23,9 @@ GROUP BY q.request_id
 """
 NOTHING_LOWERED = "SELECT '' AS lowered_request, '' AS lowered_from"
 
-# A row of request_results is written by whoever asked, after asking. What the policy held back and
-# what came from a file was not sent; every other row was tried, answered or not.
+# A row of request_results is written by whoever asked, after asking. What the policy held back,
+# what had no key and what came from a file was not sent; every other row was tried,
+# answered or not.
 SENT = f"""
 SELECT access_level, coalesce(lowered_from, '') AS lowered_from, model_deployment,
        coalesce(destination, '') AS destination, coalesce(locality, '{UNKNOWN}') AS locality,
@@ -38,6 +39,7 @@ FROM {{{{request_results}}}} r LEFT JOIN ({{lowered}}) l ON l.lowered_request = 
 LEFT JOIN (SELECT write_id AS wave, max(run_by) AS run_by FROM {{{{runs}}}} GROUP BY write_id) u
   ON u.wave = r.write_id
 WHERE destination IS NOT NULL AND (failure IS NULL OR failure <> '{FailureKind.DENIED}')
+  AND coalesce(tries, attempts) > 0
 GROUP BY access_level, lowered_from, model_deployment, destination, locality, run_by,
          CAST(completed_at AS DATE)
 """

@@ -38,7 +38,7 @@ def others_of(
     """The scored ones of a suite's current runs whose definition is none of these RunSpecs'.
 
     Only other models' runs of the same run entries count. The definition is all of a RunSpec but
-    the model's part.
+    the model's part and the day of its answers.
     """
     names, entries = {spec.name for spec in specs}, {entry_of(spec) for spec in specs}
     known = {_definition(ctx, spec) for spec in specs}
@@ -62,7 +62,13 @@ def entry_of(spec: RunSpec) -> frozenset[str]:
 
 def _definition(ctx: Context, spec: RunSpec) -> str:
     plain = replace(
-        spec, run_spec_id="", name="", model="", model_deployment="", deployment_fingerprint=""
+        spec,
+        run_spec_id="",
+        name="",
+        model="",
+        model_deployment="",
+        deployment_fingerprint="",
+        asked_again=None,
     )
     return content_id(plain, jury_of(ctx, spec))
 
@@ -109,6 +115,7 @@ def enter_rescored(ctx: Context, scored: Rescored) -> None:
 
 def _as_declared(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
     """The run with what its suite file declared of it, where no suite file is given now."""
+    run = replace(run, asked_again=row.run_spec.asked_again)
     listed = row.is_listed if run.is_listed is None else run.is_listed
     if run.is_primary is not None:
         return replace(run, is_listed=listed)
@@ -129,6 +136,7 @@ def _asks(spec: RunSpec) -> tuple[object, ...]:
         spec.perturbations,
         spec.prompt_variants,
         spec.sampling,
+        spec.asked_again,
     )
 
 

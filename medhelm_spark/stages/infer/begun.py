@@ -49,7 +49,7 @@ def record_begun(
             texts=row.texts,
             begun_at=at,
             in_flight=deployments[row.model_deployment].max_concurrency,
-            most_tries=deployments[row.model_deployment].max_attempts,
+            most_tries=deployments[row.model_deployment].most_sends,
         )
         for row in rows_of(ctx.lake.query(TEXTS, requests=sent), _Texts)
     ]

@@ -8,7 +8,7 @@ from typing import Any
 from medhelm_spark.adaptation.variants import adapter_of
 from medhelm_spark.domain.deployment import UNKNOWN
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.plan import Again, ResolvedRun
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
@@ -20,6 +20,7 @@ from medhelm_spark.domain.run import (
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.domain.stages import PLAN
+from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
@@ -61,6 +62,7 @@ def run_spec_of(
         "answer_extraction": how if how != STRICT else None,
         "sampling": sampling if sampling != EVERY_INSTANCE else None,
         "medhelm": run.medhelm,
+        "asked_again": run.asked_again,
     }
     facts |= {name: value for name, value in more.items() if value}
     identities: dict[str, Any] = {
@@ -86,6 +88,23 @@ def current_runs(ctx: Context) -> list[SuiteRun]:
     return [row for row in rows if row.suite == ctx.suite]
 
 
+def dated(
+    ctx: Context, runs: Sequence[ResolvedRun], again: Again | None = None
+) -> tuple[ResolvedRun, ...]:
+    """The runs with the day of which their answers are: that of `again`, else the suite's."""
+    days = {row.name: row.run_spec.asked_again for row in current_runs(ctx)}
+    return tuple(
+        replace(run, asked_again=_day(run, again, days.get(run.name)))
+        if run.deployment.engine != IMPORTED
+        else run
+        for run in runs
+    )
+
+
+def _day(run: ResolvedRun, again: Again | None, before: str | None) -> str | None:
+    return again.day if again and again.means(run.deployment) else before
+
+
 def enter(
     ctx: Context,
     runs: Sequence[ResolvedRun],
@@ -105,8 +124,15 @@ def enter(
     ]
     for row in rows:
         if row.name in current and current[row.name].run_spec_id != row.run_spec_id:
-            ctx.say(f"plan: {row.name} changed and supersedes the run spec planned before")
+            ctx.say(_superseding(row, current[row.name]))
     ctx.lake.append_rows("run_specs", rows, new_write_id())
+
+
+def _superseding(row: SuiteRun, before: SuiteRun) -> str:
+    day = row.run_spec.asked_again
+    if day != before.run_spec.asked_again:
+        return f"plan: {row.name} is asked again, as of {day}; answers of before stay in the lake"
+    return f"plan: {row.name} changed and supersedes the run spec planned before"
 
 
 def _row(

@@ -250,7 +250,12 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
     adapter = spec.adapter_spec
     trials = product(range(adapter.num_trials), range(adapter.num_train_trials))
     for (trial, train_trial), (variant, worded) in product(trials, adapters_of(spec).items()):
-        decoding = decoding_for(adapter, trial_index=trial, tells_tokens=_tells_tokens(spec))
+        decoding = decoding_for(
+            adapter,
+            trial_index=trial,
+            tells_tokens=_tells_tokens(spec),
+            asked_again=spec.asked_again,
+        )
         yield Call(
             **{field.name: getattr(draw, field.name) for field in fields(Draw)},
             run_spec_id=spec.run_spec_id,
@@ -258,7 +263,7 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
             variant=variant,
             train_trial_index=train_trial,
             trial_index=trial,
-            call_id=call_id(run.deployment, decoding),
+            call_id=call_id(run.deployment, decoding, spec.asked_again),
             model_deployment=spec.model_deployment,
             decoding=decoding,
             by_instance=run.deployment.engine == IMPORTED,

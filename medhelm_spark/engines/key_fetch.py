@@ -1,0 +1,124 @@
+"""Gets a key from a command or from an OAuth server; what either says is shown nowhere."""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from medhelm_spark.children import FETCHING, child_environment
+from medhelm_spark.domain.key_source import ClientCredentials, KeyCommand, KeySource
+from medhelm_spark.engines.peers import Wire, blocking_client, http_error
+from medhelm_spark.engines.secrets import resolve
+
+COMMAND_SECONDS = 60.0
+TOKEN_SECONDS = 30.0
+MAX_REPLY_BYTES = 64 << 10
+PAUSES = (1.0, 3.0)
+"""Seconds before a second and a third try: servers of tokens fail for a moment, too."""
+BY_HAND = "run it by hand to see why: what it prints is shown nowhere"
+USED_PART = 0.9
+"""The part of a key's lifetime after which it is renewed: it is still valid as it travels."""
+
+
+class NoKeyError(Exception):
+    """A command or server gave no key; the message holds nothing of what either said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key, and for how many seconds it may be used: None until the server refuses it."""
+
+    text: str = field(repr=False)
+    seconds: float | None = None
+
+
+def fetch(source: KeySource, wire: Wire, *, where: str) -> Key:
+    """The key of a source, renewed before it ends; a command or server is tried three times.
+
+    Raises:
+        SetupError: a reference leads to nothing.
+        NoKeyError: the command or the server gave no key.
+    """
+    if isinstance(source, str):
+        return Key(text=resolve(source, where=where))
+    if isinstance(source, KeyCommand):
+        return _tried(lambda: _printed(source))
+    secret = resolve(source.client_secret, where=f"{where}.client_secret")
+    return _tried(lambda: _granted(source, secret, wire))
+
+
+def _tried(get: Callable[[], Key]) -> Key:
+    for pause in PAUSES:
+        try:
+            return get()
+        except NoKeyError:
+            time.sleep(pause)
+    return get()
+
+
+def _printed(source: KeyCommand) -> Key:
+    said = f"the command {source.program!r}"
+    try:
+        done = subprocess.run(
+            source.command,
+            env=child_environment((*FETCHING, *source.environment)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # a token may stand there, too
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NoKeyError(f"{said} did not end within {COMMAND_SECONDS:g} s; {BY_HAND}") from None
+    except (OSError, ValueError) as error:
+        raise NoKeyError(f"{said} cannot be started ({type(error).__name__})") from None
+    if done.returncode:
+        raise NoKeyError(f"{said} ended with exit code {done.returncode}; {BY_HAND}")
+    return Key(text=_word(done.stdout, said), seconds=USED_PART * source.lifetime)
+
+
+def _granted(source: ClientCredentials, secret: str, wire: Wire) -> Key:
+    said = "the server of args.api_key.token_url"
+    form = {"grant_type": "client_credentials"} | ({"scope": source.scope} if source.scope else {})
+    login = tuple(quote(part, safe="") for part in (source.client_id, secret))
+    try:
+        with (
+            blocking_client(wire, TOKEN_SECONDS) as client,
+            client.stream("POST", source.token_url, data=form, auth=login) as reply,
+        ):
+            body = b""
+            for chunk in reply.iter_bytes():
+                body += chunk
+                if len(body) > MAX_REPLY_BYTES:
+                    raise NoKeyError(f"{said} sent more than {MAX_REPLY_BYTES} bytes")
+            status = reply.status_code
+    except http_error() as error:
+        raise NoKeyError(f"{said} cannot be asked ({type(error).__name__})") from None
+    if status != 200:
+        cure = "check args.api_key.client_id, client_secret and scope"
+        raise NoKeyError(f"{said} answered {status}; {cure}")
+    return _token_of(body, said)
+
+
+def _token_of(body: bytes, said: str) -> Key:
+    try:
+        reply = json.loads(body)
+        text, seconds = str(reply["access_token"]), reply.get("expires_in")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise NoKeyError(f"{said} sent no access_token") from None
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
+    return Key(
+        text=_word(text.encode("utf-8", "replace"), said),
+        seconds=USED_PART * seconds if is_number else None,
+    )
+
+
+def _word(printed: bytes, said: str) -> str:
+    """The key in what was printed: one word that a header may carry."""
+    words = printed.split()
+    is_word = len(words) == 1 and words[0].isascii() and words[0].decode("ascii").isprintable()
+    if not is_word:
+        raise NoKeyError(f"{said} gave {len(words)} words, and a key is one word of ASCII")
+    return words[0].decode("ascii")

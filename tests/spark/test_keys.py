@@ -1,0 +1,120 @@
+"""Runs over HTTP with a key that ends: nothing is lost, nothing asked twice, no key shown."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from medhelm_spark.cli.exit_codes import OUTAGE
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.leaderboard.disclosures import disclosures_of
+from tests.spark.conftest import Site, questions
+from tests.token_server import NOISE, TOKEN, TokenServer
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = "import sys; from medhelm_spark.cli import main; sys.exit(main(sys.argv[1:]))"
+MANY = 2000
+MARKS = (TOKEN.encode(), NOISE.encode(), b"planted")
+
+
+@pytest.fixture
+def server() -> Iterator[TokenServer]:
+    server = TokenServer()
+    yield server
+    server.close()
+
+
+def entry(site: Site, server: TokenServer, count: int, *, is_listed: bool = True) -> str:
+    outside = site.folder.parent / f"{site.folder.name}-outside"
+    outside.mkdir(exist_ok=True)
+    command = server.command(outside)
+    if is_listed:
+        policy = site.folder / "prod_env" / "policy.yaml"
+        policy.write_text(yaml.safe_dump({"commands": [command]}))
+    model = site.deploy(
+        "acme/served",
+        engine="openai",
+        base_url=f"{server.url}/v1",
+        api_key={"command": command, "lifetime": "50m"},
+        max_concurrency=8,
+    )
+    return f"{site.benchmark('bench', questions(count))},model={model}"
+
+
+def files_with_a_mark(folder: Path) -> list[str]:
+    """The files below a folder that hold what a command or a server said, in any form."""
+    held = [path for path in folder.rglob("*") if path.is_file()]
+    assert held
+    return [str(path) for path in held if any(mark in path.read_bytes() for mark in MARKS)]
+
+
+def test_a_renewal_that_fails_keeps_all_and_the_same_command_goes_on(
+    site: Site, server: TokenServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.uses = 30
+    run = entry(site, server, 200)
+    server.failing = set(range(3, 20))
+    assert site.run("-r", run) == OUTAGE
+    told = capfd.readouterr().err
+    assert f"takes no request (no key: the command '{sys.executable}' ended with exit" in told
+    kept = server.answered.total()
+    assert f"{kept} answers kept" in told
+    assert "py4j" not in told and "planted" not in told
+    server.failing = set()
+    assert site.run("-r", run) == 0
+    assert site.board()[0]["count"] == 200
+    assert set(server.answered.values()) == {1}, "nothing is asked twice"
+    sent = [each for each in disclosures_of(open_reader(str(site.lake_path))) if not each.is_bound]
+    assert sum(each.times for each in sent) == len(server.authorization)
+    assert not files_with_a_mark(site.folder)
+
+
+def test_a_command_that_the_policy_does_not_list_is_not_run(
+    site: Site, server: TokenServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert site.run("-r", entry(site, server, 2, is_listed=False)) != 0
+    assert "does not list it; whoever has checked it adds" in capfd.readouterr().err
+    assert server.asked == 0
+    assert not site.lake_path.exists(), "it is refused before work starts"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
+def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
+    tmp_path: Path, server: TokenServer, master: str
+) -> None:
+    site = Site(tmp_path, None)  # type: ignore[arg-type]  # a process of its own runs Spark
+    server.seconds, server.uses, server.failing = 3.0, 300, {4}
+    run = entry(site, server, MANY)
+    events = tmp_path / "events"
+    events.mkdir()
+    settings = {
+        "spark.master": master,
+        "spark.log.level": "INFO",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": str(events),
+        "spark.eventLog.compress": "false",
+    }
+    (tmp_path / "prod_env" / "settings.yaml").write_text(yaml.safe_dump({"spark": settings}))
+    where = ["-o", str(site.lake_path), "--local-path", str(tmp_path / "prod_env")]
+    log = tmp_path / "log"
+    with log.open("w") as stream:
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, "run", "-r", run, "--suite", "s", *where],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            cwd=tmp_path,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    assert done.returncode == 0, log.read_text()[-4000:]
+    assert len(server.answered) == MANY
+    assert set(server.answered.values()) == {1}, "nothing is asked twice"
+    assert server.issued > MANY // server.uses, "keys ended"
+    assert "INFO" in log.read_text() and list(events.rglob("*")), "Spark logs what it does"
+    assert list(tmp_path.rglob("mlflow.db")), "MLflow has the run"
+    assert not files_with_a_mark(tmp_path)
