@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from medhelm_spark.api.absent import absent_files, held_here
-from medhelm_spark.api.evaluate import TABULAR, Resolved, askable, check_engine
+from medhelm_spark.api.evaluate import Resolved, askable, check_engine
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.network import address_of
 from medhelm_spark.domain.plan import deployments_of
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import TABULAR, ScenarioCard
 from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import MedhelmSparkError
 from medhelm_spark.scenarios import Presence, check_package, presence

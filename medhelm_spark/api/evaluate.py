@@ -29,7 +29,7 @@ from medhelm_spark.domain.left_out import AbsentRun, LeftOut
 from medhelm_spark.domain.plan import Again, ResolvedRun, deployments_of
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion, Split
+from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, ScenarioVersion, Split
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
@@ -58,7 +58,7 @@ from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import completed, summarize
 
-TABULAR, SPLIT = "tabular", "split"
+SPLIT = "split"
 
 PATIENT_DATA = """\
 ------------------------------------------------------------------------------------------

@@ -284,6 +284,10 @@ class Parts:
     disjoint: bool = False
 
 
+TABULAR = "tabular"
+"""The shape of data that a benchmark names columns of."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioCard:
     """All facts of a scenario; one YAML file each in `conf/scenarios`.

@@ -153,7 +153,7 @@ def test_own_files_take_the_split_of_the_same_name(tmp_path: Path) -> None:
 
 def test_a_folder_stands_for_the_files_of_the_card(tmp_path: Path) -> None:
     of = card(source=DataSource(files=(SourceFile(path="up/a.csv"), SourceFile(path="up/b.csv"))))
-    with pytest.raises(DataError, match=r"neither a\.csv, b\.csv nor a \.parquet file"):
+    with pytest.raises(DataError, match=r"neither a\.csv, b\.csv nor a file of data: \.csv"):
         with_source(of, [str(tmp_path)])
     write_csv(tmp_path / "b.csv", [["a"], ["1"]])
     assert [file.path for file in with_source(of, [str(tmp_path)]).source.files] == [
