@@ -104,7 +104,9 @@ bench-million: setup ## A million rows from files to scores, three times: choice
 bench-intervals: setup ## Coverage of the intervals and false wins of incomplete juries, by simulation (minutes)
 	$(BIN)/python -m benchmarks.interval_coverage > benchmarks/results/intervals.md
 	$(BIN)/python -m benchmarks.paired_coverage > benchmarks/results/paired.md
-	$(BIN)/python -m benchmarks.uneven_clusters --repeats 4000 > benchmarks/results/uneven_clusters.md
+	$(BIN)/python -m benchmarks.uneven_clusters > benchmarks/results/uneven_clusters.md
+	$(BIN)/python -m benchmarks.rating_tests > benchmarks/results/ratings.md
+	$(BIN)/python -m benchmarks.repeated_answers > benchmarks/results/repeats.md
 	$(BIN)/python -m benchmarks.run_level_coverage > benchmarks/results/run_level.md
 	$(BIN)/python -m benchmarks.predictive_coverage > benchmarks/results/predictive.md
 	$(BIN)/python -m benchmarks.incomplete_jury > benchmarks/results/incomplete_jury.md

@@ -9,7 +9,7 @@ from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, Req
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.domain.thinking import without_thinking
-from medhelm_spark.leaderboard import BoardRun, InstanceDetail
+from medhelm_spark.leaderboard import BoardRun, InstanceDetail, own_columns
 
 GONE = "No longer in the lake"
 
@@ -139,6 +139,16 @@ def answer_html(run: BoardRun, result: RequestResult | None, *, is_gone: bool) -
         ended = f'<p class="ms-role">ended by {text(completion.finish_reason.value)}</p>'
         parts += [passage(completion.text, "answer"), ended]
     return section("Answer", *parts, aside=model)
+
+
+def data_html(instance: Instance | None) -> str:
+    """What the data calls the instance, and the columns that its card keeps of the data."""
+    if instance is None:
+        return ""
+    rows = {"id": instance.source_id, **own_columns(instance.extra_data)}
+    return section(
+        "In the data", table(("column", "value"), [tuple(map(text, r)) for r in rows.items()])
+    )
 
 
 def references_html(instance: Instance | None) -> str:

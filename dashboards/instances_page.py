@@ -8,6 +8,7 @@ import streamlit as st
 from answer_markup import (
     GONE,
     answer_html,
+    data_html,
     main_score,
     references_html,
     request_details,
@@ -315,6 +316,7 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
     right.html(answer_html(run, detail.result, is_gone="answer" in detail.gone))
     right.html(scores_html(run, detail.stats))
     right.html(references_html(detail.instance))
+    right.html(data_html(detail.instance))
     if detail.annotations:
         right.html(verdicts_html(detail.annotations, detail.instance))
 

@@ -5,6 +5,7 @@ read, whatever leads to them.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO
@@ -31,3 +32,25 @@ def open_file(path: Path) -> BinaryIO:
         os.close(descriptor)
         raise NotAFileError(None, "a folder, a pipe or a device, not a file")
     return os.fdopen(descriptor, "rb")
+
+
+def part_files(folder: Path) -> Sequence[Path]:
+    """The files of a folder that Spark, Hive or Trino wrote as one table, in the order of names.
+
+    What begins with a dot or an underscore is of the writer's own; files of folders inside are
+    left out, for the folders' names are columns of the table.
+    """
+    files = (path for path in folder.iterdir() if path.is_file())
+    return sorted(path for path in files if not path.name.startswith((".", "_")))
+
+
+def local_table(table: str) -> str:
+    """A table by its folder, where its bare name is that of a Delta table's folder here."""
+    if "/" in table or "`" in table or not has_delta_log(Path(table)):
+        return table
+    return str(Path(table).absolute())
+
+
+def has_delta_log(folder: Path) -> bool:
+    """Whether a folder is a Delta table."""
+    return (folder / "_delta_log").is_dir()

@@ -22,7 +22,7 @@ from medhelm_spark.adaptation import cues
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line, only_row
-from medhelm_spark.adaptation.mentions import is_discussed, mentions, texts_in
+from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
@@ -49,6 +49,7 @@ def read_choice(
     the answer.
     """
     reply = cues.OFFER.sub("", cues.SPEAKER.sub("", plain(text)), count=1).strip()
+    reply = options.with_lists(reply)
     if not options.labels and {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)
     if options.are_numbers:
@@ -188,7 +189,9 @@ def _weak(reply: Reply) -> NamedOption | None:
         [
             option
             for option in named
-            if not reply.is_refuted(option) and not reply.is_absent(option.start)
+            if not reply.is_refuted(option)
+            and not reply.is_absent(option.start)
+            and not is_inside(reply, option)
         ]
     )
 

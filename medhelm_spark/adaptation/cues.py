@@ -55,7 +55,7 @@ OFFER = re.compile(
     r"[^.!?\n]{0,40}?(?:[.!?] [^.!?\n]{0,20})?"
     r"(?:\bi(?:'d| would| can|'ll| will|'m| am)[^.!?\n]{0,20}? (?:help|assist)\b"
     r"|\bi (?:can|will) do (?:that|this|so)\b|\bi(?:'m| am) ready\b"
-    r"|\b(?:happy|glad) to (?:help|assist)"
+    r"|\b(?:happy|glad) to (?!say|report|confirm|conclude|tell|see)\w"
     r"|\b(?:could|can|would) you (?:please )?(?:provide|share|paste|send|give|upload|attach)"
     r"|\b(?:please|kindly) (?:provide|share|paste|send|give|upload|attach|enter|specify)\b"
     r"|\bsend me|\bwhat (?:is|are) (?:the|your) (?:abstract|text|question|note|article|document))"
@@ -95,7 +95,8 @@ ANSWER = re.compile(
 )
 WORST_ANSWER = re.compile(
     rf"\b(?:(?:{_WORST}) (?:{_NOUN}|{OPTION}|one|choice|diagnosis|drug|treatment)"
-    rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|am wenigsten \w+)(?![a-z]){_TO_LINK}"
+    rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|odd one(?: out)?|am wenigsten \w+)(?![a-z])"
+    rf"{_TO_LINK}"
 )
 IS_WORST = re.compile(
     rf"\b(?:{_BE}) (?:(?:the|la|le|el|il|die|der|das|a|o) (?:{_WORST}|exception)"
@@ -132,8 +133,9 @@ WEAK = re.compile(
     r"|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be|it'd be|by (?:exclusion"
     r"|elimination)|what remains is|left with|(?:data|results?|evidence|findings|interval|authors"
     r"|abstract|study|trial) says?|(?:matches|matched by|best described by)|mak(?:es?"
-    r"|ing)(?= [^.;\n]{1,60} the (?:best|correct|right|most|answer))|(?:it|this|that)(?:'s| is| was"
-    r"| must be| would be| should be| has to be)|(?:que|dass) (?:es|é|c'est)|leaning towards?"
+    r"|ing)(?= [^.;\n]{1,60} the (?:best|correct|right|most|answer))"
+    r"|(?:its|(?:it|this|that)(?:'s| is| was| must be| would be| should be| has to be))"
+    r"|(?:que|dass) (?:es|é|c'est)|leaning towards?"
     r"|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
     rf"|points? to|indicat(?:es?|ing)|suggests?|conclude|{RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be"
     rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be"
@@ -143,6 +145,7 @@ WEAK = re.compile(
 MENTION = re.compile(
     rf"(?=[(\[][^\W_][)\]])|\b(?:{OPTION}) (?=[\"'(]{{0,4}}\w\b)|选项",
 )
+LABEL_IS_RIGHT = re.compile(rf" (?:{_BE}) (?:{any_of('right')})")
 BARE_LINE = re.compile(
     r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]{0,4}(\w)(?!\w)[^\w\n✗✘❌]{0,12}$",
     re.MULTILINE,
@@ -217,7 +220,8 @@ NONE_BUT = re.compile(
 )
 ALL_BUT = re.compile(
     r"\b(?:any(?:thing)?|every(?:thing)?|all|each)(?: of (?:these|them|the \w+))?(?: \w+){0,4}?,? "
-    r"(?:but|except(?: for)?|other than|apart from|aside from)(?: for)? (?:the )?[\"'(]{0,4}"
+    r"(?:but|except(?: for)?|other than|apart from|aside from)(?: for)? (?:(?:the|an?) )?"
+    r"[\"'(]{0,4}"
     rf"(?:(?:{OPTION}) [\"'(]{{0,4}})?\Z"
 )
 ALL_EXCEPT = re.compile(ALL_BUT.pattern.removesuffix(r"\Z"))
@@ -225,6 +229,12 @@ IS_NOT = re.compile(
     r"\b(?:(?:is|are) the (?:only )?one (?:that|which) )?(?:is|are|was|do|does|can|should)"
     r"(?: not|n't)(?: (?:true|correct|right|one of (?:them|these|those)"
     r"|among (?:them|these)))?(?=[.!,;]|\Z)"
+)
+IS_NOT_SUCH = re.compile(
+    r"\b(?:(?:is|are)(?: not|n't) (?:(?:typically|usually|generally) )?(?:(?:an?|one of the"
+    r"|among the) (?!(?:correct|right|good|best|answer|exception)\b)\w|part of|seen|found|caused"
+    r"|associated|expected|included|listed|characteristic|typical\b)|(?:do|does)(?: not|n't)"
+    r" (?!mean|matter|seem|appear|look)\w)"
 )
 ASKS_FOR_EXCEPTION = re.compile(
     r"\bexcept\b|(?<!at )\bleast\b|\bbut (?:one|which)\b|\b(?:which|what)(?: one)?"
@@ -280,6 +290,10 @@ OTHER_ANSWER = re.compile(
     r"|alternative|tempting|(?!model|question|today)\w{2,20}'s|previous|common|plausible"
     r"|next most \w+) |in)\Z"
 )
+OF_ALL = re.compile(
+    rf"\b(?:(?:each|every)(?: \w+)? (?:{OPTION})|(?:option|choice|alternative|statement|answer)s)"
+    r"\W{0,6}\Z"
+)
 REASON = re.compile(rf"\W{{0,4}},? ?(?:{any_of('because')}|as|given|due to)\b(?<!or) \w")
 ASKS_FOR_WORST = re.compile(
     rf"\b(?:except|excepto|exceto|sauf|au[sß]er|tranne|not|n't|least|nicht|kein\w*|no (?:es|est|se"
@@ -327,13 +341,14 @@ REASON_NEXT = re.compile(
     r"|appropriate|likely)|correct|right)|the (?:\w+ )?answer is)\b"
 )
 TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
+_REMARK = r"(?:[:;(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
 CELL_RIGHT = re.compile(
     r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen)(?: (?:answer"
-    r"|choice|option))?\W*"
+    rf"|choice|option))?(?:\W*|{_REMARK})"
 )
 CELL_WRONG = re.compile(
     r"\W*[✗✘❌✖×]\W*(?:\w+\W*)?|\W*(?:incorrect|not correct|wrong|false|no|not|rejected|excluded"
-    r"|ruled out)(?: (?:answer|choice|option))?\W*"
+    rf"|ruled out)(?: (?:answer|choice|option))?(?:\W*|{_REMARK})"
 )
 ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")
 EXPLAINED = re.compile(
@@ -372,7 +387,7 @@ RETRACTED = re.compile(
     r"\b(?:re-?(?:consider|evaluat|think)ing|let me re-?(?:consider|think|check|evaluate|examine"
     r"|read|assess)\w*|that was (?:wrong|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)"
     r"|i made an? (?:mistake|error)|(?:check|think|look|read)ing (?:it )?again|scratch that"
-    r"|i take back \S{1,20})"
+    r"|i take back \S{1,20}|i mis(?:read|understood|interpreted)(?: (?:the|your) \w+)?)"
 )
 CORRECTED = re.compile(
     rf"{AFTER_ALL.pattern}|{RETRACTED.pattern}"
@@ -393,7 +408,11 @@ DENIED_LINK = re.compile(
 HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
 LABEL_LAST = re.compile(r"(?:\A|[\s(\[*])\w[.)]\s*\Z")
 DISCUSSED = re.compile(r"[\"')\]]{0,4} (?!because|since)[^\W\d]")
-OPEN = re.compile(r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply))\b")
+OPEN = re.compile(
+    r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply)"
+    r"|(?:can(?:not|'t| not)|(?:unable|not able) to) (?:\w+ )?(?:answer|say|tell|decide|determine"
+    r"|choose))\b"
+)
 BEGUN_CLAUSE = re.compile(
     r"(?:\A|[ .\n])(?:but|however|if|unless|when|while|whereas|or|wait|although|pero|mais|aber)"
     r"(?:,? [\w'-]+){0,3}(?<=\w\w)\Z"

@@ -11,6 +11,8 @@ from medhelm_spark.adaptation.statements import agreed
 
 _LONGEST_VERDICT = 60
 """Characters of a table's cell that is a verdict."""
+_FEWEST_OTHERS = 2
+"""Of two rows nobody can tell which is the exception."""
 
 
 def bare_label(reply: Reply) -> NamedOption | None:
@@ -146,21 +148,30 @@ def only_line(reply: Reply) -> NamedOption | None:
 
 
 def only_row(reply: Reply) -> NamedOption | None:
-    """The only option that a table calls right, where it calls all others wrong."""
-    if reply.asks.for_worst or "|" not in reply.low:
+    """The only option that a table calls right, where it calls all others wrong.
+
+    Where the question asks for the exception, also the only one that it calls wrong.
+    """
+    if "|" not in reply.low:
         return None
-    right, wrong = [], set()
+    right: list[NamedOption] = []
+    wrong: list[NamedOption] = []
     for row in cues.TABLE_ROW.finditer(reply.low):
         verdict = _verdict(reply, row.start(), row[0].strip("|").split("|"), row[0])
         if verdict is None:
             continue
         named, is_right = verdict
-        if is_right:
-            right.append(named)
-        else:
-            wrong.add(named.result)
-    is_whole = len(right) == 1 and wrong and right[0].result not in wrong
-    return right[0] if is_whole else None
+        (right if is_right else wrong).append(named)
+    if reply.asks.for_worst:
+        return _only(right, wrong, _FEWEST_OTHERS) or _only(wrong, right, _FEWEST_OTHERS)
+    return _only(right, wrong, 1)
+
+
+def _only(some: list[NamedOption], others: list[NamedOption], fewest: int) -> NamedOption | None:
+    """The single option of some, where there are so many others and it is none of them."""
+    if len(some) != 1 or len(others) < fewest:
+        return None
+    return None if some[0].result in {other.result for other in others} else some[0]
 
 
 def _verdict(reply: Reply, at: int, cells: list[str], row: str) -> tuple[NamedOption, bool] | None:

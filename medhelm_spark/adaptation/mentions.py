@@ -33,6 +33,18 @@ def is_text(reply: Reply, named: NamedOption) -> bool:
     return reply.low[named.start : named.end] in reply.options.texts
 
 
+def is_inside(reply: Reply, named: NamedOption) -> bool:
+    """Whether an option's text stands inside the longer text of another one, as in a list."""
+    if not named.is_text:
+        return False
+    own = reply.low[named.start : named.end]
+    longer = (text for text in reply.options.texts if own in text and len(text) > len(own))
+    return any(
+        reply.low.find(text, max(0, named.end - len(text)), named.start + len(text)) >= 0
+        for text in longer
+    )
+
+
 def mentions(reply: Reply) -> Iterator[NamedOption]:
     """Labels in brackets or after "option" that are neither denied nor discussed."""
     for match in cues.MENTION.finditer(reply.low):

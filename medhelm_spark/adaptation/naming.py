@@ -19,9 +19,12 @@ _LABEL = re.compile(
 )
 _TERMINAL = re.compile(
     r"[ \t]?(?:\Z|[\n,;:!?/&+|()\]}<…]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
+    r"|\s[iI] (?:think|believe|guess|suppose)\b"
     r"|\s(?:है|होगा|सही)|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是|正|而|,|。)"
 )
-_MARKER = re.compile(rf"\b(?:{cues.OPTION})\s[\"'(\[]{{0,4}}\Z|选项\Z", re.IGNORECASE)
+_MARKER = re.compile(
+    rf"\b(?:{cues.OPTION}|except(?: for)?)\s[\"'(\[]{{0,4}}\Z|选项\Z", re.IGNORECASE
+)
 _WORDLIKE = frozenset("AI")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DELIMITER = re.compile(r"[)\]\"'}>]{0,4}[ \t]{0,4}[.):,=–—-]{0,3}[ \t]{0,4}[\"'(\[]{0,3}")
@@ -130,7 +133,9 @@ def _is_label(text: str, match: re.Match[str]) -> bool:
         before = text[max(0, match.start() - 8) : match.start()].strip()
         return not (label == "a" and end == len(text) and before[-1:] != ":")  # an article
     if label.islower():
-        return _is_called(text, match) and cues.VERDICT_NEXT.match(text, end) is not None
+        is_begun = not text[: match.start()].strip() and cues.LABEL_IS_RIGHT.match(text, end)
+        is_called = _is_called(text, match) and cues.VERDICT_NEXT.match(text, end)
+        return bool(is_begun or is_called)
     if _is_called(text, match):
         return True
     connective = cues.SURE_CONNECTIVE if label in _WORDLIKE else cues.CONNECTIVE

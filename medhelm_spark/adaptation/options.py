@@ -70,6 +70,25 @@ class Options:
         return {items: result for items, result in listed if len(items) > 1 == times[items]}
 
     @cached_property
+    def _listing(self) -> re.Pattern[str]:
+        """Several of the things that the lists list, one after another."""
+        items = sorted({item for listed in self.lists for item in listed}, key=len, reverse=True)
+        one = rf"(?:the )?(?:{'|'.join(map(re.escape, items))})(?!\w)"
+        return re.compile(rf"\b{one}(?:(?:,? and|[,;&]| &) {one}){{1,20}}", re.IGNORECASE)
+
+    def with_lists(self, text: str) -> str:
+        """The text with the option's own words where it lists the same things in other ones."""
+        if not self.lists:
+            return text
+        written = {_items(option): option for option in self.texts}
+
+        def canonical(match: re.Match[str]) -> str:
+            items = _items(match[0].lower())
+            return written[items] if items in self.lists else match[0]
+
+        return self._listing.sub(canonical, text)
+
+    @cached_property
     def longest(self) -> int:
         """Characters of the longest text."""
         return max(map(len, (*self.texts, *self.shown.values())), default=0)

@@ -27,6 +27,7 @@ _STEPS = tuple(
         (r"\\(?:text|mathrm|mathbf|mathsf|mathit)\w*\s*\{([^{}]*)\}", r"\1", 0),
         (r"\\(?:boxed|fbox)\s*\{([^{}]*)\}", rf"{FINAL}\1\n", 0),
         (r"\\(?:boxed|fbox)\s+(\w)\b", rf"{FINAL}\1\n", 0),
+        (r"~~[^~\n]{1,400}~~", " ", 0),
         (r"\\[()\[\]]|\$+|\\[,;!~ ]", " ", 0),
         (r"<(?:final_?)?(?:answer|choice|solution|conclusion)>\s*", FINAL, re.I),
         (

@@ -44,6 +44,7 @@ def certainty_of(reply: Reply, start: int, end: int, named: NamedOption) -> Cert
         or reply.is_warned_of(named)
         or cues.SOMEBODY.search(before + reply.low[start:end])
         or cues.OTHER_ANSWER.search(before[-_LONGEST_ADJECTIVE:])
+        or cues.OF_ALL.search(reply.low[start:end])
         or cues.DENIED_LINK.search(reply.low, start, end)
         or cues.NOT_HERE.search(after)
         or not reply.holds_where_cut(named, end)
@@ -186,10 +187,13 @@ def _called_right(reply: Reply) -> Iterator[Statement]:
         verdicts += cues.IS_WORST.finditer(reply.low)
     if reply.asks.for_exception:
         verdicts += cues.IS_NOT.finditer(reply.low)
+        verdicts += cues.IS_NOT_SUCH.finditer(reply.low)
     for verdict in verdicts:
         start = verdict.start()
         for named in _subjects(reply, start):
             certainty = certainty_of(reply, named.start, verdict.end(), named)
+            if verdict.re is cues.IS_NOT_SUCH:  # it may explain another answer
+                certainty = min(certainty, Certainty.SUPPOSED)
             yield Statement(NamedOption(named.result, named.start, start), certainty)
 
 

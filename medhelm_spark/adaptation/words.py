@@ -40,10 +40,10 @@ _ENGLISH = _Words(
     r"|also )?(?:the "
     rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
     r"|the answer|my (?:answer|choice|pick)|(?:most|more) (?:accurate|appropriate|likely|suitable"
-    r"|probable|plausible|consistent)|a better (?:choice|option|answer|fit)|preferable)\b",
+    r"|probable|plausible|consistent)|(?:a|the) better (?:choice|option|answer|fit)|preferable)\b",
     be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
     r"|remains|(?:seems|appears|looks)(?: to be)?",
-    choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) with"
+    choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) (?:with|for)"
     r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on|for)"
     r"|(?:would|i'll|i will|i'd) (?:say|answer)|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
     r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark"

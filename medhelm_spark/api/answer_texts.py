@@ -25,6 +25,7 @@ from medhelm_spark.leaderboard import (
     Viewer,
     instance_details,
     instances_of,
+    own_columns,
     run_metric_of,
 )
 from medhelm_spark.metrics import Metric, Params, declared_labels, metrics_for
@@ -35,16 +36,22 @@ MOST_READ_AGAIN = 500
 
 
 def answers_of(
-    reader: Reader, runs: Iterable[BoardRun], *, only: Only | None, limit: int
+    reader: Reader, runs: Iterable[BoardRun], *, only: Only | None, limit: int | None
 ) -> Answers:
     """Up to `limit` answers of these runs, one run after the other, with a note on each run."""
     shown: list[Answer] = []
     notes: list[str] = []
+    listed = 0
     for run in runs:
-        left = limit - len(shown)
-        page = instances_of(reader, run.run_spec, limit=max(left, 1), only=only)
+        left = None if limit is None else limit - len(shown)
+        page = instances_of(
+            reader, run.run_spec, limit=None if left is None else max(left, 1), only=only
+        )
         shown += islice(_texts(reader, run.run_spec, page), left)
+        listed += page.total
         notes.append(_note(reader, run, only))
+    if len(shown) < listed:
+        notes.append(f"{len(shown):,} of {counted(listed, 'answer')} shown; --limit all shows all")
     return Answers(answers=tuple(shown), notes=tuple(notes))
 
 
@@ -75,6 +82,8 @@ def _texts(reader: Reader, spec: RunSpec, page: InstancePage) -> Iterator[Answer
             value=score.value,
             status=_status(score, detail),
             levels=detail.levels | {spec.access_level},
+            source_id=detail.instance.source_id if detail.instance else None,
+            columns=own_columns(detail.instance.extra_data) if detail.instance else {},
             gone=detail.gone,
         )
 

@@ -13,8 +13,10 @@ from medhelm_spark.api.own_data import (
     Sources,
     by_scenario,
     check_order,
+    check_sources,
     own_data,
     replaced,
+    suite_sources,
 )
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
@@ -27,7 +29,7 @@ from medhelm_spark.domain.left_out import AbsentRun, LeftOut
 from medhelm_spark.domain.plan import Again, ResolvedRun, deployments_of
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion, Split
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
@@ -56,7 +58,7 @@ from medhelm_spark.stages.rescore import enter_rescored, others_of, rescored
 from medhelm_spark.stages.score import score
 from medhelm_spark.stages.summarize import completed, summarize
 
-TABULAR = "tabular"
+TABULAR, SPLIT = "tabular", "split"
 
 PATIENT_DATA = """\
 ------------------------------------------------------------------------------------------
@@ -143,6 +145,7 @@ def check(runs: Sequence[ResolvedRun], *, strict: bool = True) -> dict[str, str]
                 raise
             absent[run.card.name] = str(error)
         _check_endpoint(run)
+        _check_examples(run)
         for annotator in run.annotators:
             kind_of(annotator.rubric)
     return absent
@@ -166,6 +169,17 @@ def _check_endpoint(run: ResolvedRun) -> None:
     if run.is_primary and run.card.main_metric not in known:
         where = f"the suite file's primary_endpoint: scenario {run.card.name!r}"
         raise UnknownNameError("metric", run.card.main_metric, known, where=where)
+
+
+def _check_examples(run: ResolvedRun) -> None:
+    """Refuse few-shot examples of a benchmark that names no rows for them."""
+    wanted, source = run.adapter_spec.max_train_instances, run.card.source
+    has_examples = any(file.split is Split.TRAIN for file in source.files)
+    if run.card.shape == TABULAR and wanted and not (has_examples or SPLIT in run.card.fields):
+        raise ConfigError(
+            f"{run.where or run.name}: max_train_instances is {wanted}, and {run.card.name!r} "
+            "names no rows for examples; give train_file or split_column in its configuration."
+        )
 
 
 def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
@@ -221,7 +235,8 @@ def resolve(
     runs = tuple(run for run in runs if run.card.name not in reasons)
     if not runs:
         refuse_all([run.reason for run in absent])
-    sources = by_scenario(source, columns, runs)
+    sources = {**suite_sources(entries.suite.sources), **by_scenario(source, columns, runs)}
+    check_sources(sources, runs)
     for run in runs:
         check_order(run, sources.get(run.card.name))
     cards = {run.card.name: run.card for run in runs}
@@ -230,7 +245,7 @@ def resolve(
     check_plugins(workspace.registry.policy, levels.values())
     for name, card in given.cards.items():
         if name in sources or card.shape == TABULAR:
-            check_own_columns(card)
+            check_own_columns(card, workspace.say)
     return Resolved(
         workspace=workspace,
         entries=entries,
@@ -398,7 +413,7 @@ def ingest_scenario(
     card = given.cards[name]
     check_plugins(workspace.registry.policy, [card.access_level])
     if own:
-        check_own_columns(card)
+        check_own_columns(card, workspace.say)
     workspace.expect([_highest(card)])
     ctx = workspace.context("")
     approved = approved_levels(ctx, workspace.registry.policy.binding_approvals)

@@ -36,7 +36,7 @@ from medhelm_spark.api.metrics import Metrics, metrics_of
 from medhelm_spark.api.models import listed_models
 from medhelm_spark.api.names import check_known, check_name
 from medhelm_spark.api.own_data import Source, Sources
-from medhelm_spark.api.own_rows import check_own_rows
+from medhelm_spark.api.own_rows import check_own_labels, check_own_rows
 from medhelm_spark.api.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.api.release_results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.api.releases import (
@@ -68,6 +68,7 @@ from medhelm_spark.api.schema import Shown, load_board, schema_of, shown_runs
 from medhelm_spark.api.slots import tell_slots
 from medhelm_spark.api.track import track, track_released, uri_of
 from medhelm_spark.api.workspace import Workspace, say
+from medhelm_spark.config.benchmark import check_reading
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
@@ -268,7 +269,8 @@ class Evaluation:
         Raises:
             AbsentDataError: no scenario that is imported, or has what its metrics score by, is
                 left; or one lacks it and it is `strict`.
-            DataError: one's own data lacks a column, or an id stands in more than one row.
+            DataError: one's own data lacks a column, an id stands in more than one row, or a label
+                of a metric is the right answer of none.
         """
         check_name("suite", suite)
         resolved = self._resolve(
@@ -276,6 +278,7 @@ class Evaluation:
         )
         for card in resolved.own_cards:
             check_own_rows(card, self._workspace.say)
+            check_own_labels(card)
         tell_slots(self._workspace, askable(resolved.runs).values())
         policy = self._workspace.registry.policy
         needed = needed_by(resolved)
@@ -341,6 +344,9 @@ class Evaluation:
         text: str,
         label: str,
         id_column: str | None = None,
+        sheet: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
     ) -> InitializedBenchmark:
         """Write a benchmark of one's own table or file into a new folder, and check it.
 
@@ -353,13 +359,25 @@ class Evaluation:
             text: the column that the prompt shows.
             label: the column of right answers.
             id_column: the column of ids (None: `id` where there is one, else the row's number).
+            sheet: the sheet of a workbook (None: the first).
+            separator: the sign between the columns of a csv (None: what the file shows).
+            encoding: of a text (None: what the file shows).
 
         Raises:
-            ConfigError: the folder is there already.
+            ConfigError: the folder is there already, or a column has a meaning that its name rules
+                out.
             DataError: the data cannot be read, lacks a column, or has no row that can be used.
         """
         return init_benchmark(
-            self._workspace, folder, str(place), text=text, label=label, id_column=id_column
+            self._workspace,
+            folder,
+            str(place),
+            text=text,
+            label=label,
+            id_column=id_column,
+            sheet=sheet,
+            separator=separator,
+            encoding=encoding,
         )
 
     @at_work
@@ -438,6 +456,9 @@ class Evaluation:
         columns: Mapping[str, str] | None = None,
         access_level: AccessLevel | None = None,
         attest_prompt: str | None = None,
+        sheet: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
         **options: Any,
     ) -> Evaluated:
         """Take answers made elsewhere as a model's and score them; the model is not asked.
@@ -448,8 +469,8 @@ class Evaluation:
         Args:
             entries: the run entry of one scenario and model.
             file: records with `source_id` or `instance_id`, `completion`, and `trial` where the
-                suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, or a
-                table as `table:NAME`.
+                suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, a
+                folder of such files, or a table as `table:NAME`.
             suite: the suite that the run belongs to.
             fields: what the file calls them, by our names; a path such as
                 `response.choices.0.message.content` leads into a column.
@@ -459,6 +480,9 @@ class Evaluation:
             attest_prompt: that the answers were given to the prompt which the run entry gives here,
                 and whence it is known, in a line without patient data; boards show it with your
                 name (None: the prompt is not on record).
+            sheet: the sheet of a workbook of answers (None: the first).
+            separator: the sign between the columns of a csv of answers (None: what it shows).
+            encoding: of a text of answers (None: what it shows).
             options: fields of Entries. `attest_locality` is where a model that no file registers
                 was when it answered; it is recorded in `policy_decisions`.
         """
@@ -467,10 +491,12 @@ class Evaluation:
         workspace = with_unknown_models(self._workspace, loaded)
         resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
         stated = with_prompt(resolved.runs, attest_prompt)
-        answers = answers_at(str(file), fields or {})
+        check_reading(separator, encoding, "the answers")
+        said = {"sheet": sheet, "separator": separator, "encoding": encoding}
+        answers = answers_at(str(file), fields or {}, **said)
         check_single(stated)
         if answers.table is None:
-            check_file(answers)
+            check_file(answers, workspace.say)
         else:
             workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
             answers = checked_table(workspace.context(suite), answers)
@@ -881,7 +907,7 @@ class Evaluation:
         suite: str | None = None,
         release: str | None = None,
         order: Order | str = Order.SOURCE,
-        limit: int = 50,
+        limit: int | None = 50,
         offset: int = 0,
         holding: InstanceKey | None = None,
         only: Only | str | None = None,
@@ -894,7 +920,7 @@ class Evaluation:
             suite: the suite to read (None: that planned last).
             release: a release to read instead.
             order: `source`, `lowest` or `highest` value first.
-            limit: how many answers a page has, from 1 on.
+            limit: how many answers a page has, from 1 on (None: all).
             offset: how many answers to leave out before it.
             holding: an answer's key: its page is shown, whatever `offset` says.
             only: `wrong`, `unread` or `failed` answers alone (None: all).
@@ -926,7 +952,7 @@ class Evaluation:
         suite: str | None = None,
         release: str | None = None,
         only: Only | str | None = None,
-        limit: int = 20,
+        limit: int | None = 20,
     ) -> Answers:
         """Answers as a person reads them: end of the prompt, answer, references and score of each.
 
@@ -939,7 +965,7 @@ class Evaluation:
             suite: the suite to read (None: that planned last).
             release: a release to read instead.
             only: `wrong`, `unread` or `failed` answers alone (None: all).
-            limit: how many answers in all, from 1 on.
+            limit: how many answers in all, from 1 on (None: all).
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.

@@ -1,7 +1,7 @@
 """`init`: a benchmark folder on one's own table or file, checked by what a run checks."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -11,15 +11,26 @@ from medhelm_spark.api.own_columns import check_own_columns
 from medhelm_spark.api.own_rows import check_own_rows
 from medhelm_spark.api.results import InitializedBenchmark
 from medhelm_spark.api.workspace import Workspace
+from medhelm_spark.config.benchmark import ID_COLUMN, check_reading, format_of
+from medhelm_spark.config.dataset import INCORRECT_COLUMN
 from medhelm_spark.config.new_benchmark import NewBenchmark, Words
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.data_place import TABLE, is_delta_path, is_uri, table_of
-from medhelm_spark.domain.scenario import Instance, ScenarioCard
+from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError
 from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.scenario_args import BENCHMARK_FILE, CONFIG_PATH, CONFIGURABLE
-from medhelm_spark.scenarios import Record, check_card, parse_records, read_records
+from medhelm_spark.local_files import local_table, part_files
+from medhelm_spark.scenarios import (
+    BadRecord,
+    Record,
+    as_text,
+    check_card,
+    parse_records,
+    read_records,
+    required_columns,
+)
 from medhelm_spark.stages.source_tables import Columns, columns_of_table
 
 MOST_LABELS = 20
@@ -36,6 +47,9 @@ def init_benchmark(
     text: str,
     label: str,
     id_column: str | None,
+    sheet: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
 ) -> InitializedBenchmark:
     """Write `benchmark.yaml` and `prompt.txt` into a new folder.
 
@@ -48,25 +62,37 @@ def init_benchmark(
         text: the column that a prompt shows.
         label: the column of right answers.
         id_column: the column of ids (None: `id` where there is one, else the row's number).
+        sheet: the sheet of a workbook (None: the first).
+        separator: the sign between the columns of a csv (None: what the file shows).
+        encoding: of a text (None: what the file shows).
 
     Raises:
-        ConfigError: the folder is there already, or its name has a comma; a column is empty.
+        ConfigError: the folder is there already, or its name has a comma; a column is empty, or
+            has a meaning that its name rules out.
         DataError: the data cannot be read, lacks a column, repeats an id, or has no usable row.
     """
     folder = Path(folder) if folder else Path(_name_of(place))
     given = {"text": text, "label": label, "id": id_column}
+    place = _here(place)
     _check(folder, given)
-    check_given_columns(place, given)
+    check_reading(separator, encoding, "init")
     new = NewBenchmark(
         name=re.sub(r"[^\w. -]", "-", folder.name).upper(),
         place=_from(folder, place),
         text=text,
         label=label,
         id=id_column,
+        sheet=sheet,
+        separator=separator,
+        encoding=encoding,
     )
+    source = _source(place, new)
+    if source:
+        check_given_columns(source, given)
     folder.mkdir(parents=True)
     try:
         card = _written(folder, new, workspace)
+        check_own_columns(card, workspace.say)
         check_own_rows(card, workspace.say)
         columns = _columns(workspace, card, label)
         new = replace(new, labels=_few(columns), words=_words(columns))
@@ -86,6 +112,28 @@ def init_benchmark(
         rows=columns.rows,
         labels=new.labels,
         prompt=prompt,
+        alike=_alike(columns.values),
+    )
+
+
+def _here(place: str) -> str:
+    """The place; a table by its folder, where a Delta table's folder here has that bare name."""
+    table = table_of(place)
+    return place if table is None else TABLE + local_table(table)
+
+
+def _source(place: str, new: NewBenchmark) -> DataSource | None:
+    """What is at a place of this machine: a file, or the files of a folder; None of another."""
+    path = Path(place).expanduser()
+    paths = part_files(path) if path.is_dir() else [path] if path.is_file() else []
+    if not paths:
+        return None
+    return DataSource(
+        format=format_of(str(paths[0])),
+        files=tuple(SourceFile(path=str(each)) for each in paths),
+        sheet=new.sheet,
+        separator=new.separator,
+        encoding=new.encoding,
     )
 
 
@@ -93,6 +141,22 @@ def _check(folder: Path, columns: dict[str, str | None]) -> None:
     for name, column in columns.items():
         if column is not None and not column.strip():
             raise ConfigError(f"{name} (--{name}) is empty; allowed: a column of the data.")
+        if column == INCORRECT_COLUMN:
+            raise ConfigError(
+                f"{name} (--{name}) is {column!r}, which holds the wrong answers of a benchmark; "
+                "give the column another name."
+            )
+    for name in ("text", "label"):
+        if columns[name] == ID_COLUMN and columns["id"] is None:
+            raise ConfigError(
+                f"{name} (--{name}) is {ID_COLUMN!r}, which holds the ids of a benchmark; name the "
+                "column of ids by --id."
+            )
+    if columns["text"] == columns["label"]:
+        raise ConfigError(
+            f"text (--text) and label (--label) are both {columns['text']!r}; the prompt would "
+            "hold the right answer."
+        )
     if "," in str(folder) or "=" in str(folder):
         raise ConfigError(f"folder is {str(folder)!r}; allowed: a path without , and =.")
     if folder.exists():
@@ -128,7 +192,6 @@ def _written(folder: Path, new: NewBenchmark, workspace: Workspace) -> ScenarioC
     if card.name in workspace.registry.cards:
         raise ConfigError(f"folder is {str(folder)!r}: {card.name!r} is a shipped scenario's name.")
     check_card(card)
-    check_own_columns(card)
     return card
 
 
@@ -144,14 +207,19 @@ def _columns(workspace: Workspace, card: ScenarioCard, label: str) -> Columns:
     values: dict[str, None] = {}
     head: list[Record] = []
     rows = filled = worded = 0
-    for rows, record in enumerate(read_records(card.source.files[0], card.source), 1):
+    for rows, record in enumerate(_records(card), 1):
         head += [record] if rows <= TRIED_ROWS else []
         value = _plain(record.fields.get(label))
-        filled += bool(value)
+        filled += bool(value.strip())
         worded += len(value.split()) > 1
-        if value and len(values) <= MOST_LABELS:
+        if value.strip() and len(values) <= MOST_LABELS:
             values[value] = None
     return Columns(rows=rows, filled=filled, worded=worded, values=tuple(values), head=tuple(head))
+
+
+def _records(card: ScenarioCard) -> Iterator[Record]:
+    for file in card.source.files:
+        yield from read_records(file, card.source, required=required_columns(card))
 
 
 def _check_table(columns: Columns, name: str, label: str, tell: Callable[[str], None]) -> None:
@@ -169,15 +237,30 @@ def _check_table(columns: Columns, name: str, label: str, tell: Callable[[str], 
 
 
 def _plain(value: object) -> str:
-    return str(value).strip() if isinstance(value, str | int | float) else ""
+    try:
+        return as_text(value) or ""
+    except BadRecord:
+        return ""
 
 
 def _few(columns: Columns) -> tuple[str, ...]:
     """The right answers, sorted, where they are few and repeat; else they may be of one patient."""
-    values = columns.values
+    values = {value.strip() for value in columns.values}
     are_few = 1 < len(values) <= MOST_LABELS and len(values) < columns.filled
     are_plain = all(len(value) <= MOST_CHARACTERS and value.isprintable() for value in values)
     return tuple(sorted(values)) if are_few and are_plain else ()
+
+
+def _alike(values: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The right answers that differ by case or blanks alone.
+
+    >>> _alike(["Yes", "no", "yes ", "no"])
+    (('Yes', 'yes '),)
+    """
+    groups: dict[str, dict[str, None]] = {}
+    for value in values:
+        groups.setdefault(" ".join(value.split()).casefold(), {})[value] = None
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _words(columns: Columns) -> Words:

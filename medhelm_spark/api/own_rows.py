@@ -3,12 +3,53 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from medhelm_spark.domain.columns import nearest
 from medhelm_spark.domain.counting import counted, first_of
-from medhelm_spark.domain.scenario import ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import Instance, ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios import LEFT_OUT, RecordKey, fingerprint_records, read_records
+from medhelm_spark.metrics import declared_labels
+from medhelm_spark.metrics.classification import normal_label
+from medhelm_spark.scenarios import (
+    LEFT_OUT,
+    RecordKey,
+    fingerprint_records,
+    parse_records,
+    read_records,
+    required_columns,
+)
 
 SHOWN = 8
+MOST_ANSWERS = 20
+"""Of more right answers none is suggested: they may be of one patient."""
+
+
+def check_own_labels(card: ScenarioCard) -> None:
+    """Refuse a label that a metric declares and that is the right answer of no row.
+
+    It is one misspelled, or of other data. Of what `check_own_rows` reads.
+
+    Raises:
+        DataError: there is such a label, or a file cannot be read.
+    """
+    declared = {normal_label(label): label for label in declared_labels(card.metrics)}
+    if not declared or not _is_readable(card):
+        return
+    rows = (row for file in card.source.files for row in _instances(file, card))
+    right = {ref.text.strip() for row in rows for ref in row.references if ref.is_correct}
+    known = set(map(normal_label, right))
+    missing = [label for normal, label in declared.items() if normal not in known]
+    if missing:
+        label = missing[0]
+        near = nearest(label, sorted(right)) if len(right) <= MOST_ANSWERS else None
+        raise DataError(
+            f"{card.name}: the metrics' label {label!r} is the right answer of no row; declared: "
+            f"{', '.join(declared.values())}{f'; is {near!r} meant?' if near else '.'}"
+        )
+
+
+def _instances(file: SourceFile, card: ScenarioCard) -> Iterator[Instance]:
+    records = read_records(file, card.source, required=required_columns(card))
+    return (row for row in parse_records(records, card, "") if isinstance(row, Instance))
 
 
 def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
@@ -20,11 +61,9 @@ def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
     Raises:
         DataError: an id stands in more than one row, or a file cannot be read.
     """
-    source = card.source
-    files = source.files
-    is_joined = bool(source.history or source.lookups or source.texts)
-    if is_joined or not files or not all(map(_is_plain, files)):
+    if not _is_readable(card):
         return
+    files = card.source.files
     rows = 0
     reasons: dict[str, list[str]] = {}
     by_key: dict[str, list[str]] = {}
@@ -51,13 +90,22 @@ def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
         )
 
 
+def _is_readable(card: ScenarioCard) -> bool:
+    """Whether all rows are in files of this machine, and nothing is joined to them."""
+    source = card.source
+    is_joined = bool(source.history or source.lookups or source.texts)
+    return not is_joined and bool(source.files) and all(map(_is_plain, source.files))
+
+
 def _is_plain(file: SourceFile) -> bool:
     return not file.member and Path(file.path).expanduser().is_file()
 
 
 def _keys(card: ScenarioCard) -> Iterator[RecordKey]:
     for file in card.source.files:
-        yield from fingerprint_records(read_records(file, card.source), card)
+        yield from fingerprint_records(
+            read_records(file, card.source, required=required_columns(card)), card
+        )
 
 
 def _place(key: RecordKey, *, is_only: bool) -> str:

@@ -77,7 +77,9 @@ def runs_named(
     ]
 
 
-def check_page(order: Order | str, limit: int, offset: int, only: Only | str | None = None) -> None:
+def check_page(
+    order: Order | str, limit: int | None, offset: int, only: Only | str | None = None
+) -> None:
     """Refuse a page that is none, before anything is read.
 
     Raises:
@@ -87,7 +89,7 @@ def check_page(order: Order | str, limit: int, offset: int, only: Only | str | N
     check_known("order", order, Order)
     if only is not None:
         check_known("only", only, Only)
-    for name, value, least in (("limit", limit, 1), ("offset", offset, 0)):
+    for name, value, least in (("limit", 1 if limit is None else limit, 1), ("offset", offset, 0)):
         if type(value) is not int or value < least:
             raise ConfigError(f"{name} is {value!r}; allowed: a whole number of at least {least}.")
 
@@ -99,7 +101,7 @@ def instances_behind(
     model: str,
     *,
     order: Order | str,
-    limit: int,
+    limit: int | None,
     offset: int,
     holding: InstanceKey | None,
     only: Only | str | None,

@@ -30,6 +30,7 @@ from medhelm_spark.leaderboard import (
     Viewer,
     instance_detail,
     instance_details,
+    own_columns_of,
 )
 from medhelm_spark.leaderboard.disclosures import Disclosure
 from medhelm_spark.render import comparison
@@ -62,6 +63,16 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "pd.Dat
     import pandas as pd  # only who asks for a DataFrame needs it
 
     return pd.DataFrame(list(rows), columns=list(columns))
+
+
+def _with_columns(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    """The row with the data's own columns; one that is called as ours is `data.NAME`."""
+    return {**row, **{f"data.{name}" if name in row else name: columns[name] for name in columns}}
+
+
+def _names(header: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The header, and the columns that rows have beyond it."""
+    return list(dict.fromkeys([*header, *(name for row in rows for name in row)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +327,16 @@ class Instances:
         yield from instance_details(self.reader, self.run_spec, keys, viewer=here).values()
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The rows as a DataFrame."""
-        return _frame(list(self.rows()), self.HEADER)
+        """The rows as a DataFrame, with the data's own ids and columns, which are clinical text."""
+        spec, ids = self.run_spec, [score.key.instance_id for score in self.page.scores]
+        own = own_columns_of(self.reader, spec, ids, viewer=Viewer.THIS_MACHINE)
+        rows = []
+        for row in self.rows():
+            of_row = own.get(row["instance_id"])
+            source_id = of_row.source_id if of_row else None
+            columns = of_row.columns if of_row else {}
+            rows.append(_with_columns({**row, "source_id": source_id}, columns))
+        return _frame(rows, _names([*self.HEADER, "source_id"], rows))
 
     def __str__(self) -> str:
         return _shown(self.HEADER, self.rows(), self._note)
@@ -341,6 +360,7 @@ class Answer:
     None where that is nothing or the answer is compared as it stands. `references` are the correct
     ones, `value` is the main score, `levels` who may see the texts. Where the main metric is of the
     whole run, `metric` is `right` and `value` 1 or 0, if that metric says which answers are right.
+    `source_id` is what the data calls the instance, `columns` what its card keeps of the data.
     `gone` names texts that the lake holds no more, of an answer of a release.
     """
 
@@ -356,6 +376,8 @@ class Answer:
     value: float | None
     status: str
     levels: frozenset[AccessLevel]
+    source_id: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
     gone: tuple[str, ...] = ()
 
     @property
@@ -364,8 +386,10 @@ class Answer:
         return f"{self.metric} {self.status if self.value is None else _text(self.value)}"
 
     def __str__(self) -> str:
-        title = f"#{self.number}  {self.scenario_name}  {self.model_deployment}  {self.score}"
+        own = f"  {start_of(self.source_id)}" if self.source_id else ""
+        title = f"#{self.number}{own}  {self.scenario_name}  {self.model_deployment}  {self.score}"
         parts = [("text", f"{GONE}: {', '.join(self.gone)}")] if self.gone else []
+        parts += [(name, start_of(value)) for name, value in self.columns.items()]
         parts += [("prompt", end_of(self.prompt))] if "prompt" not in self.gone else []
         parts += [("answer", start_of(self.answer))] if self.answer is not None else []
         parts += [("read as", start_of(self.read))] if self.read is not None else []
@@ -389,6 +413,7 @@ class Answers:
         "model_deployment",
         "number",
         "instance_id",
+        "source_id",
         "prompt",
         "answer",
         "read",
@@ -409,17 +434,22 @@ class Answers:
             yield {name: getattr(answer, name) for name in self.HEADER}
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The rows as a DataFrame."""
-        return _frame(list(self.rows()), self.HEADER)
+        """The rows as a DataFrame, with the columns of the data that its card keeps."""
+        rows = [
+            _with_columns(row, answer.columns)
+            for row, answer in zip(self.rows(), self.answers, strict=True)
+        ]
+        return _frame(rows, _names(self.HEADER, rows))
 
     def __str__(self) -> str:
         return answers_text(list(map(str, self.answers)), self.notes)
 
     def _repr_html_(self) -> str:
-        header = ("#", "benchmark", "model", "end of prompt", "answer", "reference", "score")
+        header = ("#", "id", "benchmark", "model", "end of prompt", "answer", "reference", "score")
         rows = [
             (
                 str(answer.number),
+                start_of(answer.source_id or ""),
                 answer.scenario_name,
                 answer.model_deployment,
                 GONE if "prompt" in answer.gone else end_of(answer.prompt),
@@ -558,7 +588,8 @@ class InitializedBenchmark:
 
     `entry` is its run entry without a model, `rows` how many the data has, `labels` the right
     answers that its prompt lists. `prompt` is filled with the text of one row: it is shown to the
-    person whose data it is, and stored nowhere.
+    person whose data it is, and stored nowhere. `alike` are right answers that differ by case or
+    blanks alone: each counts as an answer of its own.
     """
 
     folder: Path
@@ -566,6 +597,7 @@ class InitializedBenchmark:
     rows: int
     labels: tuple[str, ...]
     prompt: str = field(repr=False)
+    alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @property
     def next_command(self) -> str:

@@ -12,6 +12,7 @@ from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioCard, Split
+from medhelm_spark.early_imports import import_early
 from medhelm_spark.helm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema, load_schema
 from medhelm_spark.leaderboard import (
     BoardRun,
@@ -99,6 +100,7 @@ def shown_runs(
     Raises:
         UnknownNameError: no run has the metric.
     """
+    import_early("scipy.stats")  # for the pairs, while the tables are read
     source = choose(workspace.reader, suite, release)
     view = partial(view_of, schema) if schema else as_declared
     runs = load_runs(workspace.reader, source, read_by(metric, view) if metric else view)

@@ -7,7 +7,7 @@ from pathlib import Path
 from medhelm_spark.cli.options import (
     DEFAULT_HOST,
     DEFAULT_PORT,
-    at_least_one,
+    at_least_one_or_all,
     release_name,
     schema,
     suite_name,
@@ -49,10 +49,10 @@ def answers(parser: ArgumentParser) -> None:
     add(
         "-n",
         "--limit",
-        type=at_least_one,
+        type=at_least_one_or_all,
         default=20,
         metavar="N",
-        help="at most so many answers (default: %(default)s)",
+        help="at most so many answers, or all (default: %(default)s)",
     )
     add(
         "--text-levels",

@@ -1,17 +1,18 @@
 """One function per command: what was typed becomes a call of the API, its result is printed."""
 
 import json
+import re
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 from medhelm_spark.api import Entries, Evaluated, Evaluation
 from medhelm_spark.api.imports import export_request
 from medhelm_spark.api.metrics import Metrics
-from medhelm_spark.api.own_data import parse_columns
-from medhelm_spark.api.results import Board, Robustness, Stats
+from medhelm_spark.api.own_data import Source, own_data, parse_columns
+from medhelm_spark.api.results import Board, InitializedBenchmark, Robustness, Stats
 from medhelm_spark.api.session import policy_tables, settings_of
 from medhelm_spark.api.workspace import say, tell_unread
 from medhelm_spark.cli.board_options import ALL, prevalence_of
@@ -39,6 +40,7 @@ from medhelm_spark.stages.read_responses import parse_fields
 from medhelm_spark.tracking import without_login
 
 RUN = "run"
+POINT_ZERO = re.compile(r"-?\d+\.0+")
 
 
 def evaluation(args: Namespace, deployments: Sequence[Deployment] = ()) -> Evaluation:
@@ -75,8 +77,7 @@ def run(args: Namespace) -> int:
         runs = evaluation(args).dry_run(
             entries,
             suite=args.suite,
-            source=args.source,
-            columns=parse_columns(args.columns),
+            source=source_of(args),
             access_level=level_of(args),
             strict=args.strict,
         )
@@ -85,8 +86,7 @@ def run(args: Namespace) -> int:
         entries,
         suite=args.suite,
         upto=SUMMARIZE if args.name == RUN else args.name,
-        source=args.source,
-        columns=parse_columns(args.columns),
+        source=source_of(args),
         access_level=level_of(args),
         retry_failed=args.retry_failed,
         skip_completed_runs=args.skip_completed_runs,
@@ -107,11 +107,13 @@ def init(args: Namespace) -> int:
     if args.table and not Path(args.table).is_file():  # a file's name is no table's
         place = TABLE + args.table.removeprefix(TABLE)
     made = evaluation(args).init_benchmark(
-        place, args.folder, text=args.text, label=args.label, id_column=args.id
+        place, args.folder, text=args.text, label=args.label, id_column=args.id, **_said(args)
     )
     is_seen = settings_of(args.local_path).platform is Platform.LOCAL
     labels = f"; right answers: {', '.join(made.labels)}" if made.labels and is_seen else ""
     say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
+    for line in _alike(made, is_seen=is_seen):
+        say(f"init: {line}")
     say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
     if is_seen:
         say("init: the prompt, filled with one row:\n")
@@ -123,6 +125,21 @@ def init(args: Namespace) -> int:
     return 0
 
 
+def _alike(made: InitializedBenchmark, *, is_seen: bool) -> Iterator[str]:
+    """What of the right answers a person may not have meant."""
+    if made.alike:
+        named = "; ".join(", ".join(map(repr, group)) for group in made.alike)
+        yield (
+            f"{counted(len(made.alike), 'right answer')} in several spellings that differ by case "
+            f"or blanks, each of which is an answer of its own{f': {named}' if is_seen else ''}"
+        )
+    if made.labels and all(map(POINT_ZERO.fullmatch, made.labels)):
+        yield (
+            "the right answers are whole numbers with a point, as 1.0: a reply of 1 is none of "
+            "them; write them without"
+        )
+
+
 def estimate(args: Namespace) -> int:
     """`estimate`: plan, count and print; LEFT_OUT where some data cannot be had.
 
@@ -132,8 +149,7 @@ def estimate(args: Namespace) -> int:
     estimates = evaluation(args).estimate(
         entries_of(args),
         suite=args.suite,
-        source=args.source,
-        columns=parse_columns(args.columns),
+        source=source_of(args),
         access_level=level_of(args),
     )
     write_out(str(estimates))
@@ -144,10 +160,7 @@ def estimate(args: Namespace) -> int:
 
 def ingest(args: Namespace) -> int:
     """`ingest`: a scenario's data, from its card's source or from `--source`."""
-    columns = parse_columns(args.columns)
-    evaluation(args).ingest(
-        args.scenario, source=args.source, columns=columns, access_level=level_of(args)
-    )
+    evaluation(args).ingest(args.scenario, source=source_of(args), access_level=level_of(args))
     return 0
 
 
@@ -182,6 +195,22 @@ def level(args: Namespace) -> int:
     return 0
 
 
+READING = ("sheet", "separator", "encoding")
+"""How a file is read, as options and as arguments of the API."""
+
+
+def source_of(args: Namespace) -> Source:
+    """The data that was typed in place of a card's, with what was said of it."""
+    own = own_data(args.source, parse_columns(args.columns))
+    if own is None:
+        return ()
+    return replace(own, sheet=args.sheet, separator=args.separator, encoding=args.encoding)
+
+
+def _said(args: Namespace) -> dict[str, str | None]:
+    return {name: getattr(args, name) for name in READING}
+
+
 def level_of(args: Namespace) -> AccessLevel | None:
     """The level that was typed."""
     return AccessLevel(args.access_level) if args.access_level else None
@@ -194,10 +223,12 @@ def import_responses(args: Namespace) -> int:
         args.file,
         suite=args.suite,
         fields=parse_fields(args.fields),
-        source=args.source,
-        columns=parse_columns(args.columns),
+        source=own_data(args.source, parse_columns(args.columns)) or (),
         access_level=level_of(args),
         attest_prompt=args.attest_prompt,
+        sheet=args.sheet,
+        separator=args.separator,
+        encoding=args.encoding,
     )
     return finished(done, args)
 

@@ -25,6 +25,11 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
+def at_least_one_or_all(text: str) -> int | None:
+    """A whole number from 1 on; None for `all`."""
+    return None if text == "all" else at_least_one(text)
+
+
 def suite_name(text: str) -> str:
     """The name of a suite, refused with the command line: before a download, Spark or a lake."""
     return _name("suite", text)
@@ -174,18 +179,36 @@ def _own_data(add: Callable[..., object]) -> None:
         nargs="+",
         default=[],
         metavar="PATH",
-        help="the scenario's data in place of its card's: files, a folder, a zip or table:NAME",
+        help="the scenario's data in place of its card's: files, a folder, a zip or table:NAME; of "
+        "several scenarios NAME=FILE, once for each",
     )
     add(
         "--columns",
         metavar="NAMES",
         help="what --source calls the card's columns, as context=note_text,label=outcome",
     )
+    _reading(add)
     add(
         "--access-level",
         choices=tuple(level.value for level in AccessLevel),
         help="who may hold the data; to be said of --source where the card is public "
         "(default: as the card says)",
+    )
+
+
+def _reading(add: Callable[..., object]) -> None:
+    """How a file is read, where it does not show that by itself."""
+    add("--sheet", metavar="NAME", help="the sheet of a workbook (default: the first)")
+    add(
+        "--sep",
+        dest="separator",
+        metavar="SIGN",
+        help="the sign between the columns of a csv (default: what the file shows)",
+    )
+    add(
+        "--encoding",
+        metavar="NAME",
+        help="of a csv, tsv or JSON, as Windows-1250 (default: what the file shows)",
     )
 
 
@@ -200,7 +223,11 @@ def new_benchmark(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("the data").add_argument
     place = parser.add_mutually_exclusive_group(required=True).add_argument
     place("--table", metavar="NAME", help="a table: CATALOG.SCHEMA.NAME, or a Delta folder or URI")
-    place("--file", metavar="FILE", help="a csv, tsv, JSON lines, JSON, Parquet or xlsx file")
+    place(
+        "--file",
+        metavar="FILE",
+        help="a csv, tsv, JSON lines, JSON, Parquet or xlsx file, or a folder of such files",
+    )
     add("--text", required=True, metavar="COLUMN", help="what the prompt shows")
     add("--label", required=True, metavar="COLUMN", help="the right answers")
     add(
@@ -208,6 +235,7 @@ def new_benchmark(parser: ArgumentParser) -> None:
         metavar="COLUMN",
         help="the rows' ids (default: id where there is one, else the row's number)",
     )
+    _reading(add)
 
 
 def budget(parser: ArgumentParser) -> None:

@@ -18,7 +18,7 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.helm.imported import card_of, export_of
 from medhelm_spark.metrics import stats_of
 from medhelm_spark.render.table import aligned
-from medhelm_spark.scenarios import READERS, check_card, presence
+from medhelm_spark.scenarios import READERS, by_hand, check_card, presence
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
 CHECK, FETCH = "check", "fetch"
@@ -73,16 +73,18 @@ def _imported_row(imported: ImportedScenario) -> tuple[str, ...]:
 
 
 def _source(card: ScenarioCard) -> str:
-    """Where the data is fetched, else who has it and where a person puts it."""
+    """Where the data is fetched, else who has it; and where a person puts it by hand."""
     source = card.source
     urls = list(dict.fromkeys(file.url for file in source.files if file.url))
     more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
-    place = f"; put it at {source.files[0].path}" if source.origin and source.files else ""
+    put = by_hand(source)
+    place = f"; by hand: put it at {put}" if put else ""
     address = source.dataset and HUB + source.dataset.partition(":")[0]
     fetched = f"{urls[0]}{more}" if urls else address
     pinned = FIRST_FETCH if source.is_unpinned else ""
-    files = ", ".join(file.path for file in source.files)
-    return f"{fetched}{pinned}" if fetched else source.table or f"{source.origin}{place}" or files
+    if source.table:
+        return source.table
+    return f"{fetched or source.origin or 'no address'}{pinned}{place}"
 
 
 def _check(registry: Registry) -> int:

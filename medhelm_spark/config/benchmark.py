@@ -11,6 +11,7 @@ are read (`api.own_columns`).
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from medhelm_spark.config.cards import check_category, expand_short_forms, load_taxonomy
@@ -59,7 +60,9 @@ from medhelm_spark.domain.scenario import (
     Split,
     Verified,
 )
+from medhelm_spark.encoded_text import codec_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.local_files import has_delta_log, part_files
 
 ID_COLUMN = "id"
 CSV = "csv"
@@ -101,9 +104,17 @@ class _BenchmarkFile:
     metrics: tuple[_MetricEntry, ...]
     max_tokens: int = 1024
     access_level: AccessLevel = AccessLevel.PRIVATE
+    train_file: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     id_column: str | None = None
     cluster_column: str | None = None
+    split_column: str | None = None
+    extra_columns: tuple[str, ...] = ()
+    sheet: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
+    record_path: str | None = None
+    max_train_instances: int = 0
     answer_extraction: AnswerExtraction | None = None
     prompt_variants: tuple[_VariantEntry, ...] = ()
     perturbations: tuple[str, ...] = ()
@@ -188,13 +199,11 @@ def _default_reading(source: DataSource, use: MetricUse) -> AnswerExtraction:
     if use.labels:
         return AnswerExtraction(method=method_for_all(use.labels))
     delimiter = DELIMITERS.get(source.format) if source.files else None
-    if delimiter is None:
+    paths = [file.path for file in source.files]
+    if delimiter is None or any(is_uri(path) or path.lower().endswith(".gz") for path in paths):
         return STRICT
-    path = source.files[0].path
-    if is_uri(path) or path.lower().endswith(".gz"):
-        return STRICT
-    references = csv_references(Path(path), delimiter, source.columns)
-    return AnswerExtraction(method=method_for(references))
+    read = (csv_references(Path(path), delimiter, source.columns, source=source) for path in paths)
+    return AnswerExtraction(method=method_for(chain.from_iterable(read)))
 
 
 def _variants(file: _BenchmarkFile, path: Path) -> dict[str, str]:
@@ -214,19 +223,34 @@ def _with_variants(card: ScenarioCard, templates: Mapping[str, str]) -> Scenario
 
 def find_file(name: str, owner: Path, key: str) -> Path:
     """The file that `key` of the file `owner` names: beside it, else in the working directory."""
+    return _find(name, owner, key, is_folder=False)
+
+
+def _find(name: str, owner: Path, key: str, *, is_folder: bool = True) -> Path:
+    """The file that is named, or a folder of files."""
     for folder in (owner.parent, Path()):
         path = folder / Path(name).expanduser()
-        if path.is_file():
+        if path.is_file() or (is_folder and path.is_dir()):
             return path.resolve()
     places = f"looked in {owner.parent} and the working directory"
     raise ConfigError(f"{owner}: {key} is {name!r}, and there is no such file ({places}).")
 
 
+def check_reading(separator: str | None, encoding: str | None, where: str) -> None:
+    """Refuse a sign between columns or an encoding that there is not."""
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+        raise ConfigError(f"{where}: separator is {separator!r}; allowed: one character.")
+    if encoding is not None and codec_of(encoding) is None:
+        raise ConfigError(
+            f"{where}: encoding is {encoding!r}; allowed: a text encoding that Python knows, as "
+            "UTF-8, UTF-16, Windows-1252, Windows-1250."
+        )
+
+
 def _check(file: _BenchmarkFile, path: Path) -> None:
     if not NAME.fullmatch(file.name):
         raise ConfigError(f"{path}: name is {file.name!r}; allowed: letters, digits, _ - . space.")
-    if file.max_tokens < 1:
-        raise ConfigError(f"{path}: max_tokens is {file.max_tokens}; allowed: 1 or more.")
+    _check_data(file, path)
     names = [entry.name for entry in file.prompt_variants]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigError(f"{path}: prompt_variants has {twice[0]!r} twice; give each its name.")
@@ -254,6 +278,19 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
             )
 
 
+def _check_data(file: _BenchmarkFile, path: Path) -> None:
+    """Refuse numbers below the least, and keys about the data that contradict each other."""
+    for key, least in (("max_tokens", 1), ("max_train_instances", 0)):
+        if (number := getattr(file, key)) < least:
+            raise ConfigError(f"{path}: {key} is {number}; allowed: {least} or more.")
+    if file.train_file and (file.split_column or table_of(file.dataset_file) is not None):
+        raise ConfigError(
+            f"{path}: train_file is for a dataset_file without split_column; the rows of a table "
+            "that are examples are named by split_column."
+        )
+    check_reading(file.separator, file.encoding, str(path))
+
+
 def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
     """Refuse a stated level for files that lie elsewhere, where a link leads too.
 
@@ -266,11 +303,12 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
     }
     is_elsewhere = is_uri(file.dataset_file) or table_of(file.dataset_file) is not None
     named["dataset_file"] = [] if is_elsewhere else [file.dataset_file]
+    named["train_file"] = [file.train_file] if file.train_file else []
     named[f"prompt_file of {JURY_SCORE}"] = [e.prompt_file for e in file.metrics if e.prompt_file]
     own = (path.parent.resolve(), Path().resolve())
     for key, names in named.items():
         for name in names:
-            if not any(find_file(name, path, key).is_relative_to(folder) for folder in own):
+            if not any(_find(name, path, key).is_relative_to(folder) for folder in own):
                 raise ConfigError(
                     f"{path}: {key} is {name!r}, which leads out of its folder and the working "
                     f"directory, and access_level is {file.access_level.value!r}; put the file "
@@ -280,7 +318,7 @@ def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
 
 def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:
     """Refuse names in `columns` that nothing asks for: they may be the data's own, put first."""
-    named = filter(None, [file.id_column, file.cluster_column])
+    named = [*filter(None, _named_columns(file)), *file.extra_columns]
     known = dict.fromkeys((*columns, *KNOWN_COLUMNS, *named))
     for name, own in file.columns.items():
         if name not in known:
@@ -289,10 +327,16 @@ def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -
             raise ConfigError(f"{path}: columns.{name} is empty; allowed: a column of the data.")
 
 
+def _named_columns(file: _BenchmarkFile) -> tuple[str | None, ...]:
+    return (file.id_column, file.cluster_column, file.split_column)
+
+
 def _source(
     file: _BenchmarkFile, path: Path, columns: tuple[str, ...], comparing: str | None
 ) -> DataSource:
     """The benchmark's data: a table, or a file by its ending, a csv where that says nothing.
+
+    A folder stands for the files in it, as Spark writes a table. Rows of `train_file` are examples.
 
     Whose data a table holds, a file that names it does not know: it counts as a person's own, so
     that a level that lets its text out has to be stated beside the run.
@@ -302,17 +346,46 @@ def _source(
     if table is not None:
         table = _found_table(table, path)
         return DataSource(table=table, columns=file.columns, is_own=True)
-    form = format_of(name)
+    files = _files(name, path, "dataset_file", None if file.split_column else Split.TEST)
+    form = format_of(files[0].path)
+    if file.train_file:
+        files += _files(file.train_file, path, "train_file", Split.TRAIN)
+    source = DataSource(
+        format=form,
+        files=tuple(files),
+        columns=file.columns,
+        sheet=file.sheet,
+        separator=file.separator,
+        encoding=file.encoding,
+        record_path=file.record_path,
+    )
+    for each in files:
+        if format_of(each.path) != form:
+            raise ConfigError(f"{path}: {each.path} is no {form} file as the others are.")
+        if form in DELIMITERS and not (is_uri(each.path) or each.path.lower().endswith(".gz")):
+            _check_header(file, Path(each.path), columns, source, comparing)
+    return source
+
+
+def _files(name: str, path: Path, key: str, split: Split | None) -> list[SourceFile]:
+    """The file that is named, or all of a folder."""
     if name.lower().startswith("file:"):
-        raise ConfigError(f"{path}: dataset_file is {name!r}; write a local file as a path.")
+        raise ConfigError(f"{path}: {key} is {name!r}; write a local file as a path.")
     name = normal_place(name)
-    if not is_uri(name):
-        dataset = find_file(name, path, "dataset_file")
-        if form in DELIMITERS and not name.lower().endswith(".gz"):
-            _check_header(file, dataset, columns, DELIMITERS[form], comparing)
-        name = str(dataset)
-    files = (SourceFile(path=name, split=Split.TEST),)
-    return DataSource(format=form, files=files, columns=file.columns)
+    if is_uri(name):
+        return [SourceFile(path=name, split=split)]
+    found = _find(name, path, key)
+    if found.is_file():
+        return [SourceFile(path=str(found), split=split)]
+    if has_delta_log(found):
+        raise ConfigError(f"{path}: {key} is {name!r}, a Delta table; write {TABLE + name!r}.")
+    parts = part_files(found)
+    if not parts:
+        raise ConfigError(f"{path}: {key} is {name!r}, a folder, and no such file lies in it.")
+    return [
+        SourceFile(path=str(part), split=split, label=f"file {number} of {len(parts)} in {found}")
+        for number, part in enumerate(parts, 1)
+    ]
 
 
 def format_of(name: str) -> str:
@@ -322,15 +395,21 @@ def format_of(name: str) -> str:
 
 
 def _found_table(table: str, path: Path) -> str:
-    """A table as it is named; a folder is looked for where files are."""
+    """A table as it is named; a Delta folder is looked for where files are.
+
+    A bare name is a folder's where there is one with a Delta table in it, else the catalog's.
+    """
     if not table.strip():
         raise ConfigError(f"{path}: dataset_file is {TABLE!r}; allowed: {TABLE}NAME.")
-    if not is_delta_path(table) or ":/" in table:
+    if ":/" in table or "`" in table:
         return table
-    for folder in (path.parent, Path()):
-        place = folder / Path(table).expanduser()
-        if place.is_dir():
-            return str(place.resolve())
+    places = [folder / Path(table).expanduser() for folder in (path.parent, Path())]
+    if is_delta_path(table):
+        found = next(filter(Path.is_dir, places), None)
+    else:
+        found = next(filter(has_delta_log, places), None)
+    if found or not is_delta_path(table):
+        return str(found.resolve()) if found else table
     raise ConfigError(
         f"{path}: dataset_file is {TABLE + table!r}, and there is no such folder (looked in "
         f"{path.parent} and the working directory)."
@@ -341,7 +420,7 @@ def _check_header(
     file: _BenchmarkFile,
     dataset: Path,
     columns: tuple[str, ...],
-    delimiter: str,
+    source: DataSource,
     comparing: str | None,
 ) -> None:
     """Refuse a csv or tsv whose header lacks what the benchmark needs.
@@ -352,15 +431,15 @@ def _check_header(
     def own(names: Iterable[str]) -> list[str]:
         return [file.columns.get(name, name) for name in names]
 
-    present = csv_columns(dataset, delimiter)
-    require_columns(present, own(columns), dataset, f"the template {file.prompt_file}")
-    if file.id_column:
-        require_columns(present, own([file.id_column]), dataset, "id_column")
-    if file.cluster_column:
-        require_columns(present, own([file.cluster_column]), dataset, "cluster_column")
-    if comparing:
-        require_columns(present, own([ANSWER_COLUMN]), dataset, f"metric {comparing}")
-    require_columns(present, list(file.columns.values()), dataset, "columns")
+    wanted = {f"the template {file.prompt_file}": own(columns)}
+    for key in ("id_column", "cluster_column", "split_column"):
+        wanted[key] = own(filter(None, [getattr(file, key)]))
+    wanted["extra_columns"] = own(file.extra_columns)
+    wanted[f"metric {comparing}"] = own([ANSWER_COLUMN]) if comparing else []
+    wanted["columns"] = list(file.columns.values())
+    needed = [name for names in wanted.values() for name in names]
+    present = csv_columns(dataset, DELIMITERS[source.format], needed, source=source)
+    require_columns(present, wanted, dataset)
 
 
 def _card(
@@ -385,9 +464,9 @@ def _card(
         access_level=file.access_level,
         source=source,
         shape="tabular",
-        fields={"cluster": file.cluster_column} if file.cluster_column else {},
+        fields=_fields(file),
         options={"template": template, **options},
-        adapter_spec=_adapter_spec(file.max_tokens),
+        adapter_spec=_adapter_spec(file),
         metrics=_metrics(file),
         main_metric=use.main_metric,
         annotators=(annotator,) if jury else (),
@@ -404,9 +483,21 @@ def _card(
     )
 
 
-def _adapter_spec(max_tokens: int) -> AdapterSpec:
+def _fields(file: _BenchmarkFile) -> dict[str, str]:
+    """The roles of columns that are no part of the prompt."""
+    named = {"cluster": file.cluster_column, "split": file.split_column}
+    roles = {role: column for role, column in named.items() if column}
+    return roles | {f"extra.{column}": column for column in file.extra_columns}
+
+
+def _adapter_spec(file: _BenchmarkFile) -> AdapterSpec:
     """MedHELM's: the filled template as it is, with one newline after it and no labels."""
-    return AdapterSpec(input_prefix="", output_prefix="", max_tokens=max_tokens)
+    return AdapterSpec(
+        input_prefix="",
+        output_prefix="",
+        max_tokens=file.max_tokens,
+        max_train_instances=file.max_train_instances,
+    )
 
 
 def _metrics(file: _BenchmarkFile) -> tuple[MetricSpec, ...]:

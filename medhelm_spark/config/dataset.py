@@ -1,23 +1,22 @@
 """A benchmark's own files before they are read: the fields of its template, its csv header."""
 
-import csv
-import io
 import json
-import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
+from medhelm_spark.delimited import Delimited, TableError
+from medhelm_spark.domain.columns import lacking
+from medhelm_spark.domain.scenario import DataSource
+from medhelm_spark.encoded_text import NotTextError
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import open_file
 
-MAX_HEADER_CELL = 1 << 20
 SHOWN_LENGTH = 40
 """Of a longer field only the number is shown: the file named may be no template, but anything."""
-DIVIDERS = re.compile(r"[;|\t]")
 ANSWER_COLUMN, INCORRECT_COLUMN = "correct_answer", "incorrect_answers"
 KNOWN_COLUMNS = ("id", ANSWER_COLUMN, INCORRECT_COLUMN)
-MAX_CELL = 1 << 27
 
 
 def template_columns(template: str, where: str) -> tuple[str, ...]:
@@ -45,48 +44,58 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
     return columns
 
 
-def csv_columns(path: Path, delimiter: str = ",") -> tuple[str, ...]:
+def csv_columns(
+    path: Path, delimiter: str, needed: Sequence[str], *, source: DataSource
+) -> tuple[str, ...]:
     """The header of a csv or tsv file that holds at least one row below it.
 
     Raises:
-        ConfigError: If the file is empty, has no row, is not UTF-8, or names a column twice.
+        ConfigError: If the file is empty, has no row, is no text, or names a column twice.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_HEADER_CELL))
     try:
-        with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as handle:
-            header = next(csv.reader(handle, delimiter=delimiter), [])
-            has_rows = any(line.strip() for line in handle)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: byte {error.start} is not UTF-8; save it as UTF-8.") from None
-    except (OSError, csv.Error) as error:
+        with open_file(path) as stream:
+            table = _table(stream, source, delimiter, needed)
+            has_rows = next(table.rows, None) is not None
+    except (NotTextError, TableError) as error:
+        raise ConfigError(f"{path}: {error}.") from None
+    except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({type(error).__name__}).") from None
-    if not header:
-        raise ConfigError(f"{path}: is empty; its first line must name the columns.")
     if not has_rows:
         raise ConfigError(f"{path}: has a header and no rows; a data set needs at least one.")
     first: dict[str, int] = {}
-    for number, name in enumerate(header, 1):
+    for number, name in enumerate(table.names, 1):
         if (earlier := first.setdefault(name, number)) != number:
             # The first line of a file without a header is data, and is not shown.
             raise ConfigError(f"{path}: columns {earlier} and {number} have the same name.")
-    return tuple(header)
+    return tuple(table.names)
 
 
-def csv_references(path: Path, delimiter: str, columns: Mapping[str, str]) -> Iterator[str]:
+def csv_references(
+    path: Path, delimiter: str, columns: Mapping[str, str], *, source: DataSource
+) -> Iterator[str]:
     """The right and wrong answers of a csv or tsv, without outer space; a broken row's not.
 
     `columns` says what the file calls ours. A file that cannot be read to its end is left to
     ingest, which says what is wrong.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
+    right, wrong = (columns.get(name, name) for name in (ANSWER_COLUMN, INCORRECT_COLUMN))
     try:
-        with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as handle:
-            right, wrong = (columns.get(name, name) for name in (ANSWER_COLUMN, INCORRECT_COLUMN))
-            for row in csv.DictReader(handle, delimiter=delimiter):
+        with open_file(path) as stream:
+            table = _table(stream, source, delimiter, [right])
+            for cells in table.rows:
+                row = dict(zip(table.header, cells, strict=False))
                 texts = [row.get(right), *_listed(row.get(wrong))]
                 yield from (text.strip() for text in texts if text and text.strip())
-    except (UnicodeDecodeError, OSError, csv.Error):
+    except (NotTextError, TableError, OSError):
         return
+
+
+def _table(
+    stream: BinaryIO, source: DataSource, delimiter: str, needed: Sequence[str]
+) -> Delimited:
+    return Delimited(
+        stream, delimiter, needed, separator=source.separator, encoding=source.encoding
+    )
 
 
 def _listed(text: str | None) -> list[str]:
@@ -97,19 +106,15 @@ def _listed(text: str | None) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def require_columns(columns: Sequence[str], needed: Sequence[str], path: Path, why: str) -> None:
-    """Refuses a csv file that lacks a column that `why` needs.
-
-    The columns are listed only where one of them is known, however they are divided: else the first
-    line may be data.
-    """
-    parts = {part.strip() for column in columns for part in DIVIDERS.split(column)}
-    for name in needed:
-        if name not in columns:
-            is_header = not {*needed, *KNOWN_COLUMNS}.isdisjoint(parts)
-            there = (
-                f"columns: {', '.join(columns)}."
-                if is_header
-                else f"none of its {len(columns)} columns is known; is the header line missing?"
-            )
-            raise ConfigError(f"{path}: has no column {name!r}, which {why} needs; {there}")
+def require_columns(
+    columns: Sequence[str], wanted: Mapping[str, Sequence[str]], path: Path
+) -> None:
+    """Refuses a csv file that lacks a column; `wanted` are columns by what needs them."""
+    known = [name for names in wanted.values() for name in names]
+    for why, names in wanted.items():
+        for name in names:
+            if name not in columns:
+                raise ConfigError(
+                    f"{path}: has no column {name!r}, which {why} needs; "
+                    f"{lacking(name, columns, [*known, *KNOWN_COLUMNS])}"
+                )

@@ -8,11 +8,12 @@ from typing import Any
 import yaml
 
 from medhelm_spark.config.benchmark import ID_COLUMN
-from medhelm_spark.config.dataset import ANSWER_COLUMN
+from medhelm_spark.config.dataset import ANSWER_COLUMN, INCORRECT_COLUMN
 from medhelm_spark.config.extraction import KEY, method_for_all
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import ExtractionMethod
 
+READING = ("sheet", "separator", "encoding")
 TEXT_FIELD = "text"
 NOT_IN_A_FIELD = re.compile(r"[{}!:]")
 """What a template cannot name a column by."""
@@ -43,6 +44,9 @@ class NewBenchmark:
     id: str | None = None
     labels: tuple[str, ...] = ()
     words: Words = Words.ALL
+    sheet: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
 
     @property
     def prompt(self) -> str:
@@ -63,6 +67,7 @@ class NewBenchmark:
             "access_level": AccessLevel.PRIVATE.value,
             "prompt_file": "prompt.txt",
             "dataset_file": self.place,
+            **{key: value for key in READING if (value := getattr(self, key))},
             **({"columns": columns} if columns else {}),
             **self._reading,
             "max_tokens": self._max_tokens,
@@ -73,7 +78,8 @@ class NewBenchmark:
 
     @property
     def _field(self) -> str:
-        return TEXT_FIELD if NOT_IN_A_FIELD.search(self.text) else self.text
+        is_ours = self.text in (ID_COLUMN, ANSWER_COLUMN, INCORRECT_COLUMN)
+        return TEXT_FIELD if is_ours or NOT_IN_A_FIELD.search(self.text) else self.text
 
     @property
     def _reading(self) -> dict[str, Any]:

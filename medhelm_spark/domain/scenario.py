@@ -212,10 +212,12 @@ class DataSource:
     what a hub data set's own splits are here. `texts` are whole files, each a column of every
     record, and `text_urls` where those that are absent are fetched. `history` makes a column of a
     patient's events, unless the records have that column already. `columns` gives the source's own
-    name for a column that the card calls otherwise. `revision` pins a hub data set or a Delta
-    table; `main` of a hub data set, and an address without a hash, are pinned in the lake by what
-    the first fetch gives. `origin` tells a person where the
-    data is had; nothing is fetched from it. `is_own`: a person gave other data than the card's.
+    name for a column that the card calls otherwise. `sheet` is the one of a workbook that is read
+    (None: the first), `separator` the sign between the columns of a csv and `encoding` that of a
+    text (None: what the file shows). `revision` pins a hub data set or a Delta table; `main` of a
+    hub data set, and an address without a hash, are pinned in the lake by what the first fetch
+    gives. `origin` tells a person where the data is had; nothing is fetched from it. `is_own`: a
+    person gave other data than the card's.
     """
 
     format: str = "csv"
@@ -226,6 +228,9 @@ class DataSource:
     record_path: str | None = None
     key_field: str | None = None
     explode: str | None = None
+    sheet: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
     splits: Mapping[str, Split] = field(default_factory=dict)
     lookups: tuple[Lookup, ...] = ()

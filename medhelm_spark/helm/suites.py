@@ -1,12 +1,16 @@
 """Suite files: which run entries, models, sizes and judges belong together, under a name."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from medhelm_spark.config.cards import expand_short_forms
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.sampling import check_sampling
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.data_place import is_uri, table_of
 from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.domain.sampling import Sampling
@@ -14,6 +18,18 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.helm.run_entries import load_confs, parse_flags
 
 FOLDER = "suites"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSource:
+    """A scenario's data in place of its card's, as a suite file names it."""
+
+    paths: tuple[str, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    access_level: AccessLevel | None = None
+    sheet: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +41,7 @@ class SuiteFile:
     `primary_endpoints` are the questions that were declared beforehand; a file that has one writes
     `primary_endpoint` and `margin`. `repeats` is how
     often each request is asked: the adapter's `num_trials`, unless a run entry has its own.
+    `sources` are own data by scenario name: a path, a list of them, or a mapping with `paths`.
     """
 
     description: str
@@ -39,6 +56,7 @@ class SuiteFile:
     primary_endpoints: tuple[PrimaryEndpoint, ...] = ()
     margin: float | None = None
     sampling: Sampling | None = None
+    sources: Mapping[str, SuiteSource] = field(default_factory=dict)
 
     @property
     def endpoints(self) -> tuple[PrimaryEndpoint, ...]:
@@ -58,7 +76,7 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
         ConfigError: If there is no such file, or it is broken or names nothing to run.
     """
     path = _find(name, local_path)
-    suite = load_yaml(path, SuiteFile, expand_short_forms)
+    suite = load_yaml(path, SuiteFile, _expanded)
     if suite.sampling:
         check_sampling(suite.sampling, str(path))
     _check_numbers(suite, path)
@@ -69,7 +87,34 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
     if suite.jury_config_path:
         jury = _beside(path, suite.jury_config_path, "jury_config_path")
         suite = replace(suite, jury_config_path=str(jury))
-    return suite, entries
+    sources = {name: _placed(path, name, each) for name, each in suite.sources.items()}
+    return replace(suite, sources=sources), entries
+
+
+def _expanded(data: Any) -> Any:
+    """The document with short forms spelt out: a source may be its path, or several."""
+    data = expand_short_forms(data)
+    sources = data.get("sources") if isinstance(data, dict) else None
+    if not isinstance(sources, dict):
+        return data
+    return {**data, "sources": {name: _spelt_out(each) for name, each in sources.items()}}
+
+
+def _spelt_out(source: Any) -> Any:
+    if isinstance(source, str):
+        return {"paths": [source]}
+    return {"paths": source} if isinstance(source, list) else source
+
+
+def _placed(owner: Path, name: str, source: SuiteSource) -> SuiteSource:
+    """The source with its files where they are found, beside the suite file first."""
+    if not source.paths:
+        raise ConfigError(f"{owner}: sources.{name} has no path.")
+    paths = (
+        path if is_uri(path) or table_of(path) is not None else str(_beside(owner, path, "sources"))
+        for path in source.paths
+    )
+    return replace(source, paths=tuple(paths))
 
 
 def _check_numbers(suite: SuiteFile, path: Path) -> None:
@@ -112,6 +157,6 @@ def _find(name: str, local_path: Path | None) -> Path:
 
 def _beside(owner: Path, name: str, key: str) -> Path:
     for folder in (owner.parent, owner.parent.parent, Path(), conf_path()):
-        if (folder / name).is_file():
-            return folder / name
+        if (folder / Path(name).expanduser()).exists():
+            return folder / Path(name).expanduser()
     raise ConfigError(f"{owner}: {key} names {name!r}, and there is no such file.")

@@ -7,7 +7,7 @@ from medhelm_spark.lake.location import Location
 
 
 def delta_columns(table: str) -> tuple[str, ...] | None:
-    """The columns of a Delta folder of this machine that can be read as text, in their order.
+    """The columns of a Delta folder of this machine, in their order.
 
     None where only Spark can tell: in an object store, whose login is Spark's, and of a table that
     the reader without a JVM does not know how to open.
@@ -27,4 +27,4 @@ def delta_columns(table: str) -> tuple[str, ...] | None:
         fields = DeltaTable(location.name).schema().fields
     except (DeltaError, OSError):
         return None
-    return tuple(field.name for field in fields if getattr(field.type, "type", "") != "binary")
+    return tuple(field.name for field in fields)

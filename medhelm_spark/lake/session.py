@@ -10,11 +10,9 @@ import os
 import re
 import socket
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.early_imports import import_early
 from medhelm_spark.errors import SetupError, is_interrupt
 from medhelm_spark.lake.cluster import CONNECT
 from medhelm_spark.lake.connect import check_answers
@@ -64,7 +63,7 @@ REQUIRED_STATIC: Mapping[str, str] = {
 UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"
 
 MEANWHILE = ("pandas", "scipy.stats")
-"""What the first row handed to Arrow imports, and the statistics of the board."""
+"""What the first row handed to Arrow imports, and the statistics of boards."""
 
 LOOKED_UP = (
     "functions",
@@ -204,7 +203,7 @@ def _start(
         return spark
     java_version = check_java()
     restrict(permissions)
-    _import_meanwhile()
+    import_early(*MEANWHILE)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     cache_folder().mkdir(parents=True, exist_ok=True)
@@ -315,17 +314,6 @@ def _looked_up(host: str) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(sorted({str(address[0]) for *_, address in looked_up}))
-
-
-def _import_meanwhile() -> None:
-    """Java takes seconds to start: import what is needed after it, and not before."""
-
-    def load() -> None:
-        for name in MEANWHILE:
-            with suppress(ImportError):
-                import_module(name)
-
-    threading.Thread(target=load, daemon=True, name="medhelm-spark-imports").start()
 
 
 def _submitted() -> bool:

@@ -16,6 +16,8 @@ from medhelm_spark.leaderboard.instances import (
     instance_detail,
     instance_details,
     instances_of,
+    own_columns,
+    own_columns_of,
     run_metric_of,
 )
 from medhelm_spark.leaderboard.left_out import left_out_of
@@ -65,6 +67,8 @@ __all__ = [
     "load_runs",
     "lost_note",
     "manifest_of",
+    "own_columns",
+    "own_columns_of",
     "paired",
     "preferred",
     "reader_of",

@@ -1,7 +1,7 @@
 """The answers behind a number: the scored instances of a run, and all that is stored of one."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from medhelm_spark.domain.request import (
     Prompt,
     RequestResult,
 )
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.run import PROMPT, RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, PerInstanceStats, ScoreStatus
@@ -148,7 +148,7 @@ def instances_of(
     reader: Reader,
     spec: RunSpec,
     *,
-    limit: int,
+    limit: int | None,
     offset: int = 0,
     order: Order = Order.SOURCE,
     holding: InstanceKey | None = None,
@@ -159,9 +159,10 @@ def instances_of(
     """A page of the answers behind a run's number, without any text.
 
     They are those of the main split, all or `only` some; answers without a score come last in every
-    order. Where the run has the answer `holding`, it is the page with that answer, and `offset` is
-    not used. `matching` keeps those with this text, in any case, in the instance's input or
-    references or in the model's answer. `viewer` is who searches; without a search no text is read.
+    order. Without a `limit` all stand on one page. Where the run has the answer `holding`, it is
+    the page with that answer, and `offset` is not used. `matching` keeps those with this text, in
+    any case, in the instance's input or references or in the model's answer. `viewer` is who
+    searches; without a search no text is read.
 
     Raises:
         PolicyError: The viewer may not see text of the level of the run, or of a row that is
@@ -184,6 +185,7 @@ def instances_of(
         matched = _matched(reader, spec, scored, matching, viewer)
         rows = rows.filter(pc.is_in(rows["number"], value_set=matched))
     rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
+    limit = limit or max(1, rows.num_rows)
     if holding and (index := _index(rows, holding)) is not None:
         offset = index - index % limit
     page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
@@ -335,6 +337,42 @@ def _score(row: Mapping[str, Any]) -> InstanceScore:
         value=row["value"],
         status=ScoreStatus(row["status"]),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnColumns:
+    """What the data calls an instance, and the columns that its card keeps beside it."""
+
+    source_id: str
+    columns: Mapping[str, str]
+
+
+def own_columns_of(
+    reader: Reader, spec: RunSpec, ids: Collection[str], *, viewer: Viewer
+) -> dict[str, OwnColumns]:
+    """Ids and columns of the data itself, by instance id; they count as clinical text.
+
+    Raises:
+        PolicyError: The viewer may not see text of the level of the run, or of a row that was read.
+    """
+    refuse(viewer, [spec.access_level])
+    data = {"data_version": [spec.data_version], "perturbation": [""]}
+    rows = reader.query(
+        _where(_INSTANCES, data, "instance_id, source_id, extra_data, access_level")
+    )
+    rows = rows.filter(pc.is_in(rows["instance_id"], value_set=pa.array(list(ids), pa.string())))
+    refuse(viewer, rows["access_level"].unique().to_pylist())
+    return {
+        row["instance_id"]: OwnColumns(
+            source_id=row["source_id"], columns=own_columns(dict(row["extra_data"] or ()))
+        )
+        for row in rows.to_pylist()
+    }
+
+
+def own_columns(extra_data: Mapping[str, str]) -> dict[str, str]:
+    """The columns of the data among what is kept beside an instance; the others are prompts."""
+    return {name: text for name, text in extra_data.items() if not name.startswith(PROMPT)}
 
 
 def instance_detail(

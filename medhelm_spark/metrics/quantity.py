@@ -16,6 +16,10 @@ QUANTITY = re.compile(rf"({_NUMBER})({_UNIT})\.?", re.IGNORECASE)
 
 MINUS = str.maketrans(dict.fromkeys("−‐‑‒–﹣－", "-"))
 """The signs that are written for a minus; models write a hyphen of Unicode's too."""
+_DEGREES = str.maketrans({"℃": "°C", "℉": "°F"})
+_MICROGRAM = re.compile(r"\bmcg\b")
+"""How safe prescribing writes the microgram, whose µ is misread as m."""
+_MARKUP = " \t\r\n*_`"
 _SAME_LETTER = str.maketrans({"µ": "u", "μ": "u", "²": "2", "³": "3", "^": "", ".": ""})
 
 
@@ -32,10 +36,12 @@ def quantity(text: str) -> Quantity | None:
 
     >>> quantity("1,250.5 mg."), quantity("25.2 mL/min/1.73 m²").unit, quantity("about 5")
     (Quantity(number=Decimal('1250.5'), unit='mg'), 'ml/min/173m2', None)
+    >>> quantity("**5 mcg**") == quantity("5 µg"), quantity("38 ℃") == quantity("38 °C")
+    (True, True)
     """
-    match = QUANTITY.fullmatch(text.strip().translate(MINUS))
+    match = QUANTITY.fullmatch(text.strip(_MARKUP).translate(MINUS).translate(_DEGREES))
     if not match:
         return None
     # Before the case goes: a capital Greek mu would be another letter.
     unit = "".join(match[2].translate(_SAME_LETTER).casefold().split())
-    return Quantity(Decimal(match[1].replace(",", "")), unit)
+    return Quantity(Decimal(match[1].replace(",", "")), _MICROGRAM.sub("ug", unit))

@@ -4,11 +4,13 @@ One blue and position say everything, so that neither colour vision nor a colour
 A specification holds its own data and names no address.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
 from medhelm_spark.statistics.board import BoardColumn, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
@@ -345,14 +347,20 @@ def _chart(rows: Iterable[dict[str, object]], palette: Palette, **parts: object)
     return {"$schema": _SCHEMA, "data": data, "config": _config(palette), **parts}
 
 
+_ELEMENT_ID = re.compile(r"(?<=id=\"|rl\(#)(gradient_|clip)(\d+)")
+
+
 def svg(spec: Spec) -> str:
-    """The chart as SVG, drawn in this process.
+    """The chart as SVG, drawn in this process; the same specification gives the same text.
 
     Raises:
         SetupError: the package `vl-convert-python` is missing.
     """
     drawn: str = _drawer().vegalite_to_svg(spec)
-    return drawn
+    # Vega counts the elements of all charts of a process; charts of one page need ids of their own.
+    numbers = list(dict.fromkeys(match[2] for match in _ELEMENT_ID.finditer(drawn)))
+    chart = content_id(spec)[:8]
+    return _ELEMENT_ID.sub(lambda match: f"{match[1]}{chart}_{numbers.index(match[2])}", drawn)
 
 
 def png(spec: Spec) -> bytes:

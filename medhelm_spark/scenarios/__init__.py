@@ -8,6 +8,7 @@ from medhelm_spark.scenarios.files import (
     Presence,
     advice,
     beside,
+    by_hand,
     localize,
     presence,
     refuse_absent,
@@ -45,7 +46,7 @@ from medhelm_spark.scenarios.parsers import (
     parser_of,
     required_columns,
 )
-from medhelm_spark.scenarios.raw_files import check_columns, open_data, shown_column
+from medhelm_spark.scenarios.raw_files import check_columns, open_data
 from medhelm_spark.scenarios.readers import (
     READERS,
     check_head,
@@ -60,6 +61,7 @@ from medhelm_spark.scenarios.records import (
     BadRecord,
     ParsedInput,
     Record,
+    as_text,
     renamed,
 )
 from medhelm_spark.scenarios.sources import is_web, open_source, sha256_of, stamp, verify
@@ -89,8 +91,10 @@ __all__ = [
     "RecordKey",
     "advice",
     "as_files",
+    "as_text",
     "at_commit",
     "beside",
+    "by_hand",
     "carried",
     "check_card",
     "check_columns",
@@ -126,7 +130,6 @@ __all__ = [
     "required_columns",
     "serialised",
     "sha256_of",
-    "shown_column",
     "spread",
     "stamp",
     "table_level",

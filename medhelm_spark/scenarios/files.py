@@ -77,9 +77,14 @@ def _glob(pattern: str) -> Iterator[Path]:
 
 
 def advice(source: DataSource) -> str:
-    """The end of a message: where the data comes from, and how to give it."""
+    """The end of a message: where the data comes from, where to put it, and how to give it."""
     come_from = f"it comes from {source.origin}; " if source.origin else ""
     return f"{come_from}give the data with --source"
+
+
+def by_hand(source: DataSource) -> str:
+    """Where a person puts data that is not fetched, as a path from the working directory."""
+    return source.files[0].path if source.files else (source.dataset or "").partition(":")[0]
 
 
 def localize(

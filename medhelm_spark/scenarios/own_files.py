@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from medhelm_spark.domain.data_place import FORMATS, ending_of, is_uri
+from medhelm_spark.domain.data_place import FORMATS, TABLE, ending_of, is_uri
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.local_files import has_delta_log, part_files
 from medhelm_spark.scenarios.files import STAR
 from medhelm_spark.scenarios.raw_files import is_archive
 from medhelm_spark.scenarios.sources import sha256_of, split_of_name, split_of_path
@@ -79,15 +80,19 @@ def _expand(source: DataSource, path: str) -> list[SourceFile]:
 
 def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
     files = [local for file in source.files if (local := _found(file, folder)) is not None]
-    parquet = sorted(folder.glob("**/*.parquet"))
-    files = files or [
-        replace(_own_file(source, str(path)), label=f"file {number} of {len(parquet)} in {folder}")
-        for number, path in enumerate(parquet, 1)
+    parts = sorted(folder.glob("**/*.parquet")) or [
+        part for part in part_files(folder) if ending_of(part.name) in FORMATS
     ]
+    files = files or [
+        replace(_own_file(source, str(part)), label=f"file {number} of {len(parts)} in {folder}")
+        for number, part in enumerate(parts, 1)
+    ]
+    if has_delta_log(folder):
+        raise DataError(f"{path}: the folder is a Delta table; name it {TABLE}{path}.")
     if not files:
         names = [PurePosixPath(file.path).name for file in source.files]
         lacks = f"neither {', '.join(names)} nor a" if names else "no"
-        raise DataError(f"{path}: the folder holds {lacks} .parquet file.")
+        raise DataError(f"{path}: the folder holds {lacks} file of data: {', '.join(FORMATS)}.")
     return files
 
 

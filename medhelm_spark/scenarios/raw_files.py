@@ -7,7 +7,6 @@ import bz2
 import gzip
 import io
 import lzma
-import re
 import tarfile
 import zipfile
 import zlib
@@ -19,7 +18,9 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import IO, Any, BinaryIO, cast
 
+from medhelm_spark.domain.columns import listed_columns, nearest
 from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.encoded_text import quiet
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, SetupError
 from medhelm_spark.scenarios.records import BadReason, column_of
 from medhelm_spark.scenarios.sources import OpenFile, open_source
@@ -53,25 +54,29 @@ DECOMPRESS: Mapping[bytes, Callable[[BinaryIO], Any]] = MappingProxyType(
 )
 """What a tar may be compressed by, by its first bytes."""
 CheckColumns = Callable[[Sequence[str]], None]
-SHOWN_COLUMNS = 200
-"""Names or numbers of columns in one message."""
 UNREAD: Mapping[str, Any] = MappingProxyType({})
 """A row of another partition, left unread."""
+
+
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawFile:
     """An open file, its path for messages, and the source it belongs to.
 
-    `member` is its path inside an archive.
-    Of several partitions this one holds every `partitions`-th row; a reader may yield the rows of
-    the others as `UNREAD`.
+    `member` is its path inside an archive. `required` are the columns that are needed: by them a
+    header is known from a title above it. `tell` is given what a reader recognised about the file,
+    once it has read so far. Of several partitions this one holds every `partitions`-th row; a
+    reader may yield the rows of the others as `UNREAD`.
     """
 
     path: str
     stream: BinaryIO
     source: DataSource
     member: str | None = None
+    required: Sequence[str] = ()
+    tell: Tell = quiet
     partition: int = 0
     partitions: int = 1
 
@@ -98,17 +103,16 @@ def check_columns(
     missing = [name for name in needed if column_of(columns, name) is None]
     if not missing:
         return
+    near = "".join(f" {name!r} may be meant." for name in _near(missing, columns))
     lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
     if not from_schema:
         held = f"{len(needed) - len(missing)} of the {len(needed)} needed are"
         raise MissingColumnError(
             f"{path}: needs column {lacks}; {held} among its {len(columns)} columns; "
-            "is the header line missing or otherwise written?"
+            f"is the header line missing or otherwise written?{near}"
         )
-    named = [shown_column(number, name) for number, name in enumerate(columns, 1)]
-    more = f" and {len(named) - SHOWN_COLUMNS} more" if len(named) > SHOWN_COLUMNS else ""
-    present = ", ".join(named[:SHOWN_COLUMNS]) + more
-    raise MissingColumnError(f"{path}: needs column {lacks}; columns present: {present}.")
+    present = listed_columns(columns)
+    raise MissingColumnError(f"{path}: needs column {lacks}; columns present: {present}.{near}")
 
 
 def repeated(names: Sequence[str]) -> list[int]:
@@ -123,9 +127,10 @@ def repeated(names: Sequence[str]) -> list[int]:
     ]
 
 
-def shown_column(number: int, name: str) -> str:
-    """A column's name for a message; its number where it looks like anything but a name."""
-    return repr(name) if re.fullmatch(r"[\w .:()/-]{1,60}", name) else f"(column {number})"
+def _near(missing: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The columns that are nearest to those that are not there."""
+    names = [part for name in missing for part in name.split("|")]
+    return list(dict.fromkeys(near for name in names if (near := nearest(name, columns))))
 
 
 def is_archive(path: str) -> bool:

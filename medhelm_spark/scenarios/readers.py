@@ -13,6 +13,7 @@ from medhelm_spark.domain.data_place import is_uri
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
+from medhelm_spark.encoded_text import BLOCK, NotTextError, Utf8, quiet
 from medhelm_spark.errors import ConfigError, DataError, UnknownNameError
 from medhelm_spark.scenarios.exported import read_exported
 from medhelm_spark.scenarios.files import STAR, spread
@@ -30,6 +31,7 @@ from medhelm_spark.scenarios.parsers import required_columns
 from medhelm_spark.scenarios.raw_files import (
     RawFile,
     Reader,
+    Tell,
     check_columns,
     nameless,
     open_data,
@@ -49,6 +51,7 @@ from medhelm_spark.scenarios.xml_files import read_docx, read_xml
 
 WITH_SCHEMA = ("parquet", "feather")
 WITHOUT_HEADER = ("json", "jsonl")
+TEXTS = ("csv", "tsv", *WITHOUT_HEADER)
 HEAD = 100
 """How many records show the columns of a file without a header, and how many files are opened."""
 
@@ -81,11 +84,13 @@ def read_records(
     *,
     partition: int = 0,
     partitions: int = 1,
+    tell: Tell = quiet,
 ) -> Iterator[Record]:
     """The records of one file or of one of its partitions, in order, with what is joined to them.
 
     A partition holds every `partitions`-th row, so that several tasks read one file.
-    All formats but json are read in bounded memory, a source's lookups aside.
+    All formats but json are read in bounded memory, a source's lookups aside. `tell` is given what
+    the file was recognised to be, where that is not usual.
 
     Raises:
         DataError: the file as a whole cannot be trusted: absent, changed, cut off, not UTF-8,
@@ -95,7 +100,7 @@ def read_records(
     """
     read_file = partial(_read_joined, source, open_file)
     needed = own_columns(source, required) if required else ()
-    rows = _read(file, source, open_file, needed, (partition, partitions))
+    rows = _read(file, source, open_file, needed, (partition, partitions), tell)
     name = shown(file)
     for number, row in enumerate(
         joined(rows, source, read_file, partial(_read_text, open_file)), 1
@@ -108,11 +113,12 @@ def read_records(
             yield Record(source_file=name, row=number, split=file.split, fields=row)
 
 
-def check_head(card: ScenarioCard, open_file: OpenFile = open_source) -> None:
+def check_head(card: ScenarioCard, tell: Tell = quiet, open_file: OpenFile = open_source) -> None:
     """Refuse local files that lack a column of the card, by the beginning of each.
 
-    Where the bytes are pinned or not here yet, in an archive or in an object store, it is told when
-    they are read.
+    `tell` is given a line about each file that was recognised to be other than usual. Where the
+    bytes are pinned or not here yet, in an archive or in an object store, it is told when they are
+    read.
 
     Raises:
         DataError: as `read_records`, or a file holds no row.
@@ -123,7 +129,9 @@ def check_head(card: ScenarioCard, open_file: OpenFile = open_source) -> None:
         is_here = not is_uri(file.path) and Path(file.path).expanduser().is_file()
         if file.sha256 or file.member or not is_here:
             continue
-        head = list(islice(_read(file, source, open_file, required), HEAD))
+        recognised: dict[str, None] = {}
+        rows = _read(file, source, open_file, required, tell=recognised.setdefault)
+        head = list(islice(rows, HEAD))
         if not head:
             raise DataError(f"{shown(file)}: holds no row.")
         if source.format in WITHOUT_HEADER:
@@ -131,6 +139,24 @@ def check_head(card: ScenarioCard, open_file: OpenFile = open_source) -> None:
             keys = list(dict.fromkeys(key for row in objects for key in row))
             if objects:
                 check_columns(shown(file), required, keys)
+        _tell_encoding(file, source, open_file, recognised.setdefault)
+        if recognised:
+            tell(f"{file.label or shown(file)}: recognised {', '.join(recognised)}")
+
+
+def _tell_encoding(
+    file: SourceFile, source: DataSource, open_file: OpenFile, tell: Callable[[str], None]
+) -> None:
+    """Read a text to its end: the first byte that is not UTF-8 may stand far below its head."""
+    if source.format not in TEXTS:
+        return
+    with nameless(file), open_data(file, open_file) as stream:
+        text = Utf8(stream, source.encoding, tell)
+        try:
+            while text.read(BLOCK):
+                pass
+        except NotTextError as error:
+            raise DataError(f"{shown(file)}: {error}.") from None
 
 
 def needed_history(source: DataSource, open_file: OpenFile = open_source) -> DataSource:
@@ -192,6 +218,7 @@ def _read(
     open_file: OpenFile,
     required: Sequence[str],
     partition: tuple[int, int] = (0, 1),
+    tell: Tell = quiet,
 ) -> Iterator[Row]:
     if source.format not in READERS:
         raise UnknownNameError("source format", source.format, READERS)
@@ -201,10 +228,10 @@ def _read(
             # Rows are numbered through all of them: one alone cannot tell which are wanted.
             with open_members(file, open_file) as members:
                 for member, stream in members:
-                    yield from _read_stream(member, stream, source, required, (0, 1))
+                    yield from _read_stream(member, stream, source, required, (0, 1), tell)
             return
         with open_data(file, open_file) as stream:
-            yield from _read_stream(file, stream, source, required, partition)
+            yield from _read_stream(file, stream, source, required, partition, tell)
 
 
 def _read_stream(
@@ -213,6 +240,7 @@ def _read_stream(
     source: DataSource,
     required: Sequence[str],
     partition: tuple[int, int],
+    tell: Tell,
 ) -> Iterator[Row]:
     number, partitions = partition
     raw = RawFile(
@@ -220,6 +248,8 @@ def _read_stream(
         stream=stream,
         source=source,
         member=file.member,
+        required=required,
+        tell=tell,
         partition=number,
         partitions=partitions,
     )

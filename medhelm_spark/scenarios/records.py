@@ -6,15 +6,14 @@ an error or a reason ever quotes it.
 
 import datetime
 import decimal
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import Message, Reference, ScenarioCard, Split
-
-TEXT_LIKE = (int, float, decimal.Decimal, datetime.date, datetime.time)
 
 
 class BadReason(StrEnum):
@@ -99,16 +98,65 @@ def value_of(fields: Mapping[str, Any], name: str) -> Any:
 
 
 def as_text(value: object) -> str | None:
-    """A cell as text: text unchanged, numbers and dates in plain form, absent as None."""
+    """A cell as text, the same from every kind of file and table; an absent value is None.
+
+    Text is unchanged, true and false are those words, and a time has no zeros after its seconds. A
+    number is written out: a floating one without a point where it is whole, for its type does not
+    say how it was written, and a decimal one with its own digits.
+
+    >>> as_text(True), as_text(1.0), as_text(1e-05), as_text(float("nan"))
+    ('true', '1', '0.00001', None)
+    """
     if isinstance(value, str):
         if not value.isascii():
             _check_unicode(value)
         return value
     if value is None or value != value:
         return None
-    if isinstance(value, TEXT_LIKE) and not isinstance(value, bool):
-        return str(value)
+    for kind, write in WRITERS:
+        if isinstance(value, kind):
+            return write(value)
     raise BadRecord(BadReason.NOT_TEXT)
+
+
+def _written_out(number: float) -> str:
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    return str(int(number)) if number.is_integer() else format(decimal.Decimal(repr(number)), "f")
+
+
+def _decoded(value: bytes) -> str:
+    """The text of a column of bytes, as programs write one that do not mark text."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise BadRecord(BadReason.NOT_TEXT) from None
+
+
+def _moment(value: datetime.datetime) -> str:
+    value = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
+    return _without_zeros(value.isoformat(" "))
+
+
+def _time(value: datetime.time) -> str:
+    return _without_zeros(value.isoformat())
+
+
+def _without_zeros(time: str) -> str:
+    return time.rstrip("0") if "." in time else time
+
+
+WRITERS: Sequence[tuple[type, Callable[[Any], str]]] = (
+    (bool, lambda value: str(value).lower()),  # before int, which it is too
+    (int, str),
+    (float, _written_out),
+    (decimal.Decimal, lambda value: format(value, "f")),
+    (bytes, _decoded),
+    (datetime.datetime, _moment),  # before date, which it is too
+    (datetime.date, str),
+    (datetime.time, _time),
+)
+"""How values of each type that is no text are written."""
 
 
 def as_lines(value: object) -> str | None:
@@ -178,5 +226,7 @@ def has_values(record: Record, rules: Mapping[str, tuple[str, ...]]) -> bool:
 
 
 def _value(record: Record, name: str) -> str:
-    value = value_of(record.fields, name)
-    return str(value).strip() if isinstance(value, (str, *TEXT_LIKE)) else ""
+    try:
+        return (as_text(value_of(record.fields, name)) or "").strip()
+    except BadRecord:
+        return ""

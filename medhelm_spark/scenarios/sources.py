@@ -1,7 +1,6 @@
 """Where bytes come from: local files, object stores, pinned downloads and their hashes."""
 
 import hashlib
-import io
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,7 +22,6 @@ SPLITS: Mapping[str, Split] = {
 }
 BLOCK = 1 << 20
 HADOOP_S3 = ("s3a", "s3n")
-HEAD_BYTES = 8
 
 
 def is_web(path: str) -> bool:
@@ -118,25 +116,6 @@ def stamp(path: str) -> tuple[int, int] | None:
         return (info.size, info.mtime_ns or 0) if info.is_file else None
     except (OSError, ValueError, NotImplementedError):  # Arrow's own, for a scheme it lacks
         return None
-
-
-class CountedStream(io.RawIOBase):
-    """A byte stream that counts the bytes read from it and keeps the first ones."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__()
-        self._stream = stream
-        self.handed = 0
-        self.head = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1, /) -> bytes:
-        block = self._stream.read(max(size, BLOCK) if size >= 0 else -1)
-        self.head = self.head or block[:HEAD_BYTES]
-        self.handed += len(block)
-        return block
 
 
 def split_of_name(name: str) -> Split | None:

@@ -1,22 +1,21 @@
-"""Files of typed tables: Parquet and Feather, read in batches, and Excel workbooks.
-
-Of a workbook the first sheet is read, with its first row as the header.
-"""
+"""Files of typed tables: Parquet and Feather, read in batches, and Excel workbooks."""
 
 import datetime
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain, islice
 from typing import Any, BinaryIO, Self
 
-from medhelm_spark.errors import DataError, SetupError
+from medhelm_spark.delimited import HEADER_ROWS, header_row, names_all
+from medhelm_spark.domain.columns import SHOWN_COLUMNS, listed_columns, shown_column
+from medhelm_spark.errors import DataError, MissingColumnError, SetupError
 from medhelm_spark.scenarios.parquet_pages import group_size
 from medhelm_spark.scenarios.raw_files import (
-    SHOWN_COLUMNS,
     CheckColumns,
     RawFile,
     repeated,
@@ -32,7 +31,12 @@ ROW_BYTES = 8
 """What a row counts beside its values: rows of nothing by the billion cost as well."""
 SHARED = re.compile("dictionary<|view|run_end")
 """Arrow types where many rows, or parts of a row, may share the same bytes."""
+ERROR = "e"
+"""The type of a cell that shows an error."""
+SHOWN_SHEETS = 20
 WRITE_ANEW = "write it anew as csv or JSON lines"
+NO_VALUE = (OverflowError, ValueError, LookupError, ImportError)
+"""What Arrow raises for a value that Python has none for, as a day in the year 10000."""
 UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -59,7 +63,7 @@ def read_parquet(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, An
         check(names)
         counts = _Counts.of(file, stream)
         for group in range(table.num_row_groups):
-            yield from _group_rows(stream, table, group, names, counts)
+            yield from _group_rows(file, stream, table, group, names, counts)
 
 
 def read_row_groups(
@@ -82,7 +86,9 @@ def read_row_groups(
         first = 1
         for group in range(table.num_row_groups):
             if group % partitions == partition:
-                yield from enumerate(_group_rows(stream, table, group, columns, counts), first)
+                yield from enumerate(
+                    _group_rows(file, stream, table, group, columns, counts), first
+                )
             first += table.metadata.row_group(group).num_rows
 
 
@@ -94,11 +100,14 @@ def read_feather(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, An
     """
     import pyarrow as pa
 
-    with _readable_arrow(file, "Feather"), pa.ipc.open_file(seekable(file.stream)) as table:
+    stream = seekable(file.stream)
+    with _readable_arrow(file, "Feather"), pa.ipc.open_file(stream) as table:
         check_names(file.path, table.schema.names)
         check(table.schema.names)
+        allowance = Allowance(path=file.path, compressed=size_of(stream), cure=WRITE_ANEW)
+        count = Count(allowance)
         for number in range(table.num_record_batches):
-            yield from table.get_batch(number).to_pylist()
+            yield from _rows(table.get_batch(number), count, file)
 
 
 def check_names(path: str, names: Sequence[str]) -> None:
@@ -133,7 +142,12 @@ def _parquet(file: RawFile) -> tuple[BinaryIO, Any]:
 
 
 def _group_rows(
-    stream: BinaryIO, table: Any, group: int, columns: Sequence[str], counts: _Counts
+    file: RawFile,
+    stream: BinaryIO,
+    table: Any,
+    group: int,
+    columns: Sequence[str],
+    counts: _Counts,
 ) -> Iterator[Mapping[str, Any]]:
     """The rows of a row group, fewer at a time where they are long: a record may be a megabyte."""
     size = group_size(stream, table, group, columns, most=counts.pages.left)
@@ -144,18 +158,66 @@ def _group_rows(
     fitting = BATCH_BYTES // (size.row + size.pages // rows + 1)
     batch_rows = max(1, min(BATCH_ROWS, fitting))
     for batch in table.iter_batches(batch_rows, row_groups=[group], columns=columns):
-        yield from _rows(batch, counts.rows)
+        yield from _rows(batch, counts.rows, file)
 
 
-def _rows(batch: Any, count: Count) -> Iterator[Mapping[str, Any]]:
-    """The rows of a record batch, counted before they are held as Python values."""
-    if any(SHARED.search(str(field.type)) for field in batch.schema):
-        for number in range(batch.num_rows):
-            count.add(ROW_BYTES)
-            yield {name: _value(batch[name][number], count) for name in batch.schema.names}
-        return
-    count.add(batch.nbytes + batch.num_rows * (batch.num_columns + ROW_BYTES))
-    yield from batch.to_pylist()
+class Unreadable:
+    """What Python has no value for, in a column that nobody needs: no text where it is used."""
+
+
+def _rows(batch: Any, count: Count, file: RawFile) -> Iterator[Mapping[str, Any]]:
+    """The rows of a record batch, counted before they are held as Python values.
+
+    Raises:
+        DataError: a needed column holds what Python has no value for.
+    """
+    names = batch.schema.names
+    own = [column.nbytes for column in batch if not _is_shared(column)]
+    count.add(sum(own) + batch.num_rows * (len(own) + ROW_BYTES))
+    needed = {column_of(names, name) for name in file.required}
+    columns: list[Iterable[Any]] = []
+    for number, (name, column) in enumerate(zip(names, batch, strict=True), 1):
+        try:
+            columns.append(_shared(column, count) if _is_shared(column) else _values(column))
+        except UnicodeDecodeError:
+            raise
+        except NO_VALUE as error:
+            if name in needed:
+                raise DataError(
+                    f"{file.path}: column {shown_column(number, name)} of type {column.type} holds "
+                    f"a value that cannot be read ({type(error).__name__}); write it as text."
+                ) from None
+            columns.append([Unreadable()] * len(column))
+    for values in zip(*columns, strict=True):
+        yield dict(zip(names, values, strict=True))
+
+
+def _is_shared(column: Any) -> bool:
+    return SHARED.search(str(column.type)) is not None
+
+
+def _shared(column: Any, count: Count) -> Iterator[Any]:
+    return (_value(scalar, count) for scalar in column)
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column: moments in UTC, for which no table of time zones is needed.
+
+    A number of 32 bits is the shortest that gives it: 0.1 and not 0.10000000149011612.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    of = column.type
+    if pa.types.is_timestamp(of):
+        column = column.view(pa.int64()).view(pa.timestamp(of.unit))
+        column = column.cast(pa.timestamp("us"), safe=False)
+    elif pa.types.is_time64(of):
+        column = column.cast(pa.time64("us"), safe=False)
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_float32(of) or pa.types.is_float16(of):
+        return [None if each is None else float(str(np.float32(each))) for each in values]
+    return values
 
 
 def _value(scalar: Any, count: Count) -> Any:
@@ -190,13 +252,15 @@ def _readable_arrow(file: RawFile, kind: str) -> Iterator[None]:
 
 
 def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
-    """The rows of a workbook's first sheet, row by row; a row of empty cells is passed over.
+    """The rows of a workbook's sheet, row by row; a row of empty cells is passed over.
 
-    A whole number is given without a decimal point, as Excel shows it; an empty cell is absent.
+    The size that the sheet states is not asked: many programs write a wrong one. A whole number is
+    given without a decimal point, as Excel shows it, a day without a time of day; an empty cell and
+    an error, as #N/A, are absent.
 
     Raises:
         SetupError: the package `openpyxl` is absent.
-        DataError: the file is no workbook, is cut off, or is empty.
+        DataError: the file is no workbook, is cut off, lacks the sheet, or is empty.
     """
     openpyxl = _openpyxl(file)
     with _readable_workbook(file):
@@ -206,12 +270,51 @@ def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] 
         stream.seek(0)
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
         with closing(book):
-            rows = book.worksheets[0].iter_rows(values_only=True)
-            header = _header(file, next(rows, ()))
-            check([name for name in header if name is not None])
-            for cells in rows:
-                if any(cell is not None for cell in cells):
-                    yield _row(header, cells)
+            sheet = _sheet(file, book)
+            sheet.reset_dimensions()
+            rows = filter(any_value, map(_plain_cells, sheet.iter_rows()))
+            head = list(islice(rows, HEADER_ROWS))
+            names = [[_name(cell) for cell in cells] for cells in head]
+            above = header_row(names, names_all(file.required)) or 0
+            header = _header(file, names[above] if head else ())
+            if above:
+                file.tell(f"column names in row {above + 1}")
+            with _naming_sheet(file, book):
+                check([name for name in header if name])
+            for cells in chain(head[above + 1 :], rows):
+                yield _row(header, cells)
+
+
+def any_value(cells: Sequence[object]) -> bool:
+    """Whether one of the cells is there."""
+    return any(cell is not None for cell in cells)
+
+
+def _sheet(file: RawFile, book: Any) -> Any:
+    """The sheet that is named, else the first; one of a chart alone has no cells."""
+    wanted, sheets = file.source.sheet, book.worksheets
+    if wanted is None:
+        if len(sheets) > 1:
+            file.tell(f"the first of {len(sheets)} sheets")
+        return sheets[0]
+    for sheet in sheets:
+        if sheet.title == wanted:
+            return sheet
+    allowed = listed_columns([sheet.title for sheet in sheets], SHOWN_SHEETS)
+    raise DataError(f"{file.path}: sheet (--sheet) is {wanted!r}; allowed: {allowed}.")
+
+
+@contextmanager
+def _naming_sheet(file: RawFile, book: Any) -> Iterator[None]:
+    """A column that is not there may be in another sheet."""
+    try:
+        yield
+    except MissingColumnError as error:
+        if file.source.sheet or len(book.worksheets) < 2:
+            raise
+        raise MissingColumnError(
+            f"{error} It is the first of {len(book.worksheets)} sheets; sheet (--sheet) names one."
+        ) from None
 
 
 def _openpyxl(file: RawFile) -> Any:
@@ -234,27 +337,41 @@ def _readable_workbook(file: RawFile) -> Iterator[None]:
         ) from None
 
 
-def _header(file: RawFile, cells: Sequence[object]) -> list[str | None]:
-    names = [None if cell is None else str(cell).strip() for cell in cells]
+def _name(cell: object) -> str:
+    """A column's name; empty for a cell that names none."""
+    return "" if cell is None else str(cell).strip()
+
+
+def _header(file: RawFile, names: Sequence[str]) -> Sequence[str]:
     given = [name for name in names if name]
     if not given:
-        raise DataError(f"{file.path}: the first sheet is empty; its first row names the columns.")
+        raise DataError(f"{file.path}: the sheet is empty; its first row names the columns.")
     if len(set(given)) < len(given):
         raise DataError(f"{file.path}: the first row gives a column name twice.")
-    return [name or None for name in names]
+    return names
 
 
-def _row(header: Sequence[str | None], cells: Sequence[Any]) -> dict[str, Any]:
+def _row(header: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
     return {
-        name: _plain_cell(cell)
-        for name, cell in zip(header, cells, strict=False)
-        if name is not None and cell is not None
+        name: cell for name, cell in zip(header, cells, strict=False) if name and cell is not None
     }
 
 
+def _plain_cells(cells: Sequence[Any]) -> list[Any]:
+    return list(map(_plain_cell, cells))
+
+
 def _plain_cell(cell: Any) -> Any:
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, float) and cell.is_integer():
-        return int(cell)
-    return str(cell) if isinstance(cell, datetime.timedelta) else cell
+    from openpyxl.styles.numbers import is_datetime
+    from openpyxl.utils.escape import unescape
+
+    value = cell.value
+    if value is None or cell.data_type == ERROR:
+        return None
+    if isinstance(value, str):
+        return unescape(value) if "_x" in value else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, datetime.datetime) and is_datetime(cell.number_format) == "date":
+        return value.date()
+    return str(value) if isinstance(value, datetime.timedelta) else value

@@ -1,65 +1,43 @@
-"""Files of lines: csv and tsv, plain text, one record a file or a line.
+"""Files of lines: csv and tsv, plain text, one record a file or a line."""
 
-Every cell of csv and tsv is text, exactly as written: UTF-8 with or without a byte order mark,
-quotes doubled inside quotes, newlines inside quotes. A cell is never interpreted: `001`, `NA` and
-`null` stay; an empty cell is the empty text.
-"""
-
-import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
+from medhelm_spark.delimited import Delimited, TableError
+from medhelm_spark.domain.columns import SHOWN_COLUMNS
+from medhelm_spark.encoded_text import NotTextError, Utf8
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios.raw_files import (
-    SHOWN_COLUMNS,
     UNREAD,
     CheckColumns,
     RawFile,
     repeated,
 )
 from medhelm_spark.scenarios.records import BadReason
-from medhelm_spark.scenarios.sources import CountedStream
-
-MAX_CELL_CHARACTERS = 64 << 20
-WIDE = b"\xff\xfe"
-_WIDE = "is UTF-16 or UTF-32; save it as UTF-8"
-_OTHER = "is {}, not text; give it the ending of what it is"
-NOT_TEXT: Mapping[bytes, str] = {
-    WIDE: _WIDE,
-    b"\xfe\xff": _WIDE,
-    b"PK\x03\x04": _OTHER.format("a zip archive or an Office file"),
-    b"\x1f\x8b": _OTHER.format("gzip"),
-    b"PAR1": _OTHER.format("Parquet"),
-    b"ARROW1": _OTHER.format("Feather"),
-}
-"""What files are that are no UTF-8, by their first bytes."""
 
 
 def text_lines(file: RawFile) -> Iterator[str]:
-    """The lines of a UTF-8 file with their own line ends, read in blocks.
+    """The lines of a text file with their own line ends, read in blocks.
 
     Raises:
-        DataError: a byte is not UTF-8; the message gives its offset in the file, and what the file
-            is where its first bytes tell.
+        DataError: the bytes are no text of an encoding that they show; the message gives the offset
+            in the file, or what the file is where its first bytes tell.
     """
-    counted = CountedStream(file.stream)
-    wrapper = io.TextIOWrapper(cast(BinaryIO, counted), encoding="utf-8-sig", newline="")
+    text = Utf8(file.stream, file.source.encoding, file.tell)
+    with _readable(file):
+        yield from io.TextIOWrapper(cast(BinaryIO, text), encoding="utf-8", newline="")
+
+
+@contextmanager
+def _readable(file: RawFile) -> Iterator[None]:
     try:
-        first = next(wrapper, "")
-        if b"\0" in counted.head[:2]:  # without a mark it would pass for UTF-8
-            raise DataError(f"{file.path}: {NOT_TEXT[WIDE]}.")
-        if first:
-            yield first
-        yield from wrapper
-    except UnicodeDecodeError as error:
-        kind = next((kind for head, kind in NOT_TEXT.items() if counted.head.startswith(head)), "")
-        if kind:
-            raise DataError(f"{file.path}: {kind}.") from None
-        offset = counted.handed - len(error.object) + error.start
-        raise DataError(f"{file.path}: not UTF-8 at byte {offset}; save it as UTF-8.") from None
+        yield
+    except (NotTextError, TableError) as error:
+        raise DataError(f"{file.path}: {error}.") from None
 
 
 def read_delimited(
@@ -73,46 +51,34 @@ def read_delimited(
         DataError: empty file, duplicate header names, a broken quote or a cell over 64 Mi
             characters; from there on no row could be trusted.
     """
-    rows = _rows(file, delimiter)
-    header = next(rows, None)
-    if header is None:
-        raise DataError(f"{file.path}: the file is empty; a header line is needed.")
-    _check_unique(file.path, header)
-    check(header)
-    width = len(header)
-    for row, cells in enumerate(rows, 1):
-        if not file.is_wanted(row):
-            yield UNREAD
-        elif len(cells) == width or (len(cells) > width and not any(cells[width:])):
-            yield dict(zip(header, cells, strict=False))
-        else:
-            yield BadReason.SHORT_ROW if len(cells) < width else BadReason.LONG_ROW
+    source = file.source
+    with _readable(file):
+        table = Delimited(
+            file.stream,
+            delimiter,
+            file.required,
+            separator=source.separator,
+            encoding=source.encoding,
+            tell=file.tell,
+        )
+        _check_unique(file.path, table)
+        check(table.names)
+        names, places, width = table.names, table.places, len(table.header)
+        needed = places[-1] + 1 if places else 0
+        for row, cells in enumerate(table.rows, 1):
+            if not file.is_wanted(row):
+                yield UNREAD
+            elif len(cells) < needed:
+                yield BadReason.SHORT_ROW
+            elif any(cells[width:]):
+                yield BadReason.LONG_ROW
+            else:
+                yield {name: cells[place] for name, place in zip(names, places, strict=True)}
 
 
-def _rows(file: RawFile, delimiter: str) -> Iterator[list[str]]:
-    # The limit belongs to the process: it is only ever raised, so that readers in threads agree.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
-    reader = csv.reader(text_lines(file), delimiter=delimiter, strict=True)
-    count, before = 0, 0
-    try:
-        for cells in reader:
-            before = reader.line_num
-            if cells:
-                yield cells
-                count += 1
-    except csv.Error as error:
-        where = f"data row {count}" if count else "the header"
-        first, last = before + 1, reader.line_num
-        lines = f"line {last}" if first >= last else f"lines {first} to {last}"
-        raise DataError(
-            f"{file.path}: {where}, at {lines}, is not well-formed "
-            f"({error}); quotes inside quotes are doubled, and a quoted cell ends with its quote."
-        ) from None
-
-
-def _check_unique(path: str, header: Sequence[str]) -> None:
-    if places := repeated(header):
-        twice = ", ".join(map(str, places[:SHOWN_COLUMNS]))
+def _check_unique(path: str, table: Delimited) -> None:
+    if numbers := repeated(table.names):
+        twice = ", ".join(str(table.places[number - 1] + 1) for number in numbers[:SHOWN_COLUMNS])
         raise DataError(f"{path}: the header gives a column name twice (column {twice}).")
 
 

@@ -129,8 +129,8 @@ def _revision(ctx: Context, answers: Answers) -> str:
 
 def _responses(ctx: Context, answers: Answers) -> DataFrame:
     if answers.table is None:
-        file = File(path=_absolute(answers.place))
-        reading = ReadResponses(answers, for_tasks(ctx, {"the file of answers": [file.path]}))
+        file = File(paths=tuple(map(_absolute, answers.parts)))
+        reading = ReadResponses(answers, for_tasks(ctx, {"the file of answers": list(file.paths)}))
         return map_rows(ctx.lake.frame([file], File), reading, File, Response)
     rows = raw_rows(ctx, answers.table, answers.version, answers.required)
     return map_rows(rows, ReadTableResponses(answers), RawRow, Response)
@@ -193,7 +193,7 @@ def _unmatched(specs: Sequence[RunSpec], answers: Answers, counts: Counts) -> Da
         )
     return DataError(
         f"{answers.place}: no {answers.unit}'s id is one of scenario {specs[0].scenario_name!r}'s; "
-        f"--fields says which column holds source_id."
+        "--fields says which column holds source_id. Ids are compared as text: 1.0 is not 1."
     )
 
 

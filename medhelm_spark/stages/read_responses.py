@@ -6,16 +6,31 @@ names, and paths into what a column holds: `completion=response.choices.0.messag
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
 
-from medhelm_spark.domain.data_place import FORMATS, ending_of, table_of
+from medhelm_spark.domain.columns import parse_pairs
+from medhelm_spark.domain.data_place import FORMATS, TABLE, ending_of, is_uri, table_of
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.encoded_text import quiet
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, UnknownNameError
 from medhelm_spark.lake.rows import without_text
-from medhelm_spark.scenarios import Carried, Record, loads, open_data, read_records, sha256_of
+from medhelm_spark.local_files import has_delta_log, local_table, part_files
+from medhelm_spark.scenarios import (
+    BadReason,
+    BadRecord,
+    Carried,
+    Record,
+    as_text,
+    loads,
+    open_data,
+    read_records,
+    sha256_of,
+)
 from medhelm_spark.stages.source_tables import RawRow, record_of
 
 FIELDS = (
@@ -27,6 +42,8 @@ FIELDS = (
     "completion_tokens",
     "request_time",
 )
+TEXTS = FIELDS[:4]
+"""Those that are text; the others are numbers, or absent where they are none."""
 JSON_LINES = "jsonl"
 ANSWER_FORMATS = (JSON_LINES, "csv", "tsv", "json", "parquet", "feather", "xlsx")
 MOST = 2**31
@@ -40,8 +57,9 @@ that an answer took."""
 class Answers:
     """Where answers are, what they call our fields, and the id of what they hold.
 
-    Of a file `format` names the reader. `version` is the Delta version of a `table`, None where it
-    has none. `revision` is a hash of the file's bytes or the table's rows, and of `names`.
+    Of files `format` names the reader, and `sheet`, `separator` and `encoding` say how it reads; a
+    folder has the files in it as `parts`. `version` is the Delta version of a `table`, None where
+    it has none. `revision` is a hash of the file's bytes or the table's rows, and of `names`.
     """
 
     place: str
@@ -50,6 +68,20 @@ class Answers:
     table: str | None = None
     version: str | None = None
     revision: str = ""
+    parts: tuple[str, ...] = ()
+    sheet: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
+
+    @property
+    def source(self) -> DataSource:
+        """How the files are read."""
+        return DataSource(
+            format=self.format,
+            sheet=self.sheet,
+            separator=self.separator,
+            encoding=self.encoding,
+        )
 
     @property
     def unit(self) -> str:
@@ -93,27 +125,33 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file of answers, as a row for the seam."""
+    """A file of answers, as a row for the seam; `paths` are its parts where it is a folder."""
 
-    path: str
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadResponses:
-    """Files in, responses out."""
+    """Files in, responses out; rows are numbered through all parts of one."""
 
     answers: Answers
     open_file: Carried = field(default_factory=Carried)
+    tell: Callable[[str], None] = quiet
 
     def __call__(self, files: Iterable[File]) -> Iterator[Response]:
-        source = DataSource(format=self.answers.format)
         for file in files:
-            place = SourceFile(path=file.path, split=None)
-            for record in read_records(place, source, self.open_file, self.answers.required):
-                yield self._response(record)
+            records = chain.from_iterable(map(self._records, file.paths))
+            for row, record in enumerate(records, 1):
+                yield response_of(replace(record, row=row), self.answers.names)
 
-    def _response(self, record: Record) -> Response:
-        return response_of(record, self.answers.names)
+    def _records(self, path: str) -> Iterator[Record]:
+        return read_records(
+            SourceFile(path=path, split=None),
+            self.answers.source,
+            self.open_file,
+            self.answers.required,
+            tell=self.tell,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +171,18 @@ def response_of(record: Record, names: Mapping[str, str]) -> Response:
     if record.error is not None:
         return Response(row=record.row, problem=record.error.value)
     values = {name: value_at(record.fields, names.get(name, name)) for name in FIELDS}
-    if problem := _problem(values):
+    try:
+        texts = {name: as_text(values[name]) or "" for name in TEXTS}
+    except BadRecord:
+        return Response(row=record.row, problem=_no_text(values))
+    if problem := _problem(values, texts):
         return Response(row=record.row, problem=problem)
     return Response(
         row=record.row,
-        source_id=_text(values["source_id"]),
-        instance_id=_text(values["instance_id"]),
-        completion=_text(values["completion"]),
-        trial=_trial(values["trial"]) or 0,
+        source_id=texts["source_id"],
+        instance_id=texts["instance_id"],
+        completion=texts["completion"],
+        trial=_trial(texts["trial"]) or 0,
         prompt_tokens=_count(values["prompt_tokens"]),
         completion_tokens=_count(values["completion_tokens"]),
         request_time=_seconds(values["request_time"]),
@@ -180,31 +222,26 @@ def _opened(text: str) -> object:
         return None
 
 
-def _problem(values: Mapping[str, object]) -> str | None:
-    if not _text(values["source_id"]) and not _text(values["instance_id"]):
+def _no_text(values: Mapping[str, object]) -> str:
+    """Which field holds a list, an object, half a character, or bytes that are not UTF-8."""
+    for name in TEXTS:
+        try:
+            as_text(values[name])
+        except BadRecord as error:
+            if error.reason is BadReason.NOT_UNICODE:
+                return f"{name} holds half a character (a lone surrogate)"
+            return f"{name} is not text"
+    return ""
+
+
+def _problem(values: Mapping[str, object], texts: Mapping[str, str]) -> str | None:
+    if not texts["source_id"] and not texts["instance_id"]:
         return "neither source_id nor instance_id"
-    completion = values["completion"]
-    if completion is None:
+    if as_text(values["completion"]) is None:
         return "no completion"
-    if isinstance(completion, (dict, list)):
-        return "completion is not text"
-    if _text(values["trial"]) and _trial(values["trial"]) is None:
+    if texts["trial"] and _trial(texts["trial"]) is None:
         return "trial is no whole number from 0 on"
-    if not _is_unicode(_text(completion)):
-        return "completion holds half a character (a lone surrogate)"
     return None
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
 
 
 def _number(value: object) -> float | None:
@@ -238,19 +275,29 @@ def parse_fields(text: str | None) -> dict[str, str]:
     >>> parse_fields("source_id='Row Number',completion=answer")
     {'source_id': 'Row Number', 'completion': 'answer'}
     """
-    names: dict[str, str] = {}
-    for part in (text or "").split(",") if text else []:
-        name, separator, value = part.partition("=")
-        if not separator or name.strip() not in FIELDS or not value.strip("'\" "):
+    try:
+        names = dict(parse_pairs(text or ""))
+    except ValueError as error:
+        raise ConfigError(
+            f"--fields: {str(error)!r} is not NAME=COLUMN with a NAME of {', '.join(FIELDS)}."
+        ) from None
+    for name in names:
+        if name not in FIELDS:
             raise ConfigError(
-                f"--fields: {part!r} is not NAME=COLUMN with a NAME of {', '.join(FIELDS)}."
+                f"--fields: {name!r} is not NAME=COLUMN with a NAME of {', '.join(FIELDS)}."
             )
-        names[name.strip()] = value.strip().strip("'\"")
     return names
 
 
-def answers_at(place: str, names: Mapping[str, str]) -> Answers:
-    """The answers at a place: a file with the id of its bytes, or a table that is yet to be read.
+def answers_at(
+    place: str,
+    names: Mapping[str, str],
+    *,
+    sheet: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Answers:
+    """The answers at a place: a file or folder with the id of its bytes, or a table yet to be read.
 
     Raises:
         UnknownNameError: `names` names a field that there is not.
@@ -261,9 +308,41 @@ def answers_at(place: str, names: Mapping[str, str]) -> Answers:
             raise UnknownNameError("field", name, FIELDS, where="fields (--fields)")
     table = table_of(place)
     if table is not None:
-        return Answers(place=place, names=names, table=table)
-    revision = revision_of(sha256_of(place), names)
-    return Answers(place=place, names=names, format=_format_of(place), revision=revision)
+        return Answers(place=place, names=names, table=local_table(table))
+    parts = _parts(place)
+    return Answers(
+        place=place,
+        names=names,
+        format=_format_of(parts[0]),
+        revision=revision_of(_content(parts), {**names, **_said(sheet, separator, encoding)}),
+        parts=parts,
+        sheet=sheet,
+        separator=separator,
+        encoding=encoding,
+    )
+
+
+def _said(sheet: str | None, separator: str | None, encoding: str | None) -> dict[str, str]:
+    said = {"sheet": sheet, "separator": separator, "encoding": encoding}
+    return {f"{key}:": value for key, value in said.items() if value is not None}
+
+
+def _parts(place: str) -> tuple[str, ...]:
+    """The file at a place, or the files of a folder, as Spark writes a table."""
+    folder = Path(place).expanduser()
+    if is_uri(place) or not folder.is_dir():
+        return (place,)
+    if has_delta_log(folder):
+        raise DataError(f"{place}: is a Delta table; name it {TABLE}{place}.")
+    parts = tuple(map(str, part_files(folder)))
+    if len({ending_of(part) for part in parts}) != 1:
+        raise DataError(f"{place}: a folder of files of one format is needed.")
+    return parts
+
+
+def _content(parts: Sequence[str]) -> str:
+    hashes = list(map(sha256_of, parts))
+    return hashes[0] if len(hashes) == 1 else content_id(*hashes)
 
 
 def revision_of(content: str, names: Mapping[str, str]) -> str:
@@ -297,19 +376,22 @@ def naming_fields() -> Iterator[None]:
         raise MissingColumnError(f"{error} --fields says what the columns are called.") from None
 
 
-def check_file(answers: Answers) -> None:
+def check_file(answers: Answers, tell: Callable[[str], None] = quiet) -> None:
     """Read a file of answers record by record and keep only its ids.
 
     On the driver, before the run is planned: what a refused file would answer is not left behind.
+    `tell` is given what the file was recognised to be, where that is not usual.
 
     Raises:
         DataError: the file lacks a column, has no record, one is unusable, or an id stands twice
             for one trial.
     """
     rows: dict[tuple[str, str, int], int] = {}
-    reader, path, unit = ReadResponses(answers), answers.place, answers.unit
+    recognised: dict[str, None] = {}
+    reader = ReadResponses(answers, tell=recognised.setdefault)
+    path, unit = answers.place, answers.unit
     with without_text(reader), naming_fields():
-        for read in reader([File(path=path)]):
+        for read in reader([File(paths=answers.parts)]):
             if read.problem:
                 raise DataError(f"{path}: {unit} {read.row}: {read.problem}.")
             # A source id is enough: what stands beside it may be an id of the record itself.
@@ -322,3 +404,5 @@ def check_file(answers: Answers) -> None:
                 )
     if not rows:
         raise DataError(f"{path}: has no {unit}.")
+    if recognised:
+        tell(f"{path}: recognised {', '.join(recognised)}")

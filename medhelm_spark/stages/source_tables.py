@@ -25,7 +25,14 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.rows import plain_errors
-from medhelm_spark.scenarios import Record, check_columns, loads, required_columns, table_level
+from medhelm_spark.scenarios import (
+    Record,
+    as_text,
+    check_columns,
+    loads,
+    required_columns,
+    table_level,
+)
 from medhelm_spark.stages.context import Context
 
 ROW_NUMBERS = (1 << 62) - 1
@@ -48,7 +55,7 @@ class RawRow:
 class Columns:
     """How many rows a source has, the different values of one of its columns, its first rows.
 
-    A value has no outer space and is not blank; `filled` rows have one, `worded` of them a value of
+    A value is not blank; `filled` rows have one, `worded` of them a value of
     several words. Of a table `repeated` is how many ids stand in more than one row; of files that
     is told otherwise.
     """
@@ -82,17 +89,18 @@ def raw_rows(
         DataError: there is no such table, or it lacks a column.
     """
     rows = _open(ctx, table, version)
-    columns = [field.name for field in _textual(rows)]
+    needed = [part for name in required for part in (name, *name.split("|"))]
+    columns = [field.name for field in _textual(rows, needed)]
     check_columns(f"table {table!r}", required, columns, from_schema=True)
     if wanted is not None:
         rows = rows.select(*(_quoted(name) for name in columns if name in wanted))
         number = F.xxhash64("fields").bitwiseAND(ROW_NUMBERS).alias("row")
-        fields = F.to_json(F.struct(*_columns(rows)), JSON_OPTIONS).alias("fields")
+        fields = F.to_json(F.struct(*_columns(rows, needed)), JSON_OPTIONS).alias("fields")
         return rows.select(fields).select(number, "fields")
     # Two rows alike are two records: copies count on from the number of the first.
     copy = F.row_number().over(Window.partitionBy("content").orderBy("fields"))
     return (
-        rows.select(F.to_json(F.struct(*_columns(rows)), JSON_OPTIONS).alias("fields"))
+        rows.select(F.to_json(F.struct(*_columns(rows, needed)), JSON_OPTIONS).alias("fields"))
         .withColumn("content", F.xxhash64("fields"))
         .select((F.col("content").bitwiseAND(ROW_NUMBERS) + copy).alias("row"), "fields")
     )
@@ -109,20 +117,22 @@ def columns_of_table(
     table = card.source.table or ""
     rows = raw_rows(ctx, table, card.source.revision, required_columns(card))
     texts = _open(ctx, table, card.source.revision)
-    own = texts.select(*_columns(texts)).select(F.col(_quoted(column)).cast("string"))
-    value = F.regexp_replace("value", _OUTER_SPACE, "").alias("value")
-    filled = own.toDF("value").select(value).where("value <> ''")
-    values = filled.distinct().limit(most)
-    counts = filled.select(F.count("*"), F.count_if(F.col("value").rlike(_SPACE)))
+    own = texts.select(*_columns(texts, [column])).select(F.col(_quoted(column)).cast("string"))
+    stripped = F.regexp_replace("value", _OUTER_SPACE, "")
+    filled = own.toDF("value").where(stripped != "").withColumn("stripped", stripped)
+    values = filled.select("value").distinct().limit(most)
+    counts = filled.select(F.count("*"), F.count_if(F.col("stripped").rlike(_SPACE)))
     first = rows.orderBy("row").limit(head)
     ids = card.source.columns.get("id", "id")
+    is_floating = isinstance(texts.schema[column].dataType, FloatType | DoubleType)
+    write = _written_out if is_floating else str
     with plain_errors():
         ((num_filled, num_worded),) = counts.collect()
         return Columns(
             rows=texts.count(),
             filled=num_filled,
             worded=num_worded,
-            values=tuple(str(value) for (value,) in values.collect()),
+            values=tuple(write(str(value)) for (value,) in values.collect()),
             head=tuple(record_of(table, RawRow(**row.asDict())) for row in first.collect()),
             repeated=_repeated(texts, ids) if ids in texts.columns else 0,
         )
@@ -135,7 +145,7 @@ def _repeated(texts: DataFrame, column: str) -> int:
 
 def record_of(table: str, row: RawRow) -> Record:
     """A row of a table as a record, at the level that it names."""
-    fields = cast(dict[str, Any], loads(row.fields))
+    fields = cast(dict[str, Any], loads(row.fields, number=_written_out))
     return Record(source_file=table, row=row.row, fields=fields, access_level=table_level(fields))
 
 
@@ -171,21 +181,43 @@ def _open(ctx: Context, table: str, version: str | None) -> DataFrame:
     return rows
 
 
-def _textual(rows: DataFrame) -> list[StructField]:
-    """The columns that can be read as text; by name, because their order in a table may change."""
-    fields = [field for field in rows.schema if not isinstance(field.dataType, BinaryType)]
+def _written_out(number: str) -> str:
+    """A floating number as files of typed tables give it, from what Java writes of it.
+
+    >>> _written_out("1.0"), _written_out("1.25E7"), _written_out("0.1")
+    ('1', '12500000', '0.1')
+    """
+    is_javas = "E" in number or number.endswith(".0")
+    return (as_text(float(number)) or "") if is_javas else number
+
+
+def _textual(rows: DataFrame, needed: Sequence[str] = ()) -> list[StructField]:
+    """The columns that can be read as text; by name, because their order in a table may change.
+
+    Bytes may be pictures: they are read where the column is needed.
+    """
+    fields = [
+        field
+        for field in rows.schema
+        if field.name in needed or not isinstance(field.dataType, BinaryType)
+    ]
     return sorted(fields, key=lambda field: field.name)
 
 
-def _columns(rows: DataFrame) -> list[Column]:
-    return [_as_text(field).alias(field.name) for field in _textual(rows)]
+def _columns(rows: DataFrame, needed: Sequence[str] = ()) -> list[Column]:
+    return [_as_text(field).alias(field.name) for field in _textual(rows, needed)]
 
 
 def _as_text(of: StructField) -> Column:
-    """Values other than text as SQL writes them, 1.50 as 1.50; not-a-number is an absent value."""
+    """Values other than text as SQL writes them, 1.50 as 1.50; not-a-number is an absent value.
+
+    A floating number stays one, for `_written_out`; bytes are text where they are UTF-8.
+    """
     column = F.col(_quoted(of.name))
     if isinstance(of.dataType, FloatType | DoubleType):
-        column = F.when(~F.isnan(column), column)
+        return F.when(~F.isnan(column), column)
+    if isinstance(of.dataType, BinaryType):
+        return F.try_validate_utf8(column.cast("string"))
     is_time = of.dataType.typeName() in _TIMES
     is_plain = is_time or isinstance(of.dataType, NumericType | BooleanType)
     return column.cast("string") if is_plain else column

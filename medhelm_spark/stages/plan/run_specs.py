@@ -211,3 +211,14 @@ def check_splits(runs: Sequence[ResolvedRun], counts: Mapping[str, Mapping[str, 
                 f"{run.where or run.name}: scenario {run.card.name!r} has no instance in "
                 f"{' or '.join(splits)}; its splits are {dict(sizes)}."
             )
+        if run.adapter_spec.max_train_instances and "split" in run.card.fields:
+            _check_examples(run, sizes)
+
+
+def _check_examples(run: ResolvedRun, sizes: Mapping[str, int]) -> None:
+    if not sizes.get(Split.TRAIN):
+        raise ConfigError(
+            f"{run.where or run.name}: max_train_instances is "
+            f"{run.adapter_spec.max_train_instances}, and no row of scenario {run.card.name!r} is "
+            f"of the split {Split.TRAIN.value}; its splits are {dict(sizes)}."
+        )

@@ -2,16 +2,21 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 import yaml
 from deltalake import write_deltalake
+from pyarrow import parquet
 
 from medhelm_spark import Evaluation
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.api import InitializedBenchmark
+from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.helm.own_benchmark import load_benchmark
+from medhelm_spark.scenarios import parse_records, read_card
 
 MARK = "Jane Roe"
 CHOICE = "choice"
@@ -154,14 +159,17 @@ def test_a_folder_that_is_there_is_left_alone() -> None:
     [
         (
             {"text": "nota"},
-            "letters.csv: --text is 'nota', which is none of its 3 columns: "
-            "'letter_id', 'note', 'urgent'; is 'note' meant?",
+            "letters.csv: --text is 'nota', which is none of its 3 columns; "
+            "columns: 'letter_id', 'note', 'urgent'; is 'note' meant?",
         ),
         (
             {"label": "severity"},
-            "--label is 'severity', which is none of its 3 columns: 'letter_id',",
+            "--label is 'severity', which is none of its 3 columns; columns: 'letter_id',",
         ),
-        ({"id_column": "case"}, "--id is 'case', which is none of its 3 columns: 'letter_id',"),
+        (
+            {"id_column": "case"},
+            "--id is 'case', which is none of its 3 columns; columns: 'letter_id',",
+        ),
         ({"label": " "}, "label (--label) is empty"),
         ({"folder": "a,b"}, "folder is 'a,b'; allowed"),
     ],
@@ -186,7 +194,9 @@ def test_the_first_line_of_a_file_without_a_header_is_not_shown() -> None:
 
 def test_the_flag_is_named_for_a_table_too(here: Path) -> None:
     write_deltalake("clinic/letters", pa.table({"letter_id": [1], "note": ["x"], "urgent": ["no"]}))
-    with pytest.raises(DataError, match=r"'letter_id', 'note', 'urgent'. Given: --text 'nota'"):
+    with pytest.raises(
+        DataError, match=r"'letter_id', 'note', 'urgent'. 'note' may be meant. Given: --text 'nota'"
+    ):
         init("table:clinic/letters", text="nota")
 
 
@@ -224,3 +234,102 @@ def test_rows_that_cannot_be_used_are_refused_with_their_reason() -> None:
     with pytest.raises(DataError, match=r"none of the first 2 rows can be used \(empty_answer\)"):
         init(letters(["", ""]))
     assert not Path("letters").exists()
+
+
+def references(folder: str = "letters") -> list[tuple[str, str, str]]:
+    """Id, prompt and right answer of each row, as a run reads them."""
+    of = load_benchmark(Path(folder, "benchmark.yaml")).card
+    found = parse_records(read_card(of), of, "v")
+    return [
+        (each.source_id, each.input.split("\n\n")[1], each.references[0].text)
+        for each in found
+        if isinstance(each, Instance)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        (("rid", "correct_answer", "urgent"), {"text": "correct_answer", "id_column": "rid"}),
+        (("rid", "id", "urgent"), {"text": "id", "id_column": "rid"}),
+        (("id", "text", "correct_answer"), {"text": "correct_answer", "label": "text"}),
+        (("correct_answer", "note", "id"), {"id_column": "correct_answer", "label": "id"}),
+    ],
+)
+def test_columns_that_are_called_as_ours_keep_their_meaning(
+    header: tuple[str, ...], columns: dict[str, str]
+) -> None:
+    named = {"id_column": header[0], **columns}
+    init(letters(["yes", "no", "no"], header=header), **named)
+    names = {"text": "note", "label": "urgent", **named}
+    notes = [f"{MARK}, letter {number}" for number in range(3)]
+    by_name = {header[0]: ["0", "1", "2"], header[1]: notes, header[2]: ["yes", "no", "no"]}
+    wanted = [by_name[names[key]] for key in ("id_column", "text", "label")]
+    assert references() == list(zip(*wanted, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "said"),
+    [
+        (("n", "id", "urgent"), {"text": "id", "id_column": None}, "text .* holds the ids"),
+        (("n", "note", "id"), {"label": "id", "id_column": None}, "label .* holds the ids"),
+        (("n", "incorrect_answers", "urgent"), {"text": "incorrect_answers"}, "holds the wrong"),
+        (("n", "note", "urgent"), {"text": "urgent"}, "the prompt would hold the right answer"),
+    ],
+)
+def test_columns_whose_names_rule_a_meaning_out_are_refused(
+    header: tuple[str, ...], columns: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        init(letters(["yes", "no", "no"], header=header), **{"id_column": "n", **columns})
+    assert not Path("letters").exists()
+
+
+def test_labels_that_differ_by_case_or_blanks_are_told() -> None:
+    assert init(letters(["Yes", "no", "yes ", "no"])).alike == (("Yes", "yes "),)
+    assert not init(letters(["yes", "no", "no"]), "other").alike
+
+
+def test_an_export_of_a_spreadsheet_is_recognised_and_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "Briefe\n\nletter_id;note;urgent\nn1;müde, fiebrig;ja\nn2;gesund;nein\nn3;Husten;ja\n"
+    Path("letters.csv").write_bytes(text.encode("cp1252"))
+    made = init("letters.csv")
+    assert (made.rows, made.labels) == (3, ("ja", "nein"))
+    told = capsys.readouterr().err
+    assert "encoding Windows-1252, columns separated by ';', column names in row 2" in told
+    assert references()[0] == ("n1", "müde, fiebrig", "ja")
+
+
+def test_what_is_said_of_a_file_stands_in_the_configuration() -> None:
+    Path("letters.csv").write_bytes(
+        "letter_id^note^urgent\n1^Łódź^tak\n2^x^nie\n3^y^nie\n".encode("cp1250")
+    )
+    place = Evaluation("lake", site=None, tracking=False)
+    place.init_benchmark(
+        "letters.csv", text="note", label="urgent", separator="^", encoding="Windows-1250"
+    )
+    assert configuration()["separator"] == "^"
+    assert configuration()["encoding"] == "Windows-1250"
+    assert references()[0][1:] == ("Łódź", "tak")
+    with pytest.raises(ConfigError, match="encoding is 'klingon'; allowed"):
+        place.init_benchmark("letters.csv", "b", text="note", label="urgent", encoding="klingon")
+
+
+def test_a_folder_that_spark_wrote_is_one_table() -> None:
+    folder = Path("letters.parquet")
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    for part in (0, 1):
+        rows = {"letter_id": [part * 2, part * 2 + 1], "note": ["a", "b"], "urgent": [True, False]}
+        parquet.write_table(pa.table(rows), folder / f"part-0000{part}.c000.snappy.parquet")
+    made = init(str(folder))
+    assert (made.rows, made.labels) == (4, ("false", "true"))
+    assert [row[0] for row in references()] == ["0", "1", "2", "3"]
+
+
+def test_a_delta_folder_of_the_bare_name_is_found(here: Path) -> None:
+    write_deltalake("letters", pa.table({"letter_id": [1], "note": ["x"], "urgent": ["no"]}))
+    with pytest.raises(DataError, match=r"needs column 'nota'.* 'note' may be meant"):
+        init("table:letters", "made", text="nota")

@@ -8,12 +8,16 @@ from medhelm_spark.api.own_data import (
     OwnData,
     by_scenario,
     check_order,
+    check_sources,
     own_data,
     parse_columns,
     replaced,
+    suite_sources,
 )
-from medhelm_spark.errors import ConfigError, DataError
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.errors import ConfigError, DataError, UnknownNameError
 from medhelm_spark.helm.site import load_site
+from medhelm_spark.helm.suites import load_suite
 from medhelm_spark.scenarios import required_columns
 from tests.unit.runs import expand_one
 from tests.unit.scenarios.cards import instances, write_csv
@@ -86,3 +90,57 @@ def test_names_of_columns_are_said_once() -> None:
     for source in (OwnData(paths="a.csv"), {"bench": OwnData(paths="a.csv")}):
         with pytest.raises(ConfigError, match="OwnData, which has columns of its own"):
             by_scenario(source, {"a": "b"}, ())
+
+
+def runs_of(*entries: str) -> list[ResolvedRun]:
+    return [
+        expand_one(REGISTRY, f"{entry}:model=huggingface/smollm2-135m-instruct")
+        for entry in entries
+    ]
+
+
+def test_several_scenarios_have_data_of_their_own_by_name(tmp_path: Path) -> None:
+    runs = runs_of("shc_ent_med", "pubmed_qa")
+    mine = str(tmp_path / "year=2024.csv")
+    found = by_scenario(["shc_ent_med=a.csv", "pubmed_qa=b.csv", f"shc_ent_med={mine}"], {}, runs)
+    assert {name: own.places for name, own in found.items()} == {
+        "shc_ent_med": ("a.csv", mine),
+        "pubmed_qa": ("b.csv",),
+    }
+    assert by_scenario([mine], {}, runs[:1])["shc_ent_med"].places == (mine,)
+    with pytest.raises(ConfigError, match="write NAME=FILE, once for each"):
+        by_scenario(["a.csv", "pubmed_qa=b.csv"], {}, runs)
+    with pytest.raises(UnknownNameError, match="shc_ent_mad"):
+        by_scenario(["shc_ent_mad=a.csv"], {}, runs)
+    with pytest.raises(ConfigError, match="names those of one source, and there are 2"):
+        by_scenario(["shc_ent_med=a.csv", "pubmed_qa=b.csv"], {"label": "x"}, runs)
+    with pytest.raises(UnknownNameError, match="med_qa"):
+        check_sources({"med_qa": OwnData(paths="a.csv")}, runs)
+
+
+def test_what_is_said_of_a_file_holds_for_a_cards_own_data(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes("label^prompt^context\nB^Łódź?^No.\n".encode("cp1250"))
+    (found,) = instances(
+        replaced(CARD, OwnData(paths=[path], separator="^", encoding="Windows-1250"))
+    )
+    assert "Question: Łódź?" in found.input
+    with pytest.raises(ConfigError, match="separator is 'xx'; allowed: one character"):
+        replaced(CARD, OwnData(paths=[path], separator="xx"))
+
+
+def test_a_suite_file_names_data_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("label,ask,context\nB,q?,No.\n")
+    (tmp_path / "own.yaml").write_text(
+        "description: Ours.\nrun_entries: [shc_ent_med, pubmed_qa]\nsources:\n"
+        "  shc_ent_med: {paths: [mine.csv], columns: {prompt: ask}, access_level: private}\n"
+        "  pubmed_qa: table:clinic.questions\n"
+    )
+    suite, _ = load_suite(str(tmp_path / "own.yaml"))
+    sources = suite_sources(suite.sources)
+    assert sources["pubmed_qa"].places == ("table:clinic.questions",)
+    (found,) = instances(replaced(CARD, sources["shc_ent_med"]))
+    assert "Question: q?" in found.input
+    (tmp_path / "mine.csv").unlink()
+    with pytest.raises(ConfigError, match=r"sources names 'mine\.csv', and there is no such file"):
+        load_suite(str(tmp_path / "own.yaml"))

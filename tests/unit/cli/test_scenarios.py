@@ -50,9 +50,12 @@ def test_the_list_says_whether_the_data_is_at_hand(
     assert line_of("medec", capsys)[1:5] == ["public", "real", "download", "597"]
     assert line_of("ehrshot", capsys)[3] == "absent"
     told = " ".join(line_of("n2c2_ct_matching", capsys))
-    assert "n2c2 2018 track 1 (portal.dbmi.hms.harvard.edu); put it at n2c2" in told
+    assert "n2c2 2018 track 1 (portal.dbmi.hms.harvard.edu); by hand: put it at n2c2" in told
     told = " ".join(line_of("sct_bench", capsys))
-    assert told.endswith("/sct_cleaned_full.csv (pinned in the lake at its first fetch)")
+    assert told.endswith(
+        "/sct_cleaned_full.csv (pinned in the lake at its first fetch); by hand: put it at "
+        "sct_bench/sct_cleaned_full.csv"
+    )
     path = Path("medec") / "MEDEC-MS-TestSet-with-GroundTruth-and-ErrorType.csv"
     path.parent.mkdir()
     path.write_text("")

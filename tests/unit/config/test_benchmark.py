@@ -316,7 +316,10 @@ def test_a_bad_configuration(benchmark: Path, old: str, new: str, message: str) 
         ("{case!r}", "the field {case...} is not {column}"),
         ("{case:>9}", "the field {case...} is not {column}"),
         ("{case[0]}", "has no column 'case[0]', which the template prompt.txt needs"),
-        ("{note}", "has no column 'note', which the template prompt.txt needs; columns: id, case"),
+        (
+            "{note}",
+            "has no column 'note', which the template prompt.txt needs; columns: 'id', 'case'",
+        ),
         ("Hello.", "names no {column}, so every prompt would be the same"),
     ],
 )
@@ -331,13 +334,13 @@ def test_a_bad_template(benchmark: Path, write, template: str, message: str) -> 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is empty; its first line must name the columns"),
+        (b"", "the file is empty; a header line is needed"),
         (b"id,case,correct_answer\n", "has a header and no rows"),
         (b"id,case,correct_answer\n\n  \n", "has a header and no rows"),
         (b"id,case\n1,a\n", "has no column 'correct_answer', which metric exact_match needs"),
-        (b"id;case;correct_answer\n1;a;b\n", "columns: id;case;correct_answer"),
+        (b"id;case;answer\n1;a;b\n", "columns: 'id', 'case', 'answer'"),
         (b"case,case,correct_answer\na,b,c\n", "columns 1 and 2 have the same name"),
-        ("fälle,case,correct_answer\n1,a,b\n".encode("latin-1"), "byte 1 is not UTF-8"),
+        (b"f\x81lle,case,correct_answer\n1,a,b\n", "not UTF-8 at byte 1"),
     ],
 )
 def test_a_bad_data_set(benchmark: Path, content: bytes, message: str) -> None:

@@ -42,13 +42,14 @@ def test_an_answer_stands_below_its_prompt_and_above_its_references(
     assert main(told(lake, *flags, "-n", "1")) == 0
     shown = capsys.readouterr()
     assert shown.out == (
-        f"#1  triage_choice  {ALPHA}  exact_match 1.000\n"
+        f"#1  MRN-0042  triage_choice  {ALPHA}  exact_match 1.000\n"
         f"  prompt     Case 0: {HOSTILE}\n"
         "             Answer:\n"
         f"  answer     {ALPHA} says 0 {HOSTILE}\n"
         "  reference  answer 0\n"
         "\n"
         f"triage_choice of {ALPHA}: 4 answers, 1 wrong, 0 unread, 0 failed\n"
+        "1 of 4 answers shown; --limit all shows all\n"
     )
     assert shown.err == ""
 
@@ -57,7 +58,8 @@ def test_the_limit_counts_over_all_runs_and_every_run_has_its_note(lake: Path) -
     shown = evaluation(lake).answers("triage_choice", suite="s1", only="wrong", limit=2)
     numbers = [(answer.model_deployment, answer.number) for answer in shown.answers]
     assert numbers == [(ALPHA, 4), ("beta/medium", 3)]
-    assert [note.partition(": ")[2] for note in shown.notes] == [
+    assert shown.notes[-1].endswith("answers shown; --limit all shows all")
+    assert [note.partition(": ")[2] for note in shown.notes[:-1]] == [
         f"4 answers, {wrong} wrong, 0 unread, 0 failed" for wrong in (1, 1, 3)
     ]
     assert list(shown.to_pandas()["instance_id"]) == ["triage_choice-i3", "triage_choice-i2"]
@@ -179,9 +181,19 @@ def test_a_metric_of_the_run_that_compares_no_answers_says_so(tmp_path: Path) ->
     planted_as(lake, spec, [scored(names, [1.0] * len(names))] * 4)
     shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=2)
     assert [(each.value, each.status) for each in shown.answers] == [(None, "not_applicable")] * 2
-    assert shown.notes == (
+    assert shown.notes[:-1] == (
         f"triage_choice of {ALPHA}: 4 answers, 0 unread, 0 failed; "
         "perplexity is of the whole run, and no answer is right or wrong by it",
     )
     wrong = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only="wrong")
     assert wrong.answers == ()
+
+
+def test_all_answers_carry_the_ids_of_the_data(lake: Path) -> None:
+    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=None)
+    assert len(shown.answers) == 4
+    assert not [note for note in shown.notes if "shown" in note]
+    assert "MRN-0042" in set(shown.to_pandas()["source_id"])
+    page = evaluation(lake).instances("triage_choice", ALPHA, suite="s1", limit=None)
+    assert list(page.to_pandas()["source_id"]) == list(shown.to_pandas()["source_id"])
+    assert "MRN" not in str(page)

@@ -113,6 +113,17 @@ def test_the_gate_names_each_failure_and_what_cannot_be_checked(lake: Path, caps
     assert lacking == ["not on record: who ran it, what its scores rest on"]
 
 
+def test_the_gate_counts_the_instances_that_a_share_rests_on(lake: Path, capsys) -> None:
+    """Of four letters three are urgent, and the sensitivity rests on these."""
+    rewritable(lake / "stats").update(updates={"denominator": "3"})
+    plant_release(lake)
+    policy = lake.parent / "prod_env" / "policy.yaml"
+    for least, wanted in ((3, 0), (4, GATED)):
+        policy.write_text(yaml.safe_dump({"release": {"require": {"min_instances": least}}}))
+        assert release(lake, "gate", "R2") == wanted
+    assert "3 scored instances, required 4" in capsys.readouterr().out
+
+
 def test_a_release_made_elsewhere_is_shown_and_never_approved(lake: Path, capsys) -> None:
     external(lake)
     assert release(lake, "show", "medhelm") == 0

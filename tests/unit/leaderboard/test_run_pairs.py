@@ -18,13 +18,15 @@ def given(found: int, called: int) -> np.ndarray:
     return np.repeat([1.0, 2.0, 1.0, 2.0], [found, 90 - found, called, 210 - called])
 
 
-def measured(stat: str, *models: np.ndarray, name: str = "diagnostic_accuracy") -> RunStat:
-    metric = RUN_METRICS[name]
-    stats = metric.emitted(LABELS)
+def measured(
+    stat: str, *models: np.ndarray, name: str = "diagnostic_accuracy", **more: str
+) -> RunStat:
+    metric, params = RUN_METRICS[name], {**LABELS, **more}
+    stats = metric.emitted(params)
     place = [each.name for each in stats].index(stat)
     rows = np.stack([np.stack([RIGHT, model], 1) for model in models])
     units = [str(place) for place in range(len(RIGHT))]
-    return RunStat(metric, LABELS, place, rows, None, stats[place], units)
+    return RunStat(metric, params, place, rows, None, stats[place], units)
 
 
 def test_a_sensitivity_is_compared_on_the_positive_letters():
@@ -51,6 +53,15 @@ def test_neither_the_order_of_letters_nor_that_of_runs_changes_a_number():
     assert second.p_value == pytest.approx(first.p_value, rel=1e-9)
     assert second.ci_low == pytest.approx(first.ci_low, rel=1e-9)
     assert whole.difference(1, 0).p_value == pytest.approx(first.p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize("stat", ["sensitivity", "ppv", "balanced_accuracy"])
+def test_what_an_error_costs_changes_no_other_number(stat):
+    held = [
+        measured(stat, given(83, 20), given(70, 25), costs=costs).difference(0, 1)
+        for costs in ("urgent>routine=1", "urgent>routine=10", "urgent>routine=10|routine>urgent=3")
+    ]
+    assert held[0] == held[1] == held[2]
 
 
 def test_a_stat_without_a_value_in_one_run_is_not_compared():

@@ -164,6 +164,25 @@ def test_the_margin_is_shown_with_the_primary_endpoint():
     assert "margin" not in render(plain, "md")
 
 
+def test_a_share_of_a_part_of_the_answers_says_of_how_many():
+    held = replace(CELL, main_metric="sensitivity", count=300, denominator=90)
+    board = board_of([held, replace(OTHER, main_metric="sensitivity", count=300)])
+    text = render(board, "table")
+    assert "0.412 [0.38, 0.45] n=90 of 300" in text
+    assert "0.550 [0.38, 0.45] n=300\n" in text, "of a share of all answers nothing is added"
+    cells = json.loads(render(board, "json"))["cells"]
+    assert [cell["denominator"] for cell in cells] == [None, 90]
+    records = csv.DictReader(io.StringIO(render(board, "csv")))
+    assert [(row["count"], row["denominator"]) for row in records] == [("300", ""), ("300", "90")]
+
+
+def test_clusters_of_uneven_size_say_how_many_equal_ones_they_come_to():
+    uneven = replace(CELL, num_clusters=10, num_effective_clusters=2.9)
+    assert "n=100 10 clusters (effectively 2.9)" in render(board_of([uneven]), "table")
+    even = replace(CELL, num_clusters=10, num_effective_clusters=9.8)
+    assert "n=100 10 clusters\n" in render(board_of([even]), "table")
+
+
 def test_a_comparison_marks_what_a_jury_without_evidence_scored() -> None:
     judged = comparison.render([replace(PAIR, jury_evidence=JuryEvidence.NOT_VALIDATED)], "table")
     assert "PubMedQA: exact_match*" in judged

@@ -7,7 +7,7 @@ import pytest
 
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.render.charts import dot_plots, heat_map, share_of_scale, svg
-from medhelm_spark.render.report_file import NOT_APPROVED, ReportFacts, report_file
+from medhelm_spark.render.report_file import NOT_APPROVED, PALETTES, ReportFacts, report_file
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 
 FACTS = ReportFacts(
@@ -68,6 +68,17 @@ def test_a_dot_for_every_mean_with_its_interval():
         ("local/smollm2", 0.412, 0.38, 0.45),
     ]
     assert svg(spec).startswith("<svg")
+
+
+def test_a_chart_is_drawn_alike_each_time_and_shares_no_element_with_another():
+    board = board_of(SCALED)
+    light, dark = (heat_map(board, palette) for palette in PALETTES)
+    first = svg(light)
+    assert svg(light) == first, "whatever was drawn before in this process"
+    ids = [set(re.findall(r' id="([^"]*)', drawn)) for drawn in (first, svg(dark))]
+    assert all(ids)
+    assert not ids[0] & ids[1]
+    assert all(f"url(#{name})" in first for name in ids[0])
 
 
 def x_scale(spec):

@@ -144,10 +144,10 @@ def test_a_file_under_the_wrong_ending_is_told_by_its_first_bytes(
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_wide_encodings_with_and_without_a_mark(encoding: str, tmp_path: Path) -> None:
-    for form, content in (("csv", CSV), ("jsonl", JSONL), ("json", "[]")):
-        (tmp_path / "a.txt").write_bytes(content.encode(encoding))
-        refused(tmp_path / "a.txt", form, "UTF-16", "save it as UTF-8")
+def test_wide_encodings_that_are_cut_inside_a_character(encoding: str, tmp_path: Path) -> None:
+    for form, content in (("csv", CSV), ("jsonl", JSONL), ("json", "[{}]")):
+        (tmp_path / "a.txt").write_bytes(content.encode(encoding)[:-1])
+        refused(tmp_path / "a.txt", form, "not UTF-", "save it as UTF-8")
 
 
 def test_two_encodings_in_one_file(tmp_path: Path) -> None:
@@ -161,13 +161,10 @@ def test_a_folder_of_several_encodings_numbers_the_file(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text("naïve", encoding=encoding)
     of = DataSource(format="text", files=(SourceFile(path=f"{tmp_path}/*.txt"),))
     notes = card("free_text", source=of, fields={"input": "text"}, metric="jury_score")
+    assert [one.fields["text"] for one in read_card(notes)] == ["naïve"] * 4
+    (tmp_path / "c.txt").write_bytes(b"na\x8fve")
     with pytest.raises(DataError, match=r"file 3 of 4 of .*\*\.txt: not UTF-8 at byte 2; "):
         list(read_card(notes))
-    (tmp_path / "c.txt").unlink()
-    with pytest.raises(DataError, match=r"file 3 of 3 of .*: is UTF-16"):
-        list(read_card(notes))
-    (tmp_path / "d.txt").unlink()
-    assert [one.fields["text"] for one in read_card(notes)] == ["naïve", "naïve"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -368,11 +365,11 @@ def test_a_first_line_that_is_data_is_not_quoted(tmp_path: Path) -> None:
 
 
 BROKEN_NOTES: Sequence[tuple[str, str, bytes]] = (
-    ("csv", ".csv", b"id,note\n1,\xff\n"),
-    ("jsonl", ".jsonl", b"\xff"),
+    ("csv", ".csv", b"id,note\n1,\x81\n"),
+    ("jsonl", ".jsonl", b"\x81"),
     ("json", ".json", b"[{"),
-    ("text", ".txt", b"\xff\xfe"),
-    ("lines", ".txt", b"abc\xff"),
+    ("text", ".txt", b"\x81\xfe"),
+    ("lines", ".txt", b"abc\x81"),
     ("xml", ".xml", b"<a>"),
     ("docx", ".docx", b"none"),
     ("parquet", ".parquet", b"PAR1"),
@@ -404,7 +401,7 @@ def test_a_file_that_a_pattern_matched_is_named_by_its_number(
 def test_a_file_of_events_is_named_by_its_number(tmp_path: Path) -> None:
     paths = [tmp_path / f"MRN-004{number}.csv" for number in (1, 2)]
     for path in paths:
-        path.write_bytes(b"\xff")
+        path.write_bytes(b"\x81")
     history = History(
         patient="p", column="record", files=tuple(map(str, paths)), format="csv", time="t"
     )

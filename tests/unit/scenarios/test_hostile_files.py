@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.config.yaml_text import parse_yaml
+from medhelm_spark.domain.columns import SHOWN_COLUMNS
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import json_files, read_records
-from medhelm_spark.scenarios.raw_files import SHOWN_COLUMNS, check_columns, repeated
+from medhelm_spark.scenarios.raw_files import check_columns, repeated
 from medhelm_spark.scenarios.records import BadReason, Record
 
 
@@ -40,7 +41,7 @@ def test_many_columns_are_compared_once_each(tmp_path: Path) -> None:
     (row,) = read(tmp_path / "a.csv", f"{header}\n{'1,' * 99_999}1\n".encode(), "csv")
     assert len(row.fields) == 100_000
     with pytest.raises(DataError, match="twice") as twice:
-        read(tmp_path / "b.csv", b"," * 100_000 + b"\n", "csv")
+        read(tmp_path / "b.csv", b"a," * 100_000 + b"\n1\n", "csv")
     with pytest.raises(DataError, match="needs column") as absent:
         check_columns("a.csv", ["c1", "q"], header.split(","))
     assert len(str(twice.value)) < 20 * SHOWN_COLUMNS

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medhelm_spark.errors import DataError, UnknownNameError
+from medhelm_spark.errors import ConfigError, DataError, UnknownNameError
 from medhelm_spark.stages.read_responses import (
     File,
     ReadResponses,
@@ -48,7 +48,7 @@ def written(path: Path, rows: Rows) -> Path:
 def read(path: Path, fields: str = "") -> list[Response]:
     answers = answers_at(str(path), parse_fields(fields))
     check_file(answers)
-    return list(ReadResponses(answers)([File(path=str(path))]))
+    return list(ReadResponses(answers)([File(paths=answers.parts)]))
 
 
 def test_a_number_without_end_is_no_count(tmp_path: Path) -> None:
@@ -223,3 +223,73 @@ def test_traces_that_mlflow_exports(tmp_path: Path) -> None:
         fields = f"source_id=tags.letter_id,completion={path}.choices.0.message.content"
         (nested,) = read(second, fields)
         assert (nested.source_id, nested.completion) == ("q1", "no")
+
+
+def test_an_absent_value_is_no_word(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    for line, problem in (
+        ('{"source_id": "r2", "completion": NaN}', "line 2: no completion"),
+        ('{"source_id": NaN, "completion": "yes"}', "line 2: neither source_id nor instance_id"),
+        ('{"source_id": "r2", "completion": ["yes"]}', "line 2: completion is not text"),
+        ('{"source_id": {"a": 1}, "completion": "yes"}', "line 2: source_id is not text"),
+        ('{"source_id": "r2", "completion": "yes \\ud83d"}', "line 2: completion holds half a"),
+    ):
+        path.write_text('{"source_id": "r1", "completion": "yes"}\n' + line + "\n")
+        with pytest.raises(DataError, match=problem):
+            read(path)
+
+
+def test_bytes_and_truths_are_the_text_that_data_would_have(tmp_path: Path) -> None:
+    path = tmp_path / "answers.parquet"
+    ids = pa.array([1.0, 2.0, 3.0])
+    said = [b"yes", "für alle".encode(), b"true"]
+    parquet.write_table(pa.table({"source_id": ids, "completion": said}), path)
+    assert [(each.source_id, each.completion) for each in read(path)] == [
+        ("1", "yes"),
+        ("2", "für alle"),
+        ("3", "true"),
+    ]
+    parquet.write_table(pa.table({"source_id": ["1"], "completion": [b"\xff\xfe"]}), path)
+    with pytest.raises(DataError, match="row 1: completion is not text"):
+        read(path)
+    lines = tmp_path / "answers.jsonl"
+    lines.write_text('{"source_id": "1", "completion": true}')
+    assert [each.completion for each in read(lines)] == ["true"]
+
+
+def test_a_column_whose_name_has_a_comma_stands_in_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text('Case no.,"Answer, final",Answer = short\nr1,yes,no\n')
+    for fields, completion in (
+        ("source_id=Case no.,completion='Answer, final'", "yes"),
+        ('completion="Answer, final", source_id=Case no.', "yes"),
+        ("source_id=Case no.,completion=Answer = short", "no"),
+    ):
+        assert [each.completion for each in read(path, fields)] == [completion]
+    with pytest.raises(ConfigError, match="is not NAME=COLUMN"):
+        parse_fields("completion=Answer, final")
+
+
+def test_a_folder_of_parts_is_one_file_of_answers(tmp_path: Path) -> None:
+    folder = tmp_path / "answers.csv"
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    (folder / ".part-0.csv.crc").write_bytes(b"crc")
+    for part in (0, 1):
+        (folder / f"part-0000{part}.csv").write_text(f"source_id,completion\nr{part},yes\n")
+    assert [(each.row, each.source_id) for each in read(folder)] == [(1, "r0"), (2, "r1")]
+    before = answers_at(str(folder), {}).revision
+    (folder / "part-00001.csv").write_text("source_id,completion\nr1,no\n")
+    assert answers_at(str(folder), {}).revision != before
+    (folder / "_delta_log").mkdir()
+    with pytest.raises(DataError, match="is a Delta table; name it table:"):
+        answers_at(str(folder), {})
+
+
+def test_nameless_columns_blank_rows_and_semicolons_of_answers(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("source_id;completion;;\nr1;yes, now;;\n;;;\nr2;no;;\n")
+    told: list[str] = []
+    check_file(answers_at(str(path), {}), told.append)
+    assert told == [f"{path}: recognised columns separated by ';'"]
+    assert [each.completion for each in read(path)] == ["yes, now", "no"]

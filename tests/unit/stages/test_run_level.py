@@ -209,6 +209,16 @@ def test_the_order_in_which_spark_brings_rows_changes_no_bit(name):
     assert held == turned
 
 
+def test_what_an_error_costs_changes_no_other_stat():
+    by_seven = [place % 7 for place in range(300)]
+    cheap, dear = (
+        of_letters("diagnostic_accuracy", {**URGENT, "costs": costs}, LETTERS, by_seven)
+        for costs in ("urgent>routine=1", "urgent>routine=10")
+    )
+    assert cheap.pop("cost_weighted_error") != dear.pop("cost_weighted_error")
+    assert cheap == dear
+
+
 def of_copies(name, params, *rows):
     """Stats by name and what they are computed on; of (computed on, whole, values, number)."""
     observed = [

@@ -75,6 +75,19 @@ def test_one_cluster_tells_nothing_of_others():
     assert result.test is PairedTest.NONE
 
 
+def test_a_difference_that_one_of_ten_clusters_holds_is_not_told_apart():
+    """The standard deviation of the clusters, uneven as they are, and t of 9 give p = .018."""
+    clusters = np.repeat(np.arange(10), [100] + [5] * 9)
+    first, second = np.ones(145), np.ones(145)
+    second[:40] = 0.0
+    result = paired_difference(first, second, clusters=clusters)
+    assert result.mean_difference == pytest.approx(40 / 145)
+    assert result.p_value > 0.1
+    assert result.ci_low < 0 < result.ci_high
+    spread = np.where(np.arange(145) % 4 == 0, 0.0, 1.0)  # a quarter of each cluster
+    assert paired_difference(first, spread, clusters=clusters).p_value < 0.01
+
+
 def test_order_of_instances_makes_no_difference():
     first = np.array([(i * 7 % 11) / 10 for i in range(50)])
     second = np.array([(i * 5 % 13) / 10 for i in range(50)])

@@ -78,6 +78,19 @@ def test_equal_models_are_told_apart_on_few_boards(columns, n):
     assert np.mean(spans) > 8
 
 
+@pytest.mark.parametrize("columns", [2, 3, 5, 10])
+def test_models_that_are_each_better_on_some_benchmarks_are_in_one_tier(columns):
+    """Ten models of equal means over the benchmarks, up to ten points apart on each of them."""
+    claims = 0
+    for seed in range(40):
+        generator = np.random.default_rng(seed)
+        better = generator.uniform(-0.05, 0.05, (columns, 10))
+        shares = 0.6 + better - better.mean(axis=0)
+        held = standings(10, [column(generator, answers(generator, each, 100)) for each in shares])
+        claims += any(row.tier > 1 for row in held)
+    assert claims <= 6  # 2 are expected
+
+
 def test_models_that_differ_are_told_apart():
     held = board(1, [0.75, 0.75, 0.5, 0.5, 0.3], 10)
     assert [row.tier for row in held] == [1, 1, 2, 2, 3]

@@ -1,0 +1,72 @@
+"""Columns that somebody names, against those that a table has, and how messages show them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+from medhelm_spark.domain.counting import first_of
+
+SHOWN_COLUMNS = 200
+"""Names or numbers of columns in one message."""
+LIKENESS = 0.75
+"""From this on (difflib's) a name is another one misspelled; less may be a cell of a first row."""
+COMPARED = 2_000
+"""Columns that a name is compared with, one letter after the other."""
+_PAIR = re.compile(
+    r"""\s*(?P<name>[^=,]*?)\s*=\s*(?:'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[^,]*?))"""
+    r"""\s*(?:,|$)"""
+)
+"""A NAME=COLUMN of a list; a comma inside quotes belongs to the column."""
+
+
+def parse_pairs(text: str) -> Iterator[tuple[str, str]]:
+    """`NAME=COLUMN,NAME=COLUMN` as pairs; a column's name may stand in quotes.
+
+    >>> list(parse_pairs("completion='Answer, final',source_id=Case no."))
+    [('completion', 'Answer, final'), ('source_id', 'Case no.')]
+
+    Raises:
+        ValueError: a part is not written so, or one of the two is empty; it is what it holds.
+    """
+    at = 0
+    while at < len(text):
+        pair = _PAIR.match(text, at)
+        column = (pair["single"] or pair["double"] or pair["plain"] or "") if pair else ""
+        if pair is None or not pair["name"] or not column.strip():
+            raise ValueError(text[at:])
+        yield pair["name"], column
+        at = pair.end()
+
+
+def shown_column(number: int, name: str) -> str:
+    """A column's name for a message; its number where it looks like anything but a name."""
+    return repr(name) if re.fullmatch(r"[\w .:()/-]{1,60}", name) else f"(column {number})"
+
+
+def listed_columns(columns: Sequence[str], most: int = SHOWN_COLUMNS) -> str:
+    """The first columns as a message shows them."""
+    return first_of([shown_column(number, name) for number, name in enumerate(columns, 1)], most)
+
+
+def nearest(name: str, columns: Sequence[str]) -> str | None:
+    """The column that is nearest to a name that no column has, if one is near at all.
+
+    >>> nearest("urgnt", ["id", "urgent"]), nearest("x", ["id"])
+    ('urgent', None)
+    """
+    folded = {column.strip().casefold(): column for column in reversed(columns[:COMPARED])}
+    near = get_close_matches(name.strip().casefold(), folded, 1, LIKENESS)
+    return folded[near[0]] if near else None
+
+
+def lacking(name: str, columns: Sequence[str], needed: Sequence[str]) -> str:
+    """The end of a sentence that says that a table lacks a column.
+
+    Its columns are listed only where one of the `needed` is among them: else its first line may be
+    data.
+    """
+    near = nearest(name, columns)
+    meant = f"; is {near!r} meant?" if near else "."
+    if not set(needed).isdisjoint(columns):
+        return f"columns: {listed_columns(columns)}{meant}"
+    return f"is {near!r} meant?" if near else "is the header line missing?"
