@@ -30,7 +30,7 @@ class KeyCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientCredentials:
+class OAuthClient:
     """A client of OAuth 2.0 (RFC 6749, section 4.4); `client_secret` is a reference."""
 
     token_url: str
@@ -42,7 +42,7 @@ class ClientCredentials:
 MOST_RENEWALS = 4
 """Keys that may end while one request waits: each took requests of others before."""
 
-KeySource = str | KeyCommand | ClientCredentials
+KeySource = str | KeyCommand | OAuthClient
 
 
 def key_source(api_key: Any) -> KeySource:
@@ -68,12 +68,12 @@ def key_source(api_key: Any) -> KeySource:
     )
 
 
-def _client(api_key: Mapping[str, Any]) -> ClientCredentials:
-    given = _fields_of(ClientCredentials, api_key)
+def _client(api_key: Mapping[str, Any]) -> OAuthClient:
+    given = _fields_of(OAuthClient, api_key)
     for name, value in given.items():
         if not isinstance(value, str):
             raise ValueError(f"args.api_key.{name} is no text.")
-    made = ClientCredentials(**given)
+    made = OAuthClient(**given)
     parts = urlsplit(made.token_url)
     host = parts.hostname or ""
     address = address_of("127.0.0.1" if host == "localhost" else host)
@@ -85,7 +85,7 @@ def _client(api_key: Mapping[str, Any]) -> ClientCredentials:
     return made
 
 
-def _fields_of(cls: type[KeyCommand | ClientCredentials], given: Mapping[str, Any]) -> Any:
+def _fields_of(cls: type[KeyCommand | OAuthClient], given: Mapping[str, Any]) -> Any:
     known = {each.name: each for each in fields(cls)}
     unknown = [str(name) for name in given if name not in known]
     missing = [n for n, each in known.items() if each.default is MISSING and n not in given]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from medhelm_spark.children import FETCHING, child_environment
-from medhelm_spark.domain.key_source import ClientCredentials, KeyCommand, KeySource
+from medhelm_spark.domain.key_source import KeyCommand, KeySource, OAuthClient
 from medhelm_spark.engines.peers import Wire, blocking_client, http_error
 from medhelm_spark.engines.secrets import resolve
 
@@ -79,7 +79,7 @@ def _printed(source: KeyCommand) -> Key:
     return Key(text=_word(done.stdout, said), seconds=USED_PART * source.lifetime)
 
 
-def _granted(source: ClientCredentials, secret: str, wire: Wire) -> Key:
+def _granted(source: OAuthClient, secret: str, wire: Wire) -> Key:
     said = "the server of args.api_key.token_url"
     form = {"grant_type": "client_credentials"} | ({"scope": source.scope} if source.scope else {})
     login = tuple(quote(part, safe="") for part in (source.client_id, secret))

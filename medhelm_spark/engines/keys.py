@@ -16,7 +16,7 @@ Headers = Mapping[str, str]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Held:
+class _Current:
     """The headers in use. `is_retried`: they were looked up because a key was refused."""
 
     number: int
@@ -36,7 +36,7 @@ class Keys:
     def __init__(self, look_up: Callable[[], tuple[Key, Headers]]) -> None:
         self._look_up = look_up
         self._held = self._new(0)
-        self._renewal: asyncio.Task[_Held] | None = None
+        self._renewal: asyncio.Task[_Current] | None = None
 
     @property
     def headers(self) -> Headers:
@@ -81,13 +81,13 @@ class Keys:
         held.is_retried, held.is_accepted = True, False
         return False
 
-    async def _renew(self) -> _Held:
+    async def _renew(self) -> _Current:
         """The next key; those who ask while one is looked up get that one, or its failure."""
         if self._renewal is None or self._renewal.done():
             self._renewal = asyncio.create_task(asyncio.to_thread(self._new, self._held.number))
         return await asyncio.shield(self._renewal)
 
-    def _new(self, number: int) -> _Held:
+    def _new(self, number: int) -> _Current:
         key, headers = self._look_up()
         ends = time.monotonic() + key.seconds if key.seconds else float("inf")
-        return _Held(number=number + 1, headers=headers, ends=ends)
+        return _Current(number=number + 1, headers=headers, ends=ends)

@@ -140,7 +140,7 @@ def test_an_unknown_engine_is_refused_only_when_used(write, engine: str, message
 )
 def test_a_written_out_key_is_refused_and_not_repeated(write, engine: str, args: str) -> None:
     site = _site(write, f"  - {{name: a/b, engine: {engine}, client_spec: {{args: {args}}}}}")
-    with pytest.raises(ConfigError, match="env:NAME or secret:SCOPE/KEY") as caught:
+    with pytest.raises(ConfigError, match="env:NAME, file:PATH or secret:SCOPE/KEY") as caught:
         load_site(site)
     assert "sk-12345" not in str(caught.value)
 
@@ -239,7 +239,7 @@ def test_a_key_in_place_of_a_mapping_is_not_repeated(write, keys: str) -> None:
 def test_an_address_with_a_password_is_refused_and_not_repeated(write) -> None:
     args = "{base_url: 'https://user:sk-12345@a.org/v1'}"
     site = _site(write, f"  - {{name: a/b, engine: openai, client_spec: {{args: {args}}}}}")
-    with pytest.raises(ConfigError, match="env:NAME or secret:SCOPE/KEY") as caught:
+    with pytest.raises(ConfigError, match="env:NAME, file:PATH or secret:SCOPE/KEY") as caught:
         load_site(site)
     assert "sk-12345" not in str(caught.value)
 
