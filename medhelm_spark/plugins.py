@@ -342,7 +342,10 @@ def _listing(top: str) -> list[tuple[str, str]] | None:
         return None
     loader: Any = spec.loader
     if spec.submodule_search_locations is None:
-        return [(top, sha256(loader.get_data(spec.origin)).hexdigest())]
+        # Of a module that was loaded before, the loader gives the text of then alone.
+        is_file = isinstance(loader, SourceFileLoader)
+        data = Path(str(spec.origin)).read_bytes() if is_file else loader.get_data(spec.origin)
+        return [(top, sha256(data).hexdigest())]
     if hasattr(loader, "get_resource_reader") and spec.origin:
         return sorted(_files(loader.get_resource_reader(top).files(), ""))
     folders = [Path(folder) for folder in spec.submodule_search_locations]

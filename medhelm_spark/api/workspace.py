@@ -114,15 +114,17 @@ class Workspace:
         self._levels |= set(levels)
         self._clients |= {name for each in asked for name in factory_of(each).imports}
 
-    def _is_public(self) -> bool:
-        """Whether all data that is known of, the lake's and what is expected, is public."""
+    def _known_levels(self) -> set[AccessLevel]:
+        """The levels of all data that is known of, the lake's and what is expected."""
         levels = set(self._levels)
         location = Location.of(self.location)
         is_ours = self.settings.platform is Platform.LOCAL and self._spark is None
         if is_ours and location.is_folder and location.may_exist:
             rows = self.reader.query("SELECT DISTINCT access_level FROM {scenarios}")
-            levels |= set(rows["access_level"].to_pylist())
-        return levels == {AccessLevel.PUBLIC}
+            known = {level.value: level for level in AccessLevel}
+            found = rows["access_level"].to_pylist()
+            levels |= {known.get(level, AccessLevel.PRIVATE) for level in found}
+        return levels
 
     @property
     def given_session(self) -> SparkSession | None:
@@ -153,7 +155,7 @@ class Workspace:
         }
         if self.settings.jars and self.settings.places.get(JARS) == place:
             given[JARS] = self.settings.jars
-        if given and not self._is_public():
+        if given and self._known_levels() - {AccessLevel.PUBLIC}:
             check_settings(given, place)
         remote = os.environ.get("SPARK_REMOTE", "")
         if self._spark is None and remote.startswith(CONNECT):
@@ -162,7 +164,7 @@ class Workspace:
     def _open_session(self) -> SparkSession:
         self._check_session()
         is_ours = not self._spark and not is_started()
-        is_encrypted = not self._is_public()
+        is_encrypted = self._known_levels() != {AccessLevel.PUBLIC}
         spark = session_of(
             self.settings, self._spark, is_encrypted=is_encrypted, clients=sorted(self._clients)
         )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-NAME = re.compile(r"[^\W\d_][^\W_]*(?:[\s_.:/()%-]+[^\W_]+){0,2}[)%]?")
+NAME = re.compile(r"[^\W\d][\w.:/()%+-]*(?: [\w.:/()%+-]+){0,2}")
 LONGEST = 40
 DIGITS = re.compile(r"\d\D*\d\D*\d")
 """Numbers, dates and ids of records have three digits; names of columns seldom."""

@@ -139,13 +139,14 @@ def _of_versions(ctx: Context, versions: Sequence[str]) -> DataFrame:
 def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:
     """The instances of the lake that are stricter than a level; None where there are none."""
     stricter = [other.value for other in AccessLevel if other.strictness > level.strictness]
-    versions = sorted(
-        row.data_version
-        for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
-        if row.access_level.value in stricter
-    )
-    if not versions:
+    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    sizes = {
+        row.data_version: row.num_instances for row in rows if row.access_level.value in stricter
+    }
+    if not sizes:
         return None
+    versions = sorted(sizes)
+    ctx.lake.session.expect_rows(sum(sizes.values()))
     return ctx.lake.read("instances").where(
         F.col("data_version").isin(versions) & F.col("access_level").isin(stricter)
     )

@@ -95,7 +95,7 @@ def test_xml_reads_no_other_file_and_may_be_deep(tmp_path: Path) -> None:
             "unfold to more than 1000000 values",
         ),
         ("a: &a [*a]", "an anchor inside itself"),
-        ("[" * 5_000 + "]" * 5_000, "nested too deeply"),
+        ("[" * 5_000 + "]" * 5_000, "nested more than 100 levels deep"),
         ("a: " + "9" * 20_000, "not valid YAML"),
         ("a: !!python/object/apply:os.system ['true']", "could not determine a constructor"),
     ],
