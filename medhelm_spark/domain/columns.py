@@ -70,8 +70,11 @@ def lacking(name: str, columns: Sequence[str], needed: Sequence[str]) -> str:
     if near and not reads_as_names([near]):
         near = None
     if not set(needed).isdisjoint(columns):
-        meant = f"; is {near!r} meant?" if near else "."
         if reads_as_names(columns):
-            return f"columns: {listed_columns(columns)}{meant}"
-        return f"not listed, because not all of them read as names of columns{meant}"
+            return f"columns: {listed_columns(columns)}{f'; is {near!r} meant?' if near else '.'}"
+        return f"not all of them read as names of columns; {_question(near)}"
+    return _question(near)
+
+
+def _question(near: str | None) -> str:
     return f"is {near!r} meant?" if near else "is the header line missing?"

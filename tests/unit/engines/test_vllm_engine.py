@@ -45,7 +45,7 @@ def llm(**methods):
         engine_core=SimpleNamespace(shutdown=lambda: None),
         abort_request=lambda keys: None,
     )
-    return SimpleNamespace(llm_engine=core, **methods)
+    return SimpleNamespace(llm_engine=core, get_tokenizer=lambda: None, **methods)
 
 
 @pytest.fixture
@@ -54,6 +54,7 @@ def engine(monkeypatch, installed):
     installed("0.32.0")
     monkeypatch.setattr(vllm_engine, "_fingerprint", lambda llm, weights: "{}")
     monkeypatch.setattr(vllm_engine, "_template", lambda llm: None)
+    monkeypatch.setattr(vllm_engine, "markers_of", lambda tokenizer: frozenset())
     monkeypatch.setattr(vllm_engine, "_sampling", lambda decoding: None)
 
     def make(loaded, env=()):

@@ -20,16 +20,16 @@ SHIPPED = load_policy(conf_path("policy.yaml"))
 CODE = {
     "spark.python.daemon.module": "evil",
     "spark.python.worker.module": "evil",
-    "spark.pyspark.python": "/tmp/evil",
-    "spark.jars": "/tmp/evil.jar",
+    "spark.pyspark.python": "/opt/evil",
+    "spark.jars": "/opt/evil.jar",
     "spark.jars.packages": "evil:evil:1",
     "spark.jars.repositories": "https://evil.example",
     "spark.submit.pyFiles": "evil.py",
-    "spark.driver.extraClassPath": "/tmp/evil",
-    "spark.driver.extraJavaOptions": "-javaagent:/tmp/evil.jar",
-    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:OnOutOfMemoryError=/tmp/evil",
+    "spark.driver.extraClassPath": "/opt/evil",
+    "spark.driver.extraJavaOptions": "-javaagent:/opt/evil.jar",
+    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:OnOutOfMemoryError=/opt/evil",
     "spark.driver.defaultJavaOptions": "-XX:+HeapDumpOnOutOfMemoryError",
-    "spark.executorEnv.PYTHONPATH": "/tmp/evil",
+    "spark.executorEnv.PYTHONPATH": "/opt/evil",
     "spark.executorEnv.PYTHONSAFEPATH": "",
     "spark.extraListeners": "evil.Listener",
     "spark.sql.queryExecutionListeners": "evil.Listener",
@@ -40,14 +40,14 @@ CODE = {
     "spark.hadoop.fs.s3a.endpoint": "https://evil.example",
     "spark.hadoop.fs.file.impl": "evil.FileSystem",
     "spark.hadoop.fs.s3a.proxy.host": "evil.example",
-    "spark.executor.resource.gpu.discoveryScript": "/tmp/evil.sh",
+    "spark.executor.resource.gpu.discoveryScript": "/opt/evil.sh",
     "spark.ui.filters": "evil.Filter",
     "spark.kubernetes.container.image": "evil",
     "spark.master": "spark://evil.example:7077",
     "spark.sql.ui.explainMode": "a b",
     "spark.authenticate": "false",
     "spark.network.crypto.enabled": "false",
-    "jars": "/tmp/evil.jar",
+    "jars": "/opt/evil.jar",
 }
 HARMLESS = {
     "spark.master": "local[4,2]",
@@ -77,11 +77,11 @@ def test_memory_cores_and_switches_may_be_set() -> None:
     check_settings(HARMLESS, "site/settings.yaml")
     for name, value in HARMLESS.items():
         with pytest.raises(PolicyError):
-            check_settings({name: f"{value} /tmp/x"}, "site/settings.yaml")
+            check_settings({name: f"{value} /opt/x"}, "site/settings.yaml")
 
 
 @pytest.mark.parametrize("level", AccessLevel)
-@pytest.mark.parametrize("text", ["spark: {spark.plugins: evil.Plugin}", "jars: /tmp/evil.jar"])
+@pytest.mark.parametrize("text", ["spark: {spark.plugins: evil.Plugin}", "jars: /opt/evil.jar"])
 def test_no_session_is_started_by_such_settings_where_text_is_not_public(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: AccessLevel, text: str
 ) -> None:

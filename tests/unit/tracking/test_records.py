@@ -82,6 +82,7 @@ def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
         "model": "acme/small",
         "model_deployment": "acme/small",
         "deployment_fingerprint": "f1",
+        "asked_again": "null",
         "adapter_spec.method": "generation",
         "adapter_spec.global_prefix": '""',
         "adapter_spec.global_suffix": '""',
