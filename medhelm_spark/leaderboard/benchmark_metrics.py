@@ -20,7 +20,8 @@ class Benchmark:
     """The runs of one benchmark, or of a part of it, on one split; those that have a number.
 
     `positive` are the labels that count as positive, as the metric's arguments name them, empty
-    where they name none. Runs of other arguments are another benchmark.
+    where they name none, and `costs` what errors cost, as they name it. Runs of other arguments are
+    another benchmark.
     """
 
     scenario_name: str
@@ -29,6 +30,7 @@ class Benchmark:
     split: str
     positive: str
     runs: tuple[BoardRun, ...]
+    costs: str = ""
 
     @property
     def title(self) -> str:
@@ -82,6 +84,7 @@ def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[Benchmark, ...]:
             split=key[3],
             positive=class_params(held[key][0].run_spec).get("positive", ""),
             runs=tuple(held[key]),
+            costs=class_params(held[key][0].run_spec).get("costs", ""),
         )
         for key in sorted(held, key=lambda key: tuple(map(in_natural_order, key)))
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from medhelm_spark.domain.counting import first_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.leaderboard.benchmark_metrics import BenchmarkMetrics, RunMetrics
+from medhelm_spark.leaderboard.benchmark_metrics import Benchmark, BenchmarkMetrics, RunMetrics
 from medhelm_spark.render.table import Table
 from medhelm_spark.statistics.two_by_two import (
     CASES,
@@ -44,8 +44,9 @@ TWO_BY_TWO = (
 )
 RISK_NOTES = (
     "Missed: positive cases that were not answered as positive, those without an answer among "
-    "them. False alarms: negative cases that were answered as positive. [low, high]: 95 % "
-    "intervals, which take the prevalence as known.",
+    "them. False alarms: negative cases that were answered as positive; one without an answer is "
+    "none, though specificity counts it as wrong. [low, high]: 95 % intervals, which take the "
+    "prevalence as known.",
     "always positive, always negative: what the same answer to every case comes to. A model that "
     "is no better than the cheaper of the two is of no use here, whatever its sensitivity is.",
 )
@@ -182,8 +183,19 @@ def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> Table:
         title=f"{held.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
         header=RISK,
         rows=[_risk_cells(risk) for risk in risks_of(held, prevalence)],
-        notes=RISK_NOTES,
+        notes=(*RISK_NOTES, *_cost_notes(held.benchmark)),
     )
+
+
+def _cost_notes(benchmark: Benchmark) -> Iterator[str]:
+    """What an error costs by the benchmark's own statement."""
+    if benchmark.costs:
+        stated = ", ".join(benchmark.costs.split("|"))
+        yield (
+            f"Declared cost: as the benchmark states it, the right class first: {stated}. Any "
+            "other error costs 1, and an answer that is none of the labels as much as the class's "
+            "costliest error."
+        )
 
 
 def _risk_cells(risk: Risk) -> tuple[str, ...]:

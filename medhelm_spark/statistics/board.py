@@ -235,7 +235,7 @@ def _column(cells: Sequence[BoardCell], *, is_ranked: bool) -> BoardColumn:
 
 
 def _detectable(cells: Sequence[BoardCell]) -> float | None:
-    sizes = [cell.count for cell in cells if cell.is_counted and cell.ci_method == _SHARE]
+    sizes = [cell.num_counted for cell in cells if cell.is_counted and cell.ci_method == _SHARE]
     return planned_detectable(max(sizes)) if sizes else None
 
 
