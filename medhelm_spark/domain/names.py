@@ -35,7 +35,10 @@ def is_name(text: str) -> bool:
 
 
 def unprintable(value: Any, place: str = "") -> Iterable[tuple[str, str]]:
-    """The names in a configuration that are none, each with its place."""
+    """The names in a configuration that are none, each with its place.
+
+    What an argument of an engine or metric holds is its own: it may map texts to replies.
+    """
     if is_dataclass(value):
         for field in fields(value):
             held = getattr(value, field.name)
@@ -48,7 +51,8 @@ def unprintable(value: Any, place: str = "") -> Iterable[tuple[str, str]]:
         for key, held in value.items():
             if isinstance(key, str) and not is_name(key):
                 yield place, key
-            yield from unprintable(held, f"{place}.{key}")
+            if not isinstance(held, Mapping) or not place.endswith("args"):
+                yield from unprintable(held, f"{place}.{key}")
     elif isinstance(value, tuple):
         for number, held in enumerate(value):
             yield from unprintable(held, f"{place}[{number}]")

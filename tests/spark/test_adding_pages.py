@@ -85,7 +85,7 @@ def test_the_page_about_models_runs(site: Site, capsys: pytest.CaptureFixture[st
     port = free_port()
     path = site.folder / "prod_env" / "model_deployments.yaml"
     path.write_text(path.read_text().replace(":8010", f":{port}"))
-    (words,) = commands(MODEL)
+    words, *_ = commands(MODEL)
     with served(site.folder, port):
         assert site.run(*words) == 0
     assert "\n4 model calls" in capsys.readouterr().err

@@ -228,8 +228,9 @@ def unsafe_zip(folder: Path) -> str:
 
 def one_encoding_in_another(folder: Path) -> str:
     rows = notes(20_000)
-    rows[19_990]["note"] = "niño"
-    (folder / "notes.csv").write_bytes(as_csv(rows).encode("latin-1"))
+    rows[10]["note"] = rows[19_990]["note"] = "niño"
+    first, last = as_csv(rows).rsplit("niño", 1)
+    (folder / "notes.csv").write_bytes(first.encode() + "niño".encode("latin-1") + last.encode())
     return "notes.csv"
 
 
