@@ -480,10 +480,17 @@ class TestPage:
         test = opened(monkeypatch, tmp_path / "nothing")
         assert "there is no lake at" in page_text(test)
 
-    @pytest.mark.parametrize("view", ["Leaderboard", "Instances"])
-    def test_a_source_id_is_nowhere(self, monkeypatch, lake, view) -> None:
+    @pytest.mark.parametrize("view", ["Leaderboard", "Metrics", "Compare", "Robustness"])
+    def test_a_source_id_stands_beside_no_number(self, monkeypatch, lake, view) -> None:
         test = opened(monkeypatch, lake, view=view, suite="s1")
         assert SOURCE_ID not in " ".join(part.proto.body for part in test.html)
+
+    def test_a_source_id_is_shown_with_the_text_of_its_row_alone(self, monkeypatch, lake) -> None:
+        address = {"view": "Instances", "run": "alpha-medcalc_bench"}
+        test = opened(monkeypatch, lake, **address)
+        assert SOURCE_ID in " ".join(part.proto.body for part in test.html)
+        monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
+        assert SOURCE_ID not in " ".join(part.proto.body for part in test.run().html)
 
 
 @pytest.fixture(scope="module")
