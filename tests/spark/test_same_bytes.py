@@ -45,13 +45,12 @@ def exports(site: Site) -> dict[str, bytes]:
     commands = {
         "leaderboard": ("json", "csv"),
         "compare": ("json", "csv"),
-        "report": (None,),
     }
     for command, formats in commands.items():
         for each in formats:
-            path = site.folder / f"{command}.{each or 'html'}"
-            form = ("--format", each) if each else ()
-            assert site.run(*form, "--output-file", str(path), command=command) == 0
+            path = site.folder / f"{command}.{each}"
+            form = ("--format", each, "--output-file", str(path))
+            assert site.run(*form, command=command) == 0
             made[path.name] = path.read_bytes()
             path.unlink()
     return made
