@@ -164,7 +164,7 @@ def load_runs(
                 info=view.info(scale_of(spec), spec.main_metric),
                 is_summarized=row.run_spec_id in pins,
                 is_current=ledger.is_current(row.run_spec_id, pin),
-                stats=tuple(own),
+                stats=tuple(sorted(own, key=_order)),
                 is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
                 is_lost=pin is not None and not own,
                 is_reading_default=bool(row.is_reading_default),
@@ -176,6 +176,11 @@ def load_runs(
             )
         )
     return tuple(runs)
+
+
+def _order(stat: Stat) -> tuple[object, ...]:
+    """Tables list stats in this order: rows of a lake have none."""
+    return (in_natural_order(stat.name), stat.split, stat.perturbation, stat.computed_on or "")
 
 
 def _place(row: SuiteRun) -> tuple[tuple[str | int, ...], str]:

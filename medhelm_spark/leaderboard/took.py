@@ -18,9 +18,11 @@ WHERE perturbation = '' AND run_spec_id IN ({units})
 _OWN = (
     "(SELECT * FROM {{request_results}} WHERE request_id IN (SELECT request_id FROM ({asked}) a))"
 )
+# Microseconds are whole numbers: their mean does not depend on the order of rows.
 _TOOK = """
 SELECT q.run_spec_id, count(*) AS answers, avg(r.prompt_tokens) AS prompt_tokens,
-       avg(r.completion_tokens) AS completion_tokens, avg(r.request_time) AS seconds
+       avg(r.completion_tokens) AS completion_tokens,
+       avg(CAST(r.request_time * 1000000 AS BIGINT)) / 1000000.0 AS seconds
 FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
 WHERE r.failure IS NULL GROUP BY q.run_spec_id
 """

@@ -45,12 +45,13 @@ def exports(site: Site) -> dict[str, bytes]:
     commands = {
         "leaderboard": ("json", "csv"),
         "compare": ("json", "csv"),
+        "report": (None,),
     }
     for command, formats in commands.items():
         for each in formats:
-            path = site.folder / f"{command}.{each}"
-            form = ("--format", each, "--output-file", str(path))
-            assert site.run(*form, command=command) == 0
+            path = site.folder / f"{command}.{each or 'html'}"
+            form = ("--format", each) if each else ()
+            assert site.run(*form, "--output-file", str(path), command=command) == 0
             made[path.name] = path.read_bytes()
             path.unlink()
     return made
@@ -74,7 +75,7 @@ def test_every_export_has_the_same_bytes_each_time(
 ) -> None:
     answered(site)
     first = exports(site)
-    assert len(first) == 4
+    assert len(first) == 5
     assert b"team/often" in first["leaderboard.json"]
     for _ in range(TIMES - 1):
         assert differing(exports(site), first) == []

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from deltalake import write_deltalake
 
 from medhelm_spark import Evaluation
 from medhelm_spark.cli import main
@@ -29,6 +30,7 @@ from medhelm_spark.render.metrics import (
     tables_of,
 )
 from medhelm_spark.render.risk import counts_of, lead, prevalence_of, risk_table
+from tests.rewriting import rewritable
 from tests.unit.leaderboard.clinic import ALARMIST, CAREFUL, QUIET, SUITE, plant_clinic
 
 PRICES = {CAREFUL: Prices(prompt=2.0, completion=8.0)}
@@ -101,6 +103,17 @@ def test_a_benchmark_without_a_positive_class_shows_its_classes_alone(held) -> N
     notes = named(held, "Notes")
     assert not has_tables(notes)
     assert tables_of(notes, None, {}) == []
+
+
+def test_the_order_of_a_lakes_rows_changes_no_table(tmp_path: Path, held) -> None:
+    path = rewritable(plant_clinic(tmp_path) / "stats")
+    rows = path.to_pyarrow_table()
+    path.delete()
+    write_deltalake(path, rows.take(list(range(len(rows)))[::-1]), mode="append")
+    reader = open_reader(str(tmp_path))
+    turned = benchmark_metrics(reader, benchmarks_of(load_runs(reader, choose(reader, SUITE))))
+    for one, other in zip(held, turned, strict=True):
+        assert tables_of(one, None, {}) == tables_of(other, None, {})
 
 
 def test_a_calibration_curve_needs_log_probabilities(held) -> None:
