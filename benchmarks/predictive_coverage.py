@@ -16,8 +16,8 @@ from medhelm_spark.statistics.two_by_two import (
     CASES,
     NEGATIVE,
     POSITIVE,
-    Answers,
     AtPrevalence,
+    ClassAnswers,
     Costs,
     Estimated,
     at_prevalence,
@@ -35,13 +35,13 @@ STUDIES = (
 """Share found, share called, positive and negative cases, prevalence."""
 
 
-def study(found: int, called: int, positive: int, negative: int) -> Answers:
+def study(found: int, called: int, positive: int, negative: int) -> ClassAnswers:
     """The answers of a model that found and called so many cases."""
     is_positive = np.repeat([True, False], [positive, negative])
     counts = [found, positive - found, called, negative - called]
     given = np.repeat([POSITIVE, NEGATIVE, POSITIVE, NEGATIVE], counts)
     costs = np.repeat([0.0, MISSED, ALARM, 0.0], counts)
-    return Answers(
+    return ClassAnswers(
         is_positive=is_positive,
         given=given,
         costs=Costs(of_answers=costs, costliest=MISSED, always={}),

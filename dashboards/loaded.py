@@ -32,8 +32,8 @@ from medhelm_spark.leaderboard import (
 )
 from medhelm_spark.leaderboard import reader_of as frozen_of
 from medhelm_spark.leaderboard.benchmark_metrics import (
-    Benchmark,
     BenchmarkMetrics,
+    BenchmarkRuns,
     benchmark_metrics,
 )
 from medhelm_spark.statistics.board import Leaderboard
@@ -147,7 +147,7 @@ def _board(
 
 
 def metrics_for(
-    location: str, source: BoardSource, reader: Reader, benchmark: Benchmark
+    location: str, source: BoardSource, reader: Reader, benchmark: BenchmarkRuns
 ) -> BenchmarkMetrics:
     """What is known of a benchmark's runs; `reader` reads them, of a release what it froze."""
     ids = hash((benchmark.title, *(run.run_spec.run_spec_id for run in benchmark.runs)))
@@ -161,7 +161,7 @@ def _metrics(
     state: tuple[int, ...],
     ids: int,
     _reader: Reader,
-    _benchmark: Benchmark,
+    _benchmark: BenchmarkRuns,
 ) -> BenchmarkMetrics:
     return benchmark_metrics(_reader, [_benchmark])[0]
 

@@ -11,8 +11,8 @@ from shown import Shown, nothing
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.leaderboard import StatRow, stat_rows
 from medhelm_spark.leaderboard.benchmark_metrics import (
-    Benchmark,
     BenchmarkMetrics,
+    BenchmarkRuns,
     RunMetrics,
     benchmarks_of,
 )
@@ -57,7 +57,7 @@ def show(shown: Shown) -> None:
     _every_stat(benchmark)
 
 
-def _pick(benchmarks: Sequence[Benchmark]) -> tuple[Benchmark, float | None]:
+def _pick(benchmarks: Sequence[BenchmarkRuns]) -> tuple[BenchmarkRuns, float | None]:
     """The benchmark, and the stated prevalence in %; None for the data's."""
     left, right = st.columns([2.4, 1], vertical_alignment="bottom")
     titles = _titles(benchmarks)
@@ -85,9 +85,9 @@ def _as_in_data() -> None:
     st.session_state["prevalence"] = None
 
 
-def _titles(benchmarks: Sequence[Benchmark]) -> dict[str, Benchmark]:
+def _titles(benchmarks: Sequence[BenchmarkRuns]) -> dict[str, BenchmarkRuns]:
     """Each benchmark by a title of its own."""
-    titles: dict[str, Benchmark] = {}
+    titles: dict[str, BenchmarkRuns] = {}
     for one in benchmarks:
         same = sum(title.partition(" (")[0] == one.title for title in titles)
         titles[f"{one.title} ({one.scenario_name}, {same + 1})" if same else one.title] = one
@@ -175,7 +175,7 @@ def _download(
     st.download_button("Download as CSV", make, "metrics.csv", "text/csv", on_click="ignore")
 
 
-def _every_stat(benchmark: Benchmark) -> None:
+def _every_stat(benchmark: BenchmarkRuns) -> None:
     """Every other stat of these runs, of the instances as they are."""
     with st.expander("Every stat"):
         rows = [

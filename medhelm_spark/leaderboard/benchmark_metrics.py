@@ -12,11 +12,11 @@ from medhelm_spark.leaderboard.runs import BoardRun
 from medhelm_spark.leaderboard.scores import in_batches, scores_of
 from medhelm_spark.leaderboard.took import Took, took_by
 from medhelm_spark.statistics.reliability import Bin
-from medhelm_spark.statistics.two_by_two import Answers
+from medhelm_spark.statistics.two_by_two import ClassAnswers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark:
+class BenchmarkRuns:
     """The runs of one benchmark, or of a part of it, on one split; those that have a number.
 
     `positive` are the labels that count as positive, as the metric's arguments name them, empty
@@ -49,7 +49,7 @@ class RunMetrics:
 
     run: BoardRun
     name: str
-    answers: Answers | None = None
+    answers: ClassAnswers | None = None
     curve: tuple[Bin, ...] = ()
     took: Took | None = None
 
@@ -58,7 +58,7 @@ class RunMetrics:
 class BenchmarkMetrics:
     """A benchmark with what is known of each of its runs, in the order of their names."""
 
-    benchmark: Benchmark
+    benchmark: BenchmarkRuns
     runs: tuple[RunMetrics, ...]
 
     @property
@@ -68,7 +68,7 @@ class BenchmarkMetrics:
         return max(known, key=lambda held: len(held.given)).prevalence if known else None
 
 
-def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[Benchmark, ...]:
+def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[BenchmarkRuns, ...]:
     """The benchmarks of these runs by title."""
     held: dict[tuple[str, ...], list[BoardRun]] = {}
     for run in runs:
@@ -77,7 +77,7 @@ def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[Benchmark, ...]:
             key = (cell.display_name, cell.scenario_name, cell.part, cell.split, arguments)
             held.setdefault(key, []).append(run)
     return tuple(
-        Benchmark(
+        BenchmarkRuns(
             display_name=key[0],
             scenario_name=key[1],
             part=key[2],
@@ -91,7 +91,7 @@ def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[Benchmark, ...]:
 
 
 def benchmark_metrics(
-    reader: Reader, benchmarks: Sequence[Benchmark]
+    reader: Reader, benchmarks: Sequence[BenchmarkRuns]
 ) -> tuple[BenchmarkMetrics, ...]:
     """What is known of the runs of these benchmarks. No text is read."""
     units = [run.run_spec.run_spec_id for benchmark in benchmarks for run in benchmark.runs]
@@ -100,7 +100,7 @@ def benchmark_metrics(
 
 
 def _of_benchmark(
-    reader: Reader, benchmark: Benchmark, took: Mapping[str, Took]
+    reader: Reader, benchmark: BenchmarkRuns, took: Mapping[str, Took]
 ) -> BenchmarkMetrics:
     names = [run.run_spec.model_deployment for run in benchmark.runs]
     made = []

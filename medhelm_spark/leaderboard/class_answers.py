@@ -19,7 +19,7 @@ from medhelm_spark.statistics.two_by_two import (
     NEGATIVE,
     NEITHER,
     POSITIVE,
-    Answers,
+    ClassAnswers,
     Costs,
     Labels,
 )
@@ -39,7 +39,7 @@ def has_more(spec: RunSpec) -> bool:
     return "positive" in class_params(spec) or bool(_confidence(spec))
 
 
-def answers_of(spec: RunSpec, scores: pa.Table) -> Answers | None:
+def answers_of(spec: RunSpec, scores: pa.Table) -> ClassAnswers | None:
     """The answers by class; None where no positive class is declared or no answer has a class.
 
     Args:
@@ -55,7 +55,7 @@ def answers_of(spec: RunSpec, scores: pa.Table) -> Answers | None:
     right, given = codes.astype(np.int64).T
     classes = [place + 1 for place in positive_of(params)]
     is_positive = np.isin(right, classes)
-    return Answers(
+    return ClassAnswers(
         is_positive=is_positive,
         given=np.where(given == 0, NEITHER, np.where(np.isin(given, classes), POSITIVE, NEGATIVE)),
         clusters=_clusters(spec, rows),

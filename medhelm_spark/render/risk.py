@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from medhelm_spark.domain.counting import first_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.leaderboard.benchmark_metrics import Benchmark, BenchmarkMetrics, RunMetrics
+from medhelm_spark.leaderboard.benchmark_metrics import BenchmarkMetrics, BenchmarkRuns, RunMetrics
 from medhelm_spark.render.table import Table
 from medhelm_spark.statistics.two_by_two import (
     CASES,
@@ -22,7 +22,7 @@ Stated = float | Mapping[str, float] | None
 """The prevalence that a reader states: of all benchmarks, or by scenario name; None: the data's."""
 
 RULES: Mapping[int, str] = {POSITIVE: "always positive", NEGATIVE: "always negative"}
-"""What a model has to beat, by the answer that is given to every case."""
+"""The rules that give one answer to every case, by this answer: a model has to beat them."""
 RISK = (
     "Model",
     "Missed",
@@ -187,7 +187,7 @@ def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> Table:
     )
 
 
-def _cost_notes(benchmark: Benchmark) -> Iterator[str]:
+def _cost_notes(benchmark: BenchmarkRuns) -> Iterator[str]:
     """What an error costs by the benchmark's own statement."""
     if benchmark.costs:
         stated = ", ".join(benchmark.costs.split("|"))

@@ -90,7 +90,7 @@ class Costs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answers:
+class ClassAnswers:
     """The answers of one run.
 
     `is_positive` says it of each case and `given` is its answer (POSITIVE, NEGATIVE, NEITHER), both
@@ -158,7 +158,7 @@ class AtPrevalence:
     cost: Estimated | None = None
 
 
-def at_prevalence(answers: Answers, prevalence: float) -> AtPrevalence | None:
+def at_prevalence(answers: ClassAnswers, prevalence: float) -> AtPrevalence | None:
     """What the answers come to; None where one of the classes has no case.
 
     Args:
@@ -188,7 +188,7 @@ def at_prevalence(answers: Answers, prevalence: float) -> AtPrevalence | None:
     )
 
 
-def always(answers: Answers, prevalence: float, given: int) -> AtPrevalence:
+def always(answers: ClassAnswers, prevalence: float, given: int) -> AtPrevalence:
     """The same of whoever answers every case as POSITIVE, or as NEGATIVE: what a model has to beat.
 
     Its cost is that of the cheapest label, None where none is declared.
@@ -207,7 +207,7 @@ def always(answers: Answers, prevalence: float, given: int) -> AtPrevalence:
     )
 
 
-def _cost(answers: Answers, prevalence: float) -> Estimated | None:
+def _cost(answers: ClassAnswers, prevalence: float) -> Estimated | None:
     positive, negative = answers.cost(True), answers.cost(False)
     if positive is None or negative is None:
         return None

@@ -10,7 +10,7 @@ from medhelm_spark.statistics.two_by_two import (
     NEGATIVE,
     NEITHER,
     POSITIVE,
-    Answers,
+    ClassAnswers,
     Costs,
     Estimated,
     always,
@@ -19,7 +19,7 @@ from medhelm_spark.statistics.two_by_two import (
 )
 
 
-def answers(tp: int, fn: int, none: int, fp: int, tn: int, other: int, **more) -> Answers:
+def answers(tp: int, fn: int, none: int, fp: int, tn: int, other: int, **more) -> ClassAnswers:
     kinds = (POSITIVE, NEGATIVE, NEITHER)
     counts = ((tp, fn, none), (fp, tn, other))
     given = [
@@ -28,7 +28,7 @@ def answers(tp: int, fn: int, none: int, fp: int, tn: int, other: int, **more) -
         for kind, number in zip(kinds, row, strict=True)
         for _ in range(number)
     ]
-    return Answers(
+    return ClassAnswers(
         is_positive=np.repeat([True, False], [sum(row) for row in counts]),
         given=np.array(given),
         **more,
