@@ -63,6 +63,8 @@ test-platforms: java $(STAMP) $(S3)/.installed ## The demo gives the same stats 
 	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/platforms
 test-standalone: java $(STAMP) ## Tests on a master and two workers that see no folder of the driver's but the lake
 	$(PYTEST) tests/cluster/test_standalone.py tests/cluster/test_standalone_kills.py
+test-kills: java $(STAMP) ## Every command that writes, killed at eight moments and repeated; disks that are full (a quarter of an hour)
+	$(PYTEST) tests/kills
 test-yarn: java $(STAMP) ## Tests of spark-submit in cluster mode on a YARN of this machine (60 MB: Hadoop's daemons)
 	$(PYTEST) tests/yarn
 # Apart, because torch for Linux brings CUDA: 6 GB. UV_TORCH_BACKEND=cpu gets a build without, where

@@ -5,7 +5,9 @@ read, whatever leads to them.
 """
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO
@@ -24,14 +26,48 @@ def open_file(path: Path) -> BinaryIO:
     Raises:
         OSError: it is not there or may not be read; a NotAFileError where it is no regular file.
     """
-    # A pipe without a writer is opened at once, too.
-    descriptor = os.open(
-        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
+    descriptor = os.open(path, os.O_RDONLY | _AS_IT_IS)
     if not S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotAFileError(None, "a folder, a pipe or a device, not a file")
     return os.fdopen(descriptor, "rb")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file as UTF-8: whole, or not at all and the file of before stays.
+
+    Raises:
+        OSError: its folder is not there, cannot be written or is full.
+    """
+    if path.exists() and not path.is_file():  # a pipe or /dev/stdout gives nothing to replace
+        path.write_text(text, encoding="utf-8")
+        return
+    beside = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, that has the name `path` once the body is done.
+
+    What a killed process left of it is removed by the next one that fills the same folder.
+
+    Raises:
+        OSError: the folder is there and not empty, cannot be written, or the disk is full.
+    """
+    half = path.with_name(f".{path.name}.unfinished")
+    shutil.rmtree(half, ignore_errors=True)
+    half.mkdir(parents=True)
+    try:
+        yield half
+        half.replace(path)
+    except BaseException:
+        shutil.rmtree(half, ignore_errors=True)
+        raise
 
 
 def part_files(folder: Path) -> Sequence[Path]:

@@ -3,7 +3,10 @@
 Locks are those of `flock`: they are held by an open file, and freed by the end of its process.
 """
 
+import errno
 import os
+import re
+from collections.abc import Iterator
 
 from medhelm_spark.errors import SetupError
 
@@ -11,6 +14,13 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+FULL_OR_READ_ONLY = tuple(
+    os.strerror(number)
+    for number in (errno.ENOSPC, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC))
+)
+_BY_NUMBER = re.compile(r"\(os error (\d+)\)")
+"""How delta-rs ends what the operating system refused it."""
 
 NEEDED = "needs Linux or macOS; on Windows install and run medhelm_spark within WSL2."
 
@@ -65,3 +75,37 @@ def usable_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def refusal_of(error: BaseException) -> str:
+    """What the operating system refused, and of which file where the error names one.
+
+    Delta-rs and Java write its words into messages of their own. Empty where the error, and what it
+    was raised from, has another cause. No other part of a message is given: it may quote data.
+
+    >>> refusal_of(FileNotFoundError(errno.ENOENT, "", "a/b"))
+    'No such file or directory: a/b'
+    >>> refusal_of(ValueError("External: cannot write (os error 28)"))
+    'No space left on device'
+    >>> refusal_of(ValueError("No value"))
+    ''
+    """
+    return next(filter(None, map(_refusal, _chain(error))), "")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _refusal(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.errno and error.filename:
+        return f"{os.strerror(error.errno)}: {os.fsdecode(error.filename)}"
+    if isinstance(error, OSError) and error.errno:
+        reason = os.strerror(error.errno)
+        return reason if reason in FULL_OR_READ_ONLY else ""
+    text = str(error)
+    if number := _BY_NUMBER.search(text):
+        return os.strerror(int(number[1]))
+    return next((reason for reason in FULL_OR_READ_ONLY if reason in text), "")

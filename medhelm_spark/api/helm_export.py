@@ -34,6 +34,7 @@ from medhelm_spark.helm.results.write import (
     state_head,
     stats_document,
 )
+from medhelm_spark.local_files import whole_folder
 from medhelm_spark.render.table import html_table
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.export_helm import (
@@ -107,14 +108,15 @@ def export_results(
     for name in names.values():
         _check_name(name)
     redacted, written, left_out = [], [], []
-    for row in rows:
-        name = names[row.name]
-        if not _write_run(ctx, row, target / name, levels):
-            left_out.append(name)
-            continue
-        written.append(name)
-        if row.run_spec.access_level not in levels:
-            redacted.append(name)
+    with whole_folder(target) as folder:
+        for row in rows:
+            name = names[row.name]
+            if not _write_run(ctx, row, folder / name, levels):
+                left_out.append(name)
+                continue
+            written.append(name)
+            if row.run_spec.access_level not in levels:
+                redacted.append(name)
     done = HelmExport(
         folder=Path(place),
         suite=suite,

@@ -7,6 +7,7 @@ from medhelm_spark.api.metrics import metrics_of
 from medhelm_spark.api.schema import Shown, load_board
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.leaderboard import choose, manifest_of
+from medhelm_spark.local_files import write_whole
 from medhelm_spark.render.report_file import facts_of, report_file
 from medhelm_spark.render.risk import Stated
 
@@ -24,7 +25,7 @@ class ReportFile:
     def write(self, path: str | Path | None = None) -> Path:
         """Write it, by default as `NAME.html` in the working directory; returns where."""
         place = Path(path or f"{self.name}.html")
-        place.write_text(self.html, encoding="utf-8")
+        write_whole(place, self.html)
         return place
 
     def _repr_html_(self) -> str:

@@ -19,6 +19,7 @@ from medhelm_spark.errors import (
     OutageError,
     is_interrupt,
 )
+from medhelm_spark.operating_system import refusal_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,6 +55,15 @@ def _run(args: Namespace) -> int:
         return _told(error, typed)
     except BrokenPipeError:  # as `| head` ends it; what is left would be told at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        refused = "" if is_interrupt(error) else refusal_of(error)
+        if not refused:
+            raise
+        sys.stderr.write(
+            f"medhelm-spark: {refused}. What was committed is kept; cure this, then: "
+            f"{again(typed)}\n"
+        )
         return FAILED
 
 

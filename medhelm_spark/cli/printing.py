@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from medhelm_spark.api.workspace import say
+from medhelm_spark.local_files import write_whole
 from medhelm_spark.render.answers import printable
 
 
@@ -15,5 +16,5 @@ def write_out(text: str, path: Path | None = None, *, command: str = "leaderboar
         sys.stdout.flush()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     say(f"{command}: wrote {path}")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.reader import FileReader, table_schema
 from medhelm_spark.lake.tables import TABLES, properties
 
@@ -24,6 +25,9 @@ FEW_TEXTS, FEW_ROWS = 500, 20_000
 
 FEW_BYTES = 4 << 20
 """How large the files of a table may be that the driver reads whole."""
+
+PROBE_BYTES = 1 << 16
+"""How much free space an append finds before it begins."""
 
 
 def is_few(name: str, rows: int) -> bool:
@@ -57,6 +61,7 @@ class FileTables(FileReader):
         from deltalake.exceptions import CommitFailedError
 
         self.ensure(name)
+        self._refuse_full_disk()
         for _ in range(ATTEMPTS - 1):
             with suppress(CommitFailedError):
                 return self._append_once(name, rows, txn)
@@ -79,6 +84,11 @@ class FileTables(FileReader):
         )
         return True
 
+    def _refuse_full_disk(self) -> None:
+        """Raise OSError where nothing can be written; delta-rs would print its own stack too."""
+        with tempfile.TemporaryFile(dir=self.location) as probe:
+            probe.write(bytes(PROBE_BYTES))
+
     def ensure(self, name: str) -> None:
         """Create a table that does not exist.
 
@@ -87,9 +97,9 @@ class FileTables(FileReader):
         """
         from deltalake import DeltaTable, Schema
 
-        folder = self._folder(name)
-        if DeltaTable.is_deltatable(folder):
+        if self._existing(name):
             return
+        folder = self._folder(name)
         Path(self.location).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.location) as temporary:
             created = Path(temporary, name)
@@ -97,25 +107,21 @@ class FileTables(FileReader):
             DeltaTable.create(str(created), schema=schema, configuration=properties(TABLES[name]))
             try:
                 created.rename(folder)
-            except OSError:  # another driver's table is there
-                if not DeltaTable.is_deltatable(folder):
-                    raise
+            except OSError as error:  # another driver's table is there, or something else
+                if not self._existing(name):
+                    raise LakeError(
+                        f"{folder} is in the way of the lake's table {name!r}; move it elsewhere."
+                    ) from error
 
     def version(self, name: str) -> int | None:
         """The table's newest version, None where it does not exist."""
-        from deltalake import DeltaTable
-
-        folder = self._folder(name)
-        return DeltaTable(folder).version() if DeltaTable.is_deltatable(folder) else None
+        table = self._existing(name)
+        return table.version() if table else None
 
     def restored(self, name: str) -> list[int]:
         """The versions at which a table was taken back to an earlier one; newest first."""
-        from deltalake import DeltaTable
-
-        folder = self._folder(name)
-        if not DeltaTable.is_deltatable(folder):
-            return []
-        history = DeltaTable(folder).history()
+        table = self._existing(name)
+        history = table.history() if table else []
         return [int(row["version"]) for row in history if row.get("operation") == RESTORE]
 
     def _folder(self, name: str) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.links import refuse_links
+from medhelm_spark.lake.reader import refuse_empty_commits
 from medhelm_spark.lake.settings import temporarily
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 
@@ -165,6 +166,7 @@ class _Folder:
     def _open(self, table: str) -> "DeltaTable":
         from deltalake import DeltaTable
 
+        refuse_empty_commits(Path(self._path(table)))  # files of a lost commit would be removed
         return DeltaTable(self._path(table))
 
     def _path(self, table: str) -> str:

@@ -4,6 +4,7 @@
 of Spark SQL and DataFusion, so that another back end answers the same text.
 """
 
+import os
 import string
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -119,8 +120,11 @@ class FileReader:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
+        folder = f"{self.location.rstrip('/')}/{name}"
+        if not is_uri(folder):
+            refuse_empty_commits(Path(folder))
         try:
-            return DeltaTable(f"{self.location.rstrip('/')}/{name}")
+            return DeltaTable(folder)
         except TableNotFoundError:
             return None
         except (DeltaError, OSError, ValueError) as error:  # the last for a scheme it lacks
@@ -128,6 +132,32 @@ class FileReader:
                 f"{self.location}: the Delta log of table {name!r} cannot be read "
                 f"({type(error).__name__}). Restore its _delta_log folder, or make the lake anew."
             ) from error
+
+
+def refuse_empty_commits(table: Path) -> None:
+    """Refuse a table of this machine's disk with a commit that lost its content.
+
+    A file system may keep the name of a file and not its content when power fails, and Delta's
+    readers take an empty file for a commit that changed nothing: rows would be missing unsaid.
+
+    Raises:
+        LakeError: a file of the table's Delta log is empty.
+    """
+    log = table / "_delta_log"
+    try:
+        with os.scandir(log) as entries:
+            sizes = {e.name: e.stat().st_size for e in entries if e.name.endswith(".json")}
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    empty = sorted(name for name, size in sizes.items() if not size)
+    if empty:
+        cure = (
+            "Remove it, and repeat the command that wrote it: what that command stored in this "
+            "table is lost"
+            if empty[0] == max(sizes)
+            else "Restore it"
+        )
+        raise LakeError(f"{log / empty[0]} is empty, as after a power failure. {cure}.")
 
 
 def _source(name: str, present: set[str]) -> str:

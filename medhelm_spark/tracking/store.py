@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import shlex
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.errors import SetupError
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
+from medhelm_spark.tracking.database import ensure_database
 from medhelm_spark.tracking.records import SCORES, allowed_name
 
 if TYPE_CHECKING:
@@ -314,7 +316,11 @@ def ask(tracking_uri: str) -> None:
         SetupError: mlflow is not installed, or MLflow refuses.
     """
     with _few_tries(), _connected(tracking_uri) as client:
-        client.search_experiments(max_results=1)
+        _few_experiments(client)
+
+
+def _few_experiments(client: "MlflowClient") -> None:
+    client.search_experiments(max_results=1)
 
 
 @contextmanager
@@ -340,6 +346,7 @@ def _connected(tracking_uri: str | None) -> "Iterator[MlflowClient]":
     # It logs every table that it creates in a new SQLite file.
     logging.getLogger("mlflow.store.db.utils").setLevel(logging.WARNING)
     try:
+        ensure_database(tracking_uri, lambda uri: _few_experiments(client_type(uri)))
         yield client_type(tracking_uri)
     except Exception as error:
         # A broken address, or one whose driver is not installed, is none of our code's either.
@@ -358,7 +365,7 @@ def _is_refusal(error: Exception) -> bool:
 
     # The database's package is not there where MLflow is only a client.
     from_database = type(error).__module__.partition(".")[0] == "sqlalchemy"
-    return isinstance(error, MlflowException | OSError) or from_database
+    return isinstance(error, MlflowException | OSError | sqlite3.Error) or from_database
 
 
 def _experiment_id(client: "MlflowClient", experiment: str) -> str:

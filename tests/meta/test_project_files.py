@@ -28,6 +28,7 @@ HOUSE_WORDS = frozenset(
 DISTRIBUTIONS = {
     "databricks": "databricks-sql-connector",
     "delta": "delta-spark",
+    "grpc": "grpcio",
     "pydantic_core": "pydantic",
     "vl_convert": "vl-convert-python",
     "yaml": "pyyaml",

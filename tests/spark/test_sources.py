@@ -162,7 +162,7 @@ def test_a_table_that_does_not_fit_is_one_sentence(
         "case string, note binary, answer string",
     )
     for name, said in (
-        ("clinic.notes", ("'clinic.notes'", "'note', 'question'", "present: 'answer', 'case'")),
+        ("clinic.notes", ("'clinic.notes'", "column 'question'", "present: 'answer', 'case'")),
         ("clinic.absent", ("'clinic.absent'", "TABLE_OR_VIEW_NOT_FOUND", "table:SCHEMA.NAME")),
         ("no table; at all", ("'no table; at all'", "cannot be read")),
         ("", ("''", "cannot be read")),

@@ -1,0 +1,195 @@
+"""Every command that writes, killed at moments over its whole length: repeated, it completes.
+
+`make test-kills`. What the lake gives afterwards is what it gives where nothing was killed.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark.domain.request import RequestResult
+from medhelm_spark.lake.reader import FileReader
+from medhelm_spark.lake.views import CURRENT_RESULTS
+from tests import helm_folder
+
+OLD_LAKE = Path(__file__).resolve().parents[1] / "lakes" / "schema_1.tar.xz"
+MOMENTS = (0.3, 0.45, 0.55, 0.65, 0.75, 0.85, 0.92, 0.97)
+"""Shares of what the command took without a kill; before the first it imports and checks."""
+
+ROWS = 12
+BENCHMARK = "medhelm_configurable_benchmark:config_path=mine/benchmark.yaml"
+TWO = tuple(f"{BENCHMARK},model=canned/{name}" for name in ("constant", "echo"))
+RUN = ("run", "--suite", "s", "-r", *TWO)
+IMPORT = (
+    "import-responses", "--suite", "s", "-r", f"{BENCHMARK},model=acme/elsewhere",
+    "--file", "answers.csv", "--fields", "source_id=id,completion=reply",
+    "--attest-locality", "local", "--access-level", "public",
+)  # fmt: skip
+POLICY = """
+default:
+  allowed: [local]
+retention: {superseded_days: 0, lease_days: 0, file_days: 7}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A command that writes; `before` are those that make the lake it is given."""
+
+    name: str
+    words: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...] = ()
+    old_lake: bool = False
+
+
+UNTRACKED = (*RUN, "--no-tracking")
+WRITERS = (
+    Writer("run", UNTRACKED),
+    Writer("import-responses", (*IMPORT, "--no-tracking")),
+    Writer("import-helm", ("import-helm", "theirs", "--suite", "s")),
+    Writer("export-helm", ("export-helm", "out", "--suite", "s"), (UNTRACKED,)),
+    Writer(
+        "publish",
+        ("publish", "--release", "r", "--suites", "s", "--no-tracking"),
+        (UNTRACKED,),
+    ),
+    Writer("first tracking", ("summarize", "--suite", "s"), (UNTRACKED,)),
+    Writer("gc", ("gc", "--local-path", "site"), (("summarize", "--suite", "demo"),), True),
+    Writer(
+        "optimize",
+        ("optimize",),
+        tuple(("run", "--suite", f"s{n}", "-r", TWO[n % 2], "--no-tracking") for n in range(9)),
+    ),
+)
+
+
+def start(folder: Path, words: tuple[str, ...]) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "medhelm_spark.cli", *words],
+        cwd=folder,
+        env={k: v for k, v in os.environ.items() if k != "MLFLOW_TRACKING_URI"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def done(folder: Path, words: tuple[str, ...]) -> str:
+    process = start(folder, words)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, f"{words}: {said[-2000:]}"
+    assert "Traceback" not in said
+    return said
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the commands are given."""
+    folder = tmp_path_factory.mktemp("base")
+    answer = ["no", "yes"]
+    rows = [f"{n},Is letter {n} urgent?,{answer[n % 2]}" for n in range(ROWS)]
+    (folder / "rows.csv").write_text("\n".join(["id,q,a", *rows]))
+    replies = [f"{n},{answer[n % 3 == 0]}" for n in range(ROWS)]
+    (folder / "answers.csv").write_text("\n".join(["id,reply", *replies]))
+    states = [helm_folder.state(f"id{n}", text=f"{n} degrees") for n in range(ROWS)]
+    values = [helm_folder.values(f"id{n}", exact_match=1.0) for n in range(ROWS)]
+    helm_folder.write_run(folder / "theirs", states=states, per_instance_stats=values)
+    (folder / "site").mkdir()
+    (folder / "site" / "policy.yaml").write_text(POLICY)
+    done(folder, ("init", "mine", "--file", "rows.csv", "--text", "q", "--label", "a"))
+    return folder
+
+
+def tables(folder: Path) -> dict[str, Counter[str]]:
+    """What a reader of the lake sees: stats, answers and releases, without names of writes."""
+    reader = FileReader(str(folder / "benchmark_output"))
+    answers = reader.rows(CURRENT_RESULTS, RequestResult)
+    assert len({row.request_id for row in answers}) == len(answers)
+    stored = reader.query("SELECT request_id FROM {request_results}").to_pylist()
+    assert len(stored) == len({row["request_id"] for row in stored}), "an answer is stored twice"
+    return {
+        "answers": Counter(f"{row.request_id} {row.completions}" for row in answers),
+        "boards": Counter(board(folder, name) for name in suites(reader)),
+        "released": Counter(
+            f"{row['release']} {row['run_spec_id']} {row['suite']}"
+            for row in reader.query("SELECT * FROM {releases}").to_pylist()
+        ),
+    }
+
+
+def suites(reader: FileReader) -> list[str]:
+    rows = reader.query("SELECT DISTINCT suite FROM {run_specs}").to_pylist()
+    return [row["suite"] for row in rows]
+
+
+def board(folder: Path, suite: str) -> str:
+    return done(folder, ("leaderboard", "--suite", suite, "--format", "json"))
+
+
+def exported(folder: Path) -> dict[str, bytes]:
+    """Each file that a command wrote beside the lake; hidden ones too."""
+    files = (path for path in (folder / "out").rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def tracked(folder: Path) -> Counter[str]:
+    """The runs in MLflow by name and status."""
+    if not (folder / "benchmark_output" / "mlflow.db").exists():
+        return Counter()
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{folder}/benchmark_output/mlflow.db")
+    ids = [each.experiment_id for each in client.search_experiments()]
+    return Counter(
+        f"{run.info.run_name} {run.info.status} {sorted(run.data.metrics.items())}"
+        for run in client.search_runs(ids)
+    )
+
+
+STATES: tuple[Callable[[Path], object], ...] = (tables, exported, tracked)
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.name)
+def test_a_killed_command_completes_when_repeated(
+    writer: Writer, base: Path, tmp_path: Path
+) -> None:
+    ready = tmp_path / "ready"
+    shutil.copytree(base, ready)
+    if writer.old_lake:
+        with tarfile.open(OLD_LAKE) as archive:
+            archive.extractall(ready, filter="data")
+        (ready / "lake").rename(ready / "benchmark_output")
+    for words in writer.before:
+        done(ready, words)
+    whole = tmp_path / "whole"
+    shutil.copytree(ready, whole)
+    begun = time.monotonic()
+    done(whole, writer.words)
+    seconds = time.monotonic() - begun
+    right = [state(whole) for state in STATES]
+    killed = 0
+    for moment in MOMENTS:
+        folder = tmp_path / "killed"
+        shutil.copytree(ready, folder)
+        process = start(folder, writer.words)
+        try:
+            process.communicate(timeout=seconds * moment)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            killed += 1
+        done(folder, writer.words)
+        assert [state(folder) for state in STATES] == right, f"killed at {moment:.0%}"
+        shutil.rmtree(folder)
+    assert killed >= len(MOMENTS) // 2
