@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from medhelm_spark import plugins
 from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED, OUTAGE, again
 from medhelm_spark.cli.parser import parse
-from medhelm_spark.cli.stopping import stoppable
+from medhelm_spark.cli.stopping import end_soon, stoppable
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.errors import (
     GateError,
@@ -36,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 raise
             kept = str(error) if isinstance(error, Interrupted) else "what was committed is kept"
             sys.stderr.write(f"medhelm-spark: {stop.cause}; {kept}. To go on: {again(typed)}\n")
+            if argv is None:
+                end_soon(stop.exit_code)
             return stop.exit_code
 
 

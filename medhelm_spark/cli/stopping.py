@@ -1,5 +1,6 @@
 """Ctrl-C and a cluster's stop end a command as KeyboardInterrupt, which tidies up."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,9 @@ from dataclasses import dataclass
 from types import FrameType
 
 from medhelm_spark.cli.exit_codes import INTERRUPTED, TERMINATED
+
+SECONDS_TO_END = 20.0
+"""How long a stopped program may take to leave; Kubernetes kills after thirty."""
 
 
 @dataclass(slots=True)
@@ -48,3 +52,16 @@ def stoppable() -> Iterator[Stop]:
         yield stop
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def end_soon(exit_code: int) -> None:
+    """End this program with `exit_code` in 20 s, if it has not ended by then.
+
+    PySpark says good-bye to a Spark Connect server as the interpreter ends, and tries a server that
+    no longer answers for a quarter of an hour.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return  # a platform's thread: the program is not ours
+    timer = threading.Timer(SECONDS_TO_END, os._exit, (exit_code,))
+    timer.daemon = True
+    timer.start()

@@ -133,8 +133,8 @@ def suites(reader: FileReader) -> list[str]:
     return [row["suite"] for row in rows]
 
 
-def board(folder: Path, suite: str) -> str:
-    return done(folder, ("leaderboard", "--suite", suite, "--format", "json"))
+def board(folder: Path, suite: str, lake: str = "benchmark_output") -> str:
+    return done(folder, ("leaderboard", "--suite", suite, "--format", "json", "-o", lake))
 
 
 def exported(folder: Path) -> dict[str, bytes]:
