@@ -52,6 +52,8 @@ test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment o
 test-connect: java $(STAMP) ## Tests of all stages but vLLM's through a Spark Connect server in another process
 	$(PYTEST) tests/connect
 test-matrix: test-spark test-spark40 test-spark41 ## All tests of tables and stages on the newest Spark, the core of them on the older
+# Beside `.ci/run`, which has an hour: what is run by hand before a release, half a day on two cores.
+test-release: test-spark41 test-cluster test-standalone test-s3 test-platforms test-yarn test-kills test-summarization test-vllm parity attack ## All that .ci/run leaves out, before a release (half a day, 30 GB)
 CORE = -m pytest -q tests/spark tests/connect -n 2 --dist worksteal -m core
 test-spark40: java $(SPARK40)/.installed ## The core on Spark 4.0 with Delta 4.0, Python 3.11
 	$(SPARK40)/bin/python $(CORE)
@@ -63,7 +65,7 @@ test-platforms: java $(STAMP) $(S3)/.installed ## The demo gives the same stats 
 	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/platforms
 test-standalone: java $(STAMP) ## Tests on a master and two workers that see no folder of the driver's but the lake
 	$(PYTEST) tests/cluster/test_standalone.py tests/cluster/test_standalone_kills.py
-test-kills: java $(STAMP) ## Every command that writes, killed at eight moments and repeated; disks that are full (a quarter of an hour)
+test-kills: java $(STAMP) ## Every command that writes, killed at five moments and repeated; disks that are full (a quarter of an hour)
 	$(PYTEST) tests/kills
 test-yarn: java $(STAMP) ## Tests of spark-submit in cluster mode on a YARN of this machine (60 MB: Hadoop's daemons)
 	$(PYTEST) tests/yarn

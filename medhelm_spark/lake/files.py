@@ -7,6 +7,7 @@ milliseconds. Few rows that Spark computes take this way too, in both directions
 """
 
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.reader import FileReader, table_schema
-from medhelm_spark.lake.tables import TABLES, properties
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
 
 ATTEMPTS = 20
 RESTORE = "RESTORE"
@@ -51,6 +52,28 @@ class FileTables(FileReader):
         if sum(files["size_bytes"].to_pylist() if counts else []) > FEW_BYTES:
             return None
         return self.query(f"SELECT * FROM {{{name}}}", {name: table})
+
+    def lacks(self, name: str, write_ids: Iterable[str]) -> set[str]:
+        """Those of the writes of which no file of the table can have a row, by Delta's statistics.
+
+        Where a file has none, no write is missing.
+        """
+        table = self._existing(name)
+        files = pa.table(table.get_add_actions(flatten=True)) if table else pa.table({})
+        bounds = [f"{bound}.{WRITE_ID}" for bound in ("min", "max")]
+        if files.num_rows and not set(bounds) <= set(files.column_names):
+            return set()
+        low, high = (files[bound].to_pylist() if files.num_rows else [] for bound in bounds)
+        if None in low or None in high:
+            return set()
+        spans = sorted(set(zip(low, high, strict=True)))
+        exact = {least for least, most in spans if least == most}
+        wide = [(least, most) for least, most in spans if least != most]
+        return {
+            each
+            for each in set(write_ids) - exact
+            if not any(least <= each <= most for least, most in wide)
+        }
 
     def append(self, name: str, rows: pa.Table, txn: tuple[str, int] | None = None) -> bool:
         """Append in one commit; False where `txn` (application id, version) was committed before.

@@ -290,6 +290,10 @@ class Lake:
             return None
         return int(rows[0]["version"]) if rows else None
 
+    def lacks(self, table: str, write_ids: Iterable[str]) -> set[str]:
+        """Those of the writes that the table has no row of; of a lake that is no folder none."""
+        return self._files.lacks(table, write_ids) if self._files else set()
+
     def restored(self, table: str) -> list[int]:
         """The versions at which a table was taken back to an earlier one, by Delta's history.
 

@@ -147,13 +147,16 @@ def refuse_empty_commits(table: Path) -> None:
     try:
         with os.scandir(log) as entries:
             sizes = {e.name: e.stat().st_size for e in entries if e.name.endswith(".json")}
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return
+    except NotADirectoryError:
+        raise LakeError(
+            f"{table} is in the way of a table of the lake; move it elsewhere."
+        ) from None
     empty = sorted(name for name, size in sizes.items() if not size)
     if empty:
         cure = (
-            "Remove it, and repeat the command that wrote it: what that command stored in this "
-            "table is lost"
+            "Remove it: the command that wrote it makes its rows again"
             if empty[0] == max(sizes)
             else "Restore it"
         )

@@ -34,6 +34,7 @@ def staged(site: Site) -> list[str]:
     return [path.name for path in folder.iterdir()] if folder.is_dir() else []
 
 
+@pytest.mark.long
 def test_alter_table_and_optimize_in_mid_wave_cost_no_answer(
     site: Site, way: str, tmp_path: Path
 ) -> None:
@@ -56,6 +57,7 @@ def test_alter_table_and_optimize_in_mid_wave_cost_no_answer(
     assert not staged(site)
 
 
+@pytest.mark.long
 def test_answers_that_cannot_be_committed_are_kept_and_committed_by_the_next_run(
     site: Site, way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

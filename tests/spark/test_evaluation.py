@@ -123,6 +123,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.attack("integrity", "a value of each table behind a release, changed after publishing")
 def test_every_changed_value_behind_a_release_is_named(
     site: Site, capfd: pytest.CaptureFixture[str]

@@ -73,6 +73,7 @@ def test_folders_as_downloaded_from_entry_to_instances(site: Site, in_many_parts
     assert len(site.rows("scenarios")) == versions
 
 
+@pytest.mark.long
 def test_two_subjects_read_their_events_once_and_each_counts_a_bad_one(
     site: Site, in_many_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

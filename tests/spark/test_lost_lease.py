@@ -68,6 +68,7 @@ def slow(site: Site, log: Path) -> str:
     return f"{site.benchmark('bench', questions(COUNT))},model={model}"
 
 
+@pytest.mark.long
 def test_a_wave_longer_than_its_lease_keeps_it(
     site: Site, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_wave_longer_than_its_lease_keeps_it(
     assert len(calls(log)) == COUNT
 
 
+@pytest.mark.long
 def test_a_driver_that_lost_its_lease_cancels_its_wave(
     site: Site,
     way: str,

@@ -76,6 +76,7 @@ def test_a_server_that_is_out_before_the_run_and_back_later(
     assert "infer: nothing to ask, 0 model calls\n" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["refused", "hang", "503"])
 def test_a_server_that_goes_away_in_mid_run(
     site: Site, server: ModelServer, caplog: pytest.LogCaptureFixture, fault: str
@@ -156,6 +157,7 @@ def test_a_judge_that_is_out_stops_the_run_and_the_answers_are_kept(
     assert len(calls(log)) == 3
 
 
+@pytest.mark.long
 def test_an_outage_is_seen_across_small_waves_and_another_model_is_asked_to_the_end(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ def answer(site: Site, values: str, *, kind: str = "TABLE") -> None:
 FIELDS = ("--fields", "source_id=letter,completion=answer.result,trial=attempt")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_notes_and_answers_come_from_tables_and_every_trial_is_taken(
     site: Site, answered: str, capsys: pytest.CaptureFixture[str], kind: str

@@ -41,6 +41,7 @@ def test_running_again_does_nothing(
     assert len(calls(log)) == 4
 
 
+@pytest.mark.long
 def test_more_instances_supersede_and_reuse(site: Site, log: Path) -> None:
     model = site.deploy("acme/yes", text="yes", log_file=str(log))
     entry = site.benchmark("bench", questions(30))

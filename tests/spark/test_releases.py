@@ -77,6 +77,7 @@ def gone(table: Path) -> None:
     opened.vacuum(0, dry_run=False, enforce_retention_duration=False)
 
 
+@pytest.mark.long
 def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     site: Site, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,7 @@ def num_files(lake: Path) -> int:
     return sum(len(DeltaTable(str(lake / table)).file_uris()) for table in tables)
 
 
+@pytest.mark.long
 def test_every_export_has_the_same_bytes_each_time(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
+from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import table_schema
 
@@ -66,3 +67,48 @@ def test_a_commit_made_twice_is_one_and_no_other_is_lost(tmp_path: Path) -> None
         is_mine = at_once(FileTables(str(folder)), [("a", 1), ("a", 1), ("b", 1), ("b", 1)])
         assert sorted(is_mine[:2]) == sorted(is_mine[2:]) == [False, True]
         assert DeltaTable(str(folder / "runs")).count() == 2
+
+
+def written(*write_ids: str) -> pa.Table:
+    rows = pa.concat_tables([ROW] * len(write_ids))
+    at = SCHEMA.get_field_index("write_id")
+    return rows.set_column(at, SCHEMA.field("write_id"), pa.array(write_ids, pa.string()))
+
+
+def test_writes_without_a_row_are_found_by_statistics_alone(tmp_path: Path) -> None:
+    tables = FileTables(str(tmp_path / "lake"))
+    assert tables.lacks("runs", ["a"]) == {"a"}, "there is no table"
+    for write_ids in (["a"], ["d", "f"], ["k", "k"]):
+        tables.append("runs", written(*write_ids))
+    assert tables.lacks("runs", ["a", "b", "d", "e", "f", "g", "k"]) == {"b", "g"}
+    *_, last = sorted((tmp_path / "lake" / "runs" / "_delta_log").glob("*.json"))
+    last.write_bytes(b"")
+    with pytest.raises(LakeError, match=rf"{last} is empty, as after a power failure. Remove it"):
+        tables.version("runs")
+    last.unlink()
+    assert tables.lacks("runs", ["a", "f", "k"]) == {"k"}
+
+
+def test_a_commit_between_others_that_is_empty_is_to_be_restored(tmp_path: Path) -> None:
+    tables = FileTables(str(tmp_path / "lake"))
+    for write_id in ("a", "b"):
+        tables.append("runs", written(write_id))
+    _, middle, _ = sorted((tmp_path / "lake" / "runs" / "_delta_log").glob("*.json"))
+    middle.write_bytes(b"")
+    with pytest.raises(LakeError, match=rf"{middle.name} is empty, .* Restore it\."):
+        tables.append("runs", written("c"))
+
+
+def test_what_is_in_the_way_of_a_table_is_named_and_stays(tmp_path: Path) -> None:
+    tables = FileTables(str(tmp_path))
+    place = tmp_path / "runs"
+    place.write_text("not ours")
+    with pytest.raises(LakeError, match=f"{place} is in the way of a table"):
+        tables.append("runs", ROW)
+    assert place.read_text() == "not ours"
+    place.unlink()
+    place.mkdir()
+    (place / "other").touch()
+    with pytest.raises(LakeError, match=f"{place} is in the way of the lake's table 'runs'"):
+        tables.append("runs", ROW)
+    assert [path.name for path in place.iterdir()] == ["other"]
