@@ -155,6 +155,11 @@ def main() -> None:
         f"alone at the top in {100 / MODELS:.0f} % of boards without ties, and at most 5 % of "
         "boards may have more than one tier.",
         "",
+        "Pairs on the instances that both models have take about half of the lead away that a "
+        "model gains by leaving out what it would get wrong. They cannot take all: who chooses "
+        "its questions keeps an advantage on those that are left. The board prints the missing "
+        "share beside the mean, and below the coverage floor a mean counts in no rank.",
+        "",
         *table(args.boards),
     ]
     sys.stdout.write("\n".join(lines) + "\n")

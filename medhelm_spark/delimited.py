@@ -1,8 +1,9 @@
 """Tables of delimited text: which sign separates the columns, and in which row their names stand.
 
-Every cell is text, exactly as written, quotes doubled inside quotes and newlines inside quotes. A
-cell is never interpreted: `001`, `NA` and `null` stay; an empty cell is the empty text. A column
-without a name and a row of empty cells, as spreadsheets leave them, are passed over.
+Every cell is text, exactly as written, newlines inside quotes too. Quotes inside quotes are
+doubled, or stand behind a backslash where the file is well-formed in no other way. A cell is never
+interpreted: `001`, `NA` and `null` stay; an empty cell is the empty text. A column without a name
+and a row of empty cells, as spreadsheets leave them, are passed over.
 """
 
 import csv
@@ -18,6 +19,8 @@ from medhelm_spark.encoded_text import Utf8, quiet
 SEPARATORS = (",", ";", "\t", "|")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 """The line by which Excel is told the separator."""
+ESCAPED, DOUBLED = '\\"', '""'
+"""A quote inside quotes as Spark and MySQL write it, and as all others do."""
 HEAD_LINES = 200
 HEADER_ROWS = 20
 """Among so many rows the names of the columns are looked for: a title may stand above them."""
@@ -102,7 +105,11 @@ class Delimited:
             tell(f"columns separated by {self.layout.separator!r}")
         if self.layout.above:
             tell(f"column names in row {self.layout.above + 1}")
-        self._rows = self._read(chain(head, lines))
+        whole: Iterator[str] = chain(head, lines)
+        if _has_backslashes(head, self.layout.separator):
+            tell("quotes inside quotes written with a backslash")
+            whole = (line.replace(ESCAPED, DOUBLED) for line in whole)
+        self._rows = self._read(whole)
         self.header = self._header()
 
     def _header(self) -> list[str]:
@@ -141,7 +148,7 @@ class Delimited:
             at = f"line {end}" if begin >= end else f"lines {begin} to {end}"
             raise TableError(
                 f"{where}, at {at}, is not well-formed ({error}); quotes inside quotes are "
-                "doubled, and a quoted cell ends with its quote"
+                "doubled (Spark: option escape is '\"'), and a quoted cell ends with its quote"
             ) from None
 
 
@@ -156,6 +163,27 @@ def _layout(head: Sequence[str], usual: str, is_header: Named, separator: str | 
             return Layout(sign, above, is_named=True)
         widths[sign] = len(rows[0]) if rows else 0
     return Layout(max(widths, key=lambda sign: (widths[sign] > 1, sign == usual, widths[sign])))
+
+
+def _has_backslashes(head: Sequence[str], separator: str) -> bool:
+    """Whether the first lines are well-formed only where a backslash escapes a quote.
+
+    Any other backslash is text.
+    """
+    return any(ESCAPED in line for line in head) and [
+        _is_well_formed(lines, separator)
+        for lines in (head, [line.replace(ESCAPED, DOUBLED) for line in head])
+    ] == [False, True]
+
+
+def _is_well_formed(head: Sequence[str], separator: str) -> bool:
+    """Whether the first lines are rows of one width; the last row may go on below them."""
+    rows = csv.reader(head, delimiter=separator, strict=True)
+    try:
+        widths = {len(cells) for cells in rows if not is_blank(cells)}
+    except csv.Error as error:
+        return len(head) == HEAD_LINES and "unexpected end" in str(error)
+    return len(widths) <= 1
 
 
 def _first_rows(head: Sequence[str], separator: str) -> list[list[str]]:

@@ -89,6 +89,8 @@ def init_benchmark(
     source = _source(place, new)
     if source:
         check_given_columns(source, given)
+    elif table_of(place) is None and not is_uri(place):
+        raise ConfigError(f"file (--file) is {place!r}; there is no such file, or folder of files.")
     folder.mkdir(parents=True)
     try:
         card = _written(folder, new, workspace)

@@ -45,18 +45,21 @@ def paired(
     """In each column, the board's rows on the same instances, with adjusted p-values.
 
     The unit is the instance: several trials of one are averaged, and the parts of a scenario are
-    compared one by one. A stat of whole runs is compared by pseudo-values. Left out are runs that
-    were scored again after their cell was made, and runs that the board does not rank.
+    compared one by one. A stat of whole runs is compared by pseudo-values. Runs of one model that
+    were asked otherwise (a sweep) are compared with each other. Left out are runs that were scored
+    again after their cell was made, and other runs that the board does not rank.
     """
     by_id = {run.run_spec.run_spec_id: run for run in runs if run.cell}
     columns: dict[tuple[str, ...], _Column] = {}
     for row in rows:  # in the order of their ranks, and so is each column
-        for shown in (cell for cell in row.cells if cell and cell.is_counted):
+        for shown in filter(None, row.cells):
             for cell in shown.parts or (shown,):
                 run = by_id[cell.run_spec_ids[0]]
-                if run.is_current:
-                    key = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
+                of = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
+                for key in _columns(shown, of) if run.is_current else ():
                     columns.setdefault(key, []).append((run, cell, row.name))
+    swept = {key for key, column in columns.items() if key[-1] and len(column) > 1}
+    columns = {key: column for key, column in columns.items() if not key[-1] or key in swept}
     several = (key for key, column in columns.items() if len({name for _, _, name in column}) > 1)
     in_order = sorted(several, key=lambda key: tuple(map(in_natural_order, key)))
     differences = [
@@ -68,6 +71,14 @@ def paired(
     for column in columns.values():
         sizes[_is_primary(column)] += math.comb(len(column), 2)
     return adjusted(differences, num_declared=sizes[True], num_others=sizes[False])
+
+
+def _columns(cell: BoardCell, of: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The columns that a cell is compared in: of all models, and of its own model's sweep."""
+    if cell.is_counted:
+        yield (*of, "")
+    if cell.is_of_sweep or (cell.mean is not None and not cell.variant and not cell.is_below_floor):
+        yield (*of, cell.model_deployment)
 
 
 def _is_primary(column: _Column) -> bool:

@@ -173,6 +173,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "is_listed": "the suite file names the benchmark",
         "is_disjoint": "no case is in two parts of the benchmark",
         "is_current": "false where the run was scored again since",
+        "is_asked_otherwise": "a further run of the model, with another prompt or decoding alone; "
+        "it is compared with the model's first run",
         "is_below_floor": "too few answers have a score for the mean to count in a rank",
         "is_not_inferior": "the first model is worse by less than the margin; none without one",
         "is_equivalent": "the whole interval lies within the margin; none without one",

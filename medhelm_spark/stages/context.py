@@ -1,6 +1,5 @@
 """What every stage needs beside its subject, and the ledger of finished work."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.domain.stages import INGEST, PLAN, SCORE, SUMMARIZE, Stage
+from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.literals import any_of, literal, literals
@@ -24,14 +23,6 @@ from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.version import VERSION
 
 TICK = timedelta(microseconds=1)
-ROWS_OF = (
-    (INGEST, "instances"),
-    (PLAN, "requests"),
-    (SCORE, "per_instance_stats"),
-    (SUMMARIZE, "stats"),
-)
-"""The table that has a row of each write of a stage."""
-
 Say = Callable[[str], None]
 
 
@@ -69,24 +60,7 @@ class Context:
         """
         records = self.lake.rows(CURRENT_RUNS, RunRecord)
         refuse_newer(max((record.schema_version for record in records), default=None))
-        lost = self._lost(records)
-        return {
-            (record.stage, record.unit_id): record
-            for record in records
-            if record.write_id not in lost[record.stage]
-        }
-
-    def _lost(self, records: Iterable[RunRecord]) -> Mapping[str, set[str]]:
-        """By stage the writes whose rows are gone, as where power failed in a commit of the table.
-
-        What they finished counts as not done. Answers need no record: those that are gone are asked
-        again.
-        """
-        lost: dict[str, set[str]] = defaultdict(set)
-        for stage, table in ROWS_OF:
-            written = {record.write_id for record in records if record.stage == stage.name}
-            lost[stage.name] |= self.lake.lacks(table, written)
-        return lost
+        return {(record.stage, record.unit_id): record for record in records}
 
     def within(self, stage: Stage) -> "Context":
         """This context for one stage, whose lake refuses tables that the stage does not declare."""

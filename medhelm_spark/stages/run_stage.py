@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.stages import Stage
+from medhelm_spark.domain.stages import INGEST, PLAN, SCORE, SUMMARIZE, Stage
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context, now
 
@@ -17,17 +17,32 @@ class Written:
     comparability: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
+ROWS_OF: Mapping[str, str] = {
+    INGEST.name: "instances",
+    PLAN.name: "requests",
+    SCORE.name: "per_instance_stats",
+    SUMMARIZE.name: "stats",
+}
+"""By stage the table that has rows of every unit that the stage finishes."""
+
 Write = Callable[[Context, Sequence[str], str], Written | None]
 """Appends the rows of some units under a write id."""
 
 
 def outdated(ctx: Context, stage: Stage, fingerprints: Mapping[str, str]) -> list[str]:
-    """The units that the stage has not finished by these fingerprints."""
+    """The units that the stage has not finished by these fingerprints, or whose rows are gone.
+
+    Rows are gone where power failed in a commit of their table; the commit of the record is
+    another one.
+    """
     done = ctx.finished(stage, fingerprints)
+    table = ROWS_OF.get(stage.name)
+    written = {record.write_id for record in done.values()}
+    lost = ctx.lake.lacks(table, written) if table and written else set()
     return [
         unit
         for unit, fingerprint in fingerprints.items()
-        if unit not in done or done[unit].fingerprint != fingerprint
+        if unit not in done or done[unit].fingerprint != fingerprint or done[unit].write_id in lost
     ]
 
 

@@ -4,7 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from medhelm_spark.statistics.cell import BoardCell, merged
-from medhelm_spark.statistics.comparison import differences, reference_of, why_not
+from medhelm_spark.statistics.comparison import (
+    differences,
+    is_asked_otherwise,
+    reference_of,
+    why_not,
+)
 
 ColumnKey = tuple[str, str, str]
 """Scenario, metric and split."""
@@ -53,12 +58,19 @@ def arranged(cells: Iterable[BoardCell], coverage_floor: float) -> Arranged:
             column: replace(
                 cell,
                 differs=why_not(cell, references[column]),
+                is_asked_otherwise=_is_asked_otherwise(
+                    cell, table.get((*row[:2], ""), {}).get(column)
+                ),
                 is_below_floor=cell.is_below(coverage_floor),
             )
             for column, cell in cells_of_row.items()
         }
         for row, cells_of_row in table.items()
     }
+
+
+def _is_asked_otherwise(cell: BoardCell, first: BoardCell | None) -> bool:
+    return bool(cell.variant) and first is not None and is_asked_otherwise(cell, first)
 
 
 def _named(cells: Iterable[BoardCell]) -> Iterable[BoardCell]:

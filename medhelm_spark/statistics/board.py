@@ -256,7 +256,13 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         "too long: prompts that the model's own window could not hold; beside it the mean that "
         "counts them as wrong.": any(cell.num_model_failures for cell in cells),
         "(in brackets): why a mean is not compared with the others of its column. It counts in no "
-        "win rate, rank or paired test.": any(cell.differs for cell in cells),
+        "win rate, rank or paired test.": any(
+            cell.differs and not cell.is_asked_otherwise for cell in cells
+        ),
+        "(asked otherwise): the model was asked with other settings. The mean counts in no win "
+        "rate or rank, and is compared with the model's other means alone.": any(
+            cell.is_asked_otherwise for cell in cells
+        ),
         "cov: the share of the judges' verdicts that could be used.": any(
             cell.jury_coverage is not None and cell.jury_coverage < 1 for cell in cells
         ),

@@ -46,7 +46,8 @@ class BoardCell:
     `is_current` is false where the run was scored again since.
 
     `arrangement` fills in the rest: `variant` (what differs in a further run of a model), `differs`
-    (why the cell is not compared with its column), `is_below_floor` (too few answers are scored)
+    (why the cell is not compared with its column), `is_asked_otherwise` (in that alone a further
+    run of a model differs from its first one), `is_below_floor` (too few answers are scored)
     and `parts` (the cells that it is the mean of).
     """
 
@@ -93,6 +94,7 @@ class BoardCell:
     num_runs: int = 1
     variant: str = ""
     differs: str = ""
+    is_asked_otherwise: bool = False
     is_below_floor: bool = False
     parts: tuple["BoardCell", ...] = ()
 
@@ -137,6 +139,11 @@ class BoardCell:
     def is_counted(self) -> bool:
         """Whether win rates and ranks count it."""
         return self.is_comparable and not self.is_below_floor
+
+    @property
+    def is_of_sweep(self) -> bool:
+        """Whether it is compared with the other runs of its own model."""
+        return self.is_asked_otherwise and self.mean is not None and not self.is_below_floor
 
     @property
     def bounds(self) -> tuple[float, float] | None:

@@ -81,6 +81,19 @@ def differences(cell: BoardCell, other: BoardCell) -> tuple[str, ...]:
     return (*size, *settings)
 
 
+def is_asked_otherwise(cell: BoardCell, first: BoardCell) -> bool:
+    """Whether a further run of a model differs from its first one in prompt or decoding alone.
+
+    Runs of a sweep do: the same instances, read and scored in the same way.
+    """
+    if cell.comparability is None or first.comparability is None:
+        return False
+    (parts, *sizes), (others, *other_sizes) = key_of(cell), key_of(first)
+    changed = {name for name, _ in set(parts) ^ set(others)}
+    is_current = cell.is_current and first.is_current
+    return is_current and sizes == other_sizes and changed == {PROMPT}
+
+
 def why_not(cell: BoardCell, reference: BoardCell | None) -> str:
     """Why a cell is not comparable with its column's reference; empty where it is."""
     if not cell.is_current:
@@ -122,12 +135,14 @@ def _reason(part: str, cell: BoardCell, reference: BoardCell) -> str:
         if name.startswith(_SETTINGS_BY_PART[part])
     ]
     changed = ", ".join(_settings(cell, reference, names))
+    if part == PROMPT and changed:
+        return f"asked otherwise: {', '.join(_settings(cell, reference, names, both=True))}"
     if part == EXTRACTION:
         return f"read by {changed}" if changed else f"read by {_age(cell, reference)} rules"
     if part == METRIC:
         return "other metric arguments" if changed else f"{_age(cell, reference)} metric version"
     if part == PROMPT:
-        return f"other prompt: {changed}" if changed else "other prompt or decoding"
+        return "other prompt or decoding"
     return changed or "other jury or rubric"
 
 
@@ -145,16 +160,26 @@ def _age(cell: BoardCell, reference: BoardCell) -> str:
     return "older" if cell.made_at < reference.made_at else "newer"
 
 
-def _settings(cell: BoardCell, other: BoardCell, names: Iterable[str]) -> tuple[str, ...]:
-    """The cell's settings that differ: `strict`, `max_tokens 1`, `other instructions`."""
+def _settings(
+    cell: BoardCell, other: BoardCell, names: Iterable[str], *, both: bool = False
+) -> tuple[str, ...]:
+    """The cell's settings that differ: `strict`, `max_tokens 1`, `other instructions`.
+
+    With `both` also what the other cell has: `max_tokens 1, not 5`.
+    """
     values, others = cell.configuration, other.configuration
     changed = [name for name in names if values.get(name, "") != others.get(name, "")]
     shown = {*changed, *([SIZE] if cell.total != other.total else [])}
     return tuple(
         _setting_text(name.removeprefix(ADAPTER), values.get(name, ""))
+        + (f", not {others[name]}" if both and _is_shown(others.get(name, "")) else "")
         for name in changed
         if _SHOWN_BY.get(name) not in shown
     )
+
+
+def _is_shown(value: str) -> bool:
+    return bool(value) and not value.startswith(OTHER)
 
 
 def _setting_text(name: str, value: str) -> str:

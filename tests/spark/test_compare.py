@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -95,3 +96,20 @@ def test_a_stat_of_the_whole_run_is_compared_by_clusters(site: Site) -> None:
     (row,) = here.compare(suite="s").rows()
     assert (row["test"], row["num_clusters"]) == ("clustered_t", 15)
     assert row["decision"] in ("better", "worse", "not told apart")
+
+
+def test_a_sweep_gives_rows_that_are_compared_with_each_other(site: Site) -> None:
+    model = site.deploy("acme/one", text="yes")
+    entry = f"{site.benchmark('bench', questions(12))},model={model}"
+    sweep = [entry, f"{entry},temperature=0.7", f"{entry},instructions=expert"]
+    assert site.run("-r", *sweep, f"{entry.partition(',model')[0]},model=team/no") == 0
+    here = evaluation(site)
+    (row, other, *swept) = here.board("s").leaderboard.rows
+    assert {row.name, other.name} == {model, "team/no"}
+    assert len(swept) == 2
+    pairs = here.compare(suite="s").pairs
+    names = {frozenset((pair.first, pair.second)) for pair in pairs}
+    of_model = (model, *(each.name for each in swept))
+    within = {frozenset(pair) for pair in combinations(of_model, 2)}
+    assert names == {frozenset((model, "team/no")), *within}
+    assert {pair.difference.n for pair in pairs} == {12}

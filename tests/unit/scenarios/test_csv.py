@@ -122,6 +122,17 @@ def test_short_and_long_rows_are_bad_and_the_rest_runs(tmp_path: Path) -> None:
     assert found[3].fields == {"a": "7", "b": ""}
 
 
+def test_quotes_behind_a_backslash_are_quotes_where_nothing_else_is_well_formed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('id,text\n1,"he said \\"ouch\\", and\n\\"left\\""\n2,C:\\new\n3,"C:\\new, x"\n')
+    texts = [record.fields["text"] for record in read(path)]
+    assert texts == ['he said "ouch", and\n"left"', "C:\\new", "C:\\new, x"]
+    path.write_text('id,text\n1,"C:\\"\n2,"a ""b"""\n')
+    assert [record.fields["text"] for record in read(path)] == ["C:\\", 'a "b"']
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -130,7 +141,7 @@ def test_short_and_long_rows_are_bad_and_the_rest_runs(tmp_path: Path) -> None:
         ("id,text,id\n1,2,3\n", r"a column name twice \(column 3\)"),
         ('id,text\n1,"never closed\n2,x\n', "data row 1, at lines 2 to 3"),
         ('id,text\n1,ok\n2,"a"b\n', "data row 2, at line 3"),
-        ('id,text\n1,"a\\"b, c"\n', "data row 1, at line 2"),
+        ('id,text\n1,"a\\"b, c"\n2,"d"e"\n', "data row 1, at line 2"),
     ],
 )
 def test_broken_files_are_refused(tmp_path: Path, content: str, message: str) -> None:

@@ -153,7 +153,7 @@ def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
 @pytest.mark.parametrize(
     ("part", "changes", "words"),
     [
-        ("prompt", {"adapter.max_tokens": "1"}, "other prompt: max_tokens 1"),
+        ("prompt", {"adapter.max_tokens": "1"}, "asked otherwise: max_tokens 1, not 16"),
         ("prompt", {}, "other prompt or decoding"),
         ("extraction", {}, "read by other rules"),
         ("jury", {"jury": "strict_jury"}, "jury strict_jury"),
@@ -168,6 +168,28 @@ def test_a_cell_says_in_plain_words_what_differs(part, changes, words) -> None:
     )
     board = board_of(one, of("a"), of("b"))
     assert board.rows[-1].lacks == (f"QA ({words})",)
+
+
+def test_further_runs_of_a_sweep_differ_in_how_they_were_asked_alone() -> None:
+    def swept(value: str, **parts: str) -> BoardCell:
+        return of(
+            "a",
+            comparability=KEY | {"prompt": value} | parts,
+            configuration={**CELL.configuration, "adapter.temperature": value},
+            made_at=datetime(2026, 2, 1, tzinfo=UTC),
+        )
+
+    cells = [of("a"), swept("0.7"), swept("1.0"), swept("1.5", extraction="strict")]
+    board = board_of(*cells, of("b"))
+    assert ranks(board)[:2] == [("a", 1, 0.5), ("b", 1, 0.5)], "they move nobody's rank"
+    told = {row.variant: row.cells[0] for row in board.rows if row.variant}
+    assert {name: cell.is_of_sweep for name, cell in told.items() if cell} == {
+        "temperature 0.7": True,
+        "temperature 1.0": True,
+        "temperature 1.5": False,
+    }
+    assert told["temperature 0.7"].differs == "asked otherwise: temperature 0.7"
+    assert any(note.startswith("(asked otherwise)") for note in board.notes)
 
 
 def test_imported_answers_are_ranked_and_marked() -> None:
