@@ -1,6 +1,8 @@
 """The pictures of the pages, taken from the current code: the demo's board, its answers, MLflow.
 
 Run it as `make pictures`; it needs chromium and, for the small model, what `fetch-model` fetched.
+`python docs/images/make.py LAKE` takes the board of published answers alone, from a lake that
+docs/published-answers.md made.
 """
 
 import shlex
@@ -10,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -23,6 +25,7 @@ HERE = Path(__file__).parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DASHBOARD, MLFLOW = 8521, 8522
 WAIT_MS = 60_000
+COMMAND = (sys.executable, "-m", "medhelm_spark.cli")
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -51,11 +54,11 @@ def answers(address: str) -> bool:
         return False
 
 
-def board(page: Page) -> None:
+def board(page: Page, name: str) -> None:
     """The board as it opens."""
     page.goto(f"http://127.0.0.1:{DASHBOARD}")
     page.get_by_role("region", name="Leaderboard").wait_for()
-    keep(page, "dashboard")
+    keep(page, name)
 
 
 def instance(page: Page) -> None:
@@ -80,32 +83,50 @@ def keep(page: Page, name: str) -> None:
     page.screenshot(path=HERE / f"{name}.png")
 
 
+@contextmanager
+def browser() -> Iterator[Page]:
+    """A page of headless Chromium."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        raise SystemExit(f"a browser is needed: one of {', '.join(BROWSERS)}")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        page = chromium.new_page(viewport={"width": 1280, "height": 860})
+        page.set_default_timeout(WAIT_MS)
+        yield page
+        chromium.close()
+
+
+def dashboard(lake: str, suite: str) -> AbstractContextManager[None]:
+    """The dashboard of a suite."""
+    serve = [*COMMAND, "serve", "-o", lake, "--suite", suite, "-p", str(DASHBOARD)]
+    return served(serve, f"http://127.0.0.1:{DASHBOARD}/_stcore/health")
+
+
+def published_answers(lake: str) -> None:
+    """The picture that the README begins with."""
+    with dashboard(lake, "mirage"), browser() as page:
+        page.set_viewport_size({"width": 1280, "height": 1090})
+        board(page, "published-answers")
+
+
 def main() -> None:
     """Run the demo into a lake of its own, open what shows it, and take the pictures."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise SystemExit(f"a browser is needed: one of {', '.join(BROWSERS)}")
     with tempfile.TemporaryDirectory() as name:
         lake = str(Path(name, "lake"))
-        command = [sys.executable, "-m", "medhelm_spark.cli"]
-        subprocess.run([*command, "demo", "-o", lake], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*COMMAND, "demo", "-o", lake], check=True, stdout=subprocess.DEVNULL)
         uri = Evaluation(lake).tracking_uri or ""
         variables, _, line = server_command(uri).partition(" mlflow ")
         mlflow = f"env {variables} {sys.executable} -m mlflow {line} --port {MLFLOW}"
-        serve = [*command, "serve", "-o", lake, "--suite", "demo", "-p", str(DASHBOARD)]
         with (
-            served(serve, f"http://127.0.0.1:{DASHBOARD}/_stcore/health"),
+            dashboard(lake, "demo"),
             served(shlex.split(mlflow), f"http://127.0.0.1:{MLFLOW}/health"),
-            sync_playwright() as playwright,
+            browser() as page,
         ):
-            chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-            page = chromium.new_page(viewport={"width": 1280, "height": 860})
-            page.set_default_timeout(WAIT_MS)
-            board(page)
+            board(page, "dashboard")
             instance(page)
             compared(page)
-            chromium.close()
 
 
 if __name__ == "__main__":
-    main()
+    published_answers(sys.argv[1]) if len(sys.argv) > 1 else main()

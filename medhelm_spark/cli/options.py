@@ -421,13 +421,6 @@ def summarizing(parser: ArgumentParser) -> None:
         action="store_true",
         help="show every group, with names and directions from the cards, as without a schema",
     )
-    add(
-        "-n",
-        "--num-threads",
-        type=at_least_one,
-        metavar="N",
-        help="taken for HELM's sake; Spark decides by itself",
-    )
 
 
 def schema(add: Callable[..., object]) -> None:

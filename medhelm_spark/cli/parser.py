@@ -16,9 +16,10 @@ from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.doctor import doctor, examining
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
+from medhelm_spark.cli.first_page import grouped_commands, unknown_command
 from medhelm_spark.cli.scenarios import scenarios
 from medhelm_spark.domain.stages import SUMMARIZE, UPTO
-from medhelm_spark.helm.flags import without_replaced
+from medhelm_spark.helm.flags import refuse_replaced
 from medhelm_spark.version import VERSION
 
 ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
@@ -308,27 +309,42 @@ class _Page(argparse.RawDescriptionHelpFormatter):
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Arguments with `command`, the function to call; leaves by SystemExit on a wrong one."""
-    return build_parser().parse_args(without_replaced(argv))
+    """Arguments with `command`, the function to call.
+
+    Raises:
+        SystemExit: 0 after help, which no command at all prints too; 2 where the line is wrong.
+    """
+    parser = build_parser()
+    if not argv:
+        parser.print_help()
+        parser.exit()
+    refuse_replaced(argv, parser.error)
+    known = {*COMMANDS, *(alias for aliases in ALIASES.values() for alias in aliases)}
+    if not argv[0].startswith("-") and argv[0] not in known:
+        parser.exit(2, f"{PROG}: {unknown_command(argv[0], known)}\n")
+    return parser.parse_args(argv)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    more = f"{PROG} COMMAND --help tells a command's options."
+    more = f"{PROG} COMMAND --help prints a command's options."
     parser = argparse.ArgumentParser(
         prog=PROG,
-        description=ABOUT,
+        usage=f"{PROG} COMMAND [OPTIONS]",
+        description=f"{ABOUT}\n\n{grouped_commands()}",
         epilog=f"{_epilog(EXAMPLES)}\n\n{MEANINGS}\n\n{more}",
         formatter_class=_Page,
     )
     parser.add_argument(
         "--version", action="version", version=VERSION, help="print the version and exit"
     )
-    commands_parser = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands_parser = parser.add_subparsers(
+        required=True, metavar="COMMAND", prog=PROG, help=argparse.SUPPRESS
+    )
     for name, command in COMMANDS.items():
+        # Without `help`, which argparse would list below the groups.
         command_parser = commands_parser.add_parser(
             name,
-            help=command.about,
             description=command.about,
             epilog=_epilog(command.examples),
             aliases=ALIASES.get(name, ()),

@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from medhelm_spark.cli.first_page import GROUPS
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, EXAMPLES, PROG, build_parser, parse
 
 PLACES = {
@@ -61,13 +62,36 @@ def test_every_page_can_be_read(name: str, capsys: pytest.CaptureFixture[str]) -
     assert "%(" not in shown
 
 
-def test_the_first_page_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = page("", capsys)
-    for name, command in COMMANDS.items():
-        assert f"    {name}" in shown
-        assert command.about.split()[0] in shown
-    assert "serve (server)" in shown
+def test_the_first_page_has_every_command_in_one_group(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert sorted(name for group in GROUPS.values() for name in group) == sorted(COMMANDS)
+    with pytest.raises(SystemExit) as left:
+        parse([])
+    assert left.value.code == 0, "no command at all is a question"
+    shown = capsys.readouterr().out
+    assert shown == page("", capsys)
+    assert all(f"\n{group}:\n" in shown for group in GROUPS)
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
     assert all(f"{PROG} {example}" in shown for example in EXAMPLES)
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("leaderbord", "Did you mean 'leaderboard'?"),
+        ("import_helm", "Did you mean 'import-helm'?"),
+        ("xyzzy", "`medhelm-spark` lists the commands."),
+    ],
+)
+def test_a_mistyped_command_gets_a_suggestion(
+    typed: str, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        parse([typed, "--suite", "s"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == f"medhelm-spark: unknown command {typed!r}. {answer}\n"
 
 
 def test_the_page_of_run_names_a_flags_value_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,8 +85,7 @@ def test_what_helms_users_type_is_accepted(argv: list[str], expected: dict[str, 
 def test_a_whole_helm_run_command() -> None:
     typed = (
         "run -c run_entries_medhelm_public.conf -m 1000 -n 16 -t 1 --suite medhelm "
-        "--models-to-run openai/gpt-4o --priority 2 --local-path prod_env -o benchmark_output "
-        "--mongo-uri mongodb://h/db --runner-class-name=a.b.Runner --exit-on-error"
+        "--models-to-run openai/gpt-4o --priority 2 --local-path prod_env -o benchmark_output"
     )
     args = parse(typed.split())
     assert args.name == "run"
@@ -120,7 +119,6 @@ def test_a_whole_helm_run_command() -> None:
         (["import-responses", "-r", ENTRY, "--suite", "s"], "--file"),
         (["ingest"], "--scenario"),
         (["runn"], "runn"),
-        ([], "COMMAND"),
     ],
 )
 def test_a_wrong_command_line_is_refused(
