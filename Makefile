@@ -127,12 +127,11 @@ bench-small: setup $(PARITY)/.installed $(INSPECT)/.installed ## Small runs besi
 	$(BIN)/python -m benchmarks.small --inspect $(INSPECT) --medhelm $(PARITY)
 answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
 	$(BIN)/python -m benchmarks.answer_corpus.report
-docs: setup ## Write the generated pages of docs: tables, exports, scenarios, filters, api
+docs: setup ## Write the generated pages of docs: tables, exports, scenarios, filters
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.render.fields > docs/exports.md
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
 	$(BIN)/python -m medhelm_spark.render.filter_page > docs/filters.md
-	$(BIN)/python -m medhelm_spark.api.describe > docs/api.md
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
 	$(BIN)/python docs/images/make.py
 clean: ## Remove what make made; lakes stay
