@@ -33,6 +33,8 @@ export UV_HTTP_TIMEOUT := 180
 export UV_SYSTEM_CERTS ?= true
 # Where Python may not write, every process would compile every package anew: seconds each.
 export UV_COMPILE_BYTECODE := 1
+# The theme prints an advertisement of its successor at every build.
+export NO_MKDOCS_2_WARNING := 1
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -150,7 +152,7 @@ docs: setup ## Write the generated pages of docs: tables, exports, scenarios, fi
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
 	$(BIN)/python -m medhelm_spark.render.filter_page > docs/filters.md
 site: $(SITE)/.installed ## Build the documentation as a site, dist/site; a broken link fails
-	$(SITE)/bin/python -m mkdocs build --strict --quiet --config-file website/mkdocs.yml
+	$(SITE)/bin/python -m mkdocs build --strict --config-file website/mkdocs.yml
 site-serve: $(SITE)/.installed ## Show the site at http://127.0.0.1:8000 and build it again at every change
 	$(SITE)/bin/python -m mkdocs serve --strict --config-file website/mkdocs.yml
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
