@@ -1,4 +1,4 @@
-"""Pages of the repository as pages of the site: links between them, and the signatures of the API."""
+"""Pages of the repository as pages of the site, with links between them and the API."""
 
 import ast
 import os
@@ -24,8 +24,13 @@ PAGES = {
 STYLE = "site.css"
 SIGNATURES = "<!-- site: signatures -->"
 FENCE = re.compile(r"^ *```.*?^ *```[^\n]*$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<!!)\[((?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*)\]\(([^)\s]+)\)|!\[([^\]]*)\]\(([^)\s]+)\)")
-LIST_AFTER_TEXT = re.compile(r"^((?![-*] |\d+\. |[|#>]| )\S.*\n)(?=(?:[-*]|\d+\.) \S)", re.MULTILINE)
+LINK = re.compile(
+    r"(?<!!)\[((?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*)\]\(([^)\s]+)\)"
+    r"|!\[([^\]]*)\]\(([^)\s]+)\)"
+)
+LIST_AFTER_TEXT = re.compile(
+    r"^((?![-*] |\d+\. |[|#>]| )\S.*\n)(?=(?:[-*]|\d+\.) \S)", re.MULTILINE
+)
 NESTED = re.compile(r"^( {2,3})(?=[-*] |\d+\. )", re.MULTILINE)
 
 
@@ -90,9 +95,13 @@ def _signatures() -> str:
         for node in tree.body
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
     )
-    errors = {node.name for node in ast.parse(
-        (ROOT / "medhelm_spark" / "errors.py").read_text(encoding="utf-8")
-    ).body if isinstance(node, ast.ClassDef)}
+    errors = {
+        node.name
+        for node in ast.parse(
+            (ROOT / "medhelm_spark" / "errors.py").read_text(encoding="utf-8")
+        ).body
+        if isinstance(node, ast.ClassDef)
+    }
     groups = {
         "Signatures": sorted(set(names) - errors, key=lambda name: name != "Evaluation"),
         "Signatures of errors": sorted(set(names) & errors),
