@@ -56,19 +56,14 @@ print(comparison)
 # COMMAND ----------
 
 # %% [markdown]
-# The decision in a sentence. An interval that lies above zero says that the model is better than
-# the fixed answer, an interval below zero that it is worse. An interval that holds zero decides
-# nothing: then no reason is on record to prefer the model, and more instances are needed.
+# The decision in a sentence. `decision` rests on the adjusted p-value: `better`, `worse`, or `not
+# told apart`. Only `better` is a reason to prefer the model to an answer that never changes.
 
 # %%
 for row in comparison.rows():
-    low, high = row["ci_low"], row["ci_high"]
-    verdict = "is not told apart from"
-    if low is not None and low > 0:
-        verdict = "is better than"
-    if high is not None and high < 0:
-        verdict = "is worse than"
-    print(f"{MODEL} {verdict} {BASELINE} on {row['scenario_name']} ({row['n']} instances).")
-    print(f"Accuracy differs by {row['mean_difference']:+.3f}, 95 % interval [{low}, {high}].")
-    needed = "use the model further" if verdict == "is better than" else "do not rely on the model"
-    print(f"Decision on these instances: {needed}.")
+    difference, low, high = row["mean_difference"], row["ci_low"], row["ci_high"]
+    print(f"{row['scenario_name']}, {row['n']} instances: {MODEL} against {BASELINE}:")
+    print(f"{row['decision']}, difference {difference}, 95 % interval {low} to {high}.")
+    preferred = {"better": MODEL, "worse": BASELINE}
+    choice = preferred.get(row["decision"], "neither; more instances are needed")
+    print(f"Prefer on these instances: {choice}.")
