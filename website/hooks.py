@@ -1,12 +1,12 @@
 """Pages of the repository as pages of the site, with links between them and the API."""
 
-import ast
 import os
 import posixpath
 import re
 from pathlib import Path
 from typing import Any
 
+import griffe
 from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File
 
@@ -22,6 +22,7 @@ PAGES = {
     "notebooks/README.md": "notebooks.md",
 }
 STYLE = "site.css"
+ERRORS = "medhelm_spark.errors."
 SIGNATURES = "<!-- site: signatures -->"
 FENCE = re.compile(r"^ *```.*?^ *```[^\n]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(
@@ -57,7 +58,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         parts += [prose(markdown[end : fence.start()]), fence.group()]
         end = fence.end()
     text = "".join([*parts, prose(markdown[end:])])
-    return text.replace(SIGNATURES, _signatures())
+    return text.replace(SIGNATURES, _signatures()) if SIGNATURES in text else text
 
 
 def _link(match: re.Match[str], source: str, site_path: str, config: Any) -> str:
@@ -88,26 +89,24 @@ def _place(path: str) -> str | None:
 
 
 def _signatures() -> str:
-    """A directive of mkdocstrings for every public name, Evaluation first, errors last."""
-    tree = ast.parse((ROOT / "medhelm_spark" / "__init__.py").read_text(encoding="utf-8"))
-    names = next(
-        ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
-    )
-    errors = {
-        node.name
-        for node in ast.parse(
-            (ROOT / "medhelm_spark" / "errors.py").read_text(encoding="utf-8")
-        ).body
-        if isinstance(node, ast.ClassDef)
-    }
-    groups = {
-        "Signatures": sorted(set(names) - errors, key=lambda name: name != "Evaluation"),
-        "Signatures of errors": sorted(set(names) & errors),
-    }
-    groups["Signatures"].sort(key=lambda name: (name != "Evaluation", name.lower()))
+    """A directive of mkdocstrings for every public name: Evaluation first, errors last."""
+    package = griffe.load("medhelm_spark", search_paths=[str(ROOT)])
+    names = sorted(package.exports or (), key=lambda name: (name != "Evaluation", name.lower()))
+    targets = {str(name): package[name].final_target for name in names}
+    errors = [name for name, target in targets.items() if target.path.startswith(ERRORS)]
     return "\n\n".join(
-        "\n\n".join([f"## {title}", *(f"::: medhelm_spark.{name}" for name in group)])
-        for title, group in groups.items()
+        [
+            "## Signatures",
+            *(_directive(name, target) for name, target in targets.items() if name not in errors),
+            "## Signatures of errors",
+            *(_directive(name, targets[name]) for name in errors),
+        ]
     )
+
+
+def _directive(name: str, target: Any) -> str:
+    """The members of an enumeration have no docstrings and are shown all the same."""
+    lines = [f"::: medhelm_spark.{name}"]
+    if any("Enum" in str(base) for base in getattr(target, "bases", ())):
+        lines += ["    options:", "      show_if_no_docstring: true"]
+    return "\n".join(lines)
