@@ -13,6 +13,11 @@ S3 := .venv-s3
 INSPECT := .venv-inspect
 SPARK40 := .venv-spark40
 SPARK41 := .venv-spark41
+NEWEST := .venv-newest
+BOM := .venv-bom
+SITE := .venv-site
+CYCLONEDX := 7.5.0
+VERSION = $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' medhelm_spark/version.py)
 HELPER := .cache/uv
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(HELPER)/bin/uv)
 # The first interpreter that runs and is of a supported version; `make PYTHON=...` names another.
@@ -28,6 +33,8 @@ export UV_HTTP_TIMEOUT := 180
 export UV_SYSTEM_CERTS ?= true
 # Where Python may not write, every process would compile every package anew: seconds each.
 export UV_COMPILE_BYTECODE := 1
+# The theme prints an advertisement of its successor at every build.
+export NO_MKDOCS_2_WARNING := 1
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +66,11 @@ test-spark40: java $(SPARK40)/.installed ## The core on Spark 4.0 with Delta 4.0
 	$(SPARK40)/bin/python $(CORE)
 test-spark41: java $(SPARK41)/.installed ## The core on Spark 4.1, Python 3.12
 	$(SPARK41)/bin/python $(CORE)
+test-newest: java ## Unit tests and the core on the newest dependencies that pyproject.toml allows, without constraints
+	$(call venv,$(NEWEST))
+	$(UV) pip install --quiet --upgrade --python $(NEWEST)/bin/python --editable '.[local,hub,connect,dev]'
+	$(NEWEST)/bin/python -m pytest -q tests/unit -n 2
+	$(NEWEST)/bin/python $(CORE)
 test-s3: java $(STAMP) $(S3)/.installed ## Tests of a lake in a bucket, on a local S3 server (600 MB: Amazon's SDK)
 	MEDHELM_SPARK_MOTO=$(CURDIR)/$(S3)/bin/moto_server $(PYTEST) tests/s3
 test-platforms: java $(STAMP) $(S3)/.installed ## The demo gives the same stats on six kinds of cluster (600 MB: Amazon's SDK)
@@ -85,14 +97,21 @@ parity: $(STAMP) $(if $(findstring $(PARITY)/,$(PARITY_PYTHON)),$(PARITY)/.insta
 attack: java $(STAMP) ## Every try to get text out or to forge a result; writes the table of docs/security.md
 	$(PYTEST) tests -m attack -n 2 --dist loadfile --attack-table docs/security.md
 
-check: $(STAMP) ## Lint, format, types and import layers
+check: $(STAMP) ## Lint, format, types, import layers and the form of the workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 
 wheel: $(STAMP) ## Build dist/*.whl
 	$(BIN)/uv build --quiet --wheel
+bom: wheel ## Write dist/bom.json, a CycloneDX bill of materials of the wheel and what it installs
+	$(call venv,$(BOM))
+	$(INSTALL) $(BOM)/bin/python "dist/medhelm_spark-$(VERSION)-py3-none-any.whl[local,hub,excel]"
+	$(UV) tool run --quiet --from cyclonedx-bom==$(CYCLONEDX) cyclonedx-py environment $(BOM)/bin/python \
+	  --pyproject pyproject.toml --output-reproducible --output-format JSON --output-file dist/bom.json
 bundle: $(STAMP) ## Build the wheel into the Databricks bundle, deploy/databricks, and check the bundle
 	rm -f deploy/databricks/app/*.whl
 	$(BIN)/uv build --quiet --wheel --no-create-gitignore --out-dir deploy/databricks/app
@@ -129,12 +148,15 @@ bench-small: setup $(PARITY)/.installed $(INSPECT)/.installed ## Small runs besi
 	$(BIN)/python -m benchmarks.small --inspect $(INSPECT) --medhelm $(PARITY)
 answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
 	$(BIN)/python -m benchmarks.answer_corpus.report
-docs: setup ## Write the generated pages of docs: tables, exports, scenarios, filters, api
+docs: setup ## Write the generated pages of docs: tables, exports, scenarios, filters
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.render.fields > docs/exports.md
 	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
 	$(BIN)/python -m medhelm_spark.render.filter_page > docs/filters.md
-	$(BIN)/python -m medhelm_spark.api.describe > docs/api.md
+site: $(SITE)/.installed ## Build the documentation as a site, dist/site; a broken link fails
+	$(SITE)/bin/python -m mkdocs build --strict --config-file website/mkdocs.yml
+site-serve: $(SITE)/.installed ## Show the site at http://127.0.0.1:8000 and build it again at every change
+	$(SITE)/bin/python -m mkdocs serve --strict --config-file website/mkdocs.yml
 pictures: java $(STAMP) ## Take the pictures of docs/images from the current code; needs chromium
 	$(BIN)/python docs/images/make.py
 clean: ## Remove what make made; lakes stay
@@ -183,6 +205,11 @@ $(BERT)/.installed: pyproject.toml constraints.txt
 $(VLLM)/.installed: pyproject.toml tests/vllm/requirements.txt
 	$(call venv,$(VLLM))
 	$(UV) pip install --quiet --python $(VLLM)/bin/python --no-deps --editable . --requirement tests/vllm/requirements.txt
+	@touch $@
+
+$(SITE)/.installed: website/requirements.txt
+	$(call venv,$(SITE))
+	$(UV) pip install --quiet --python $(SITE)/bin/python --requirement website/requirements.txt
 	@touch $@
 
 $(S3)/.installed:

@@ -6,14 +6,12 @@
 # as it came back, and its score.
 
 # %%
-from medhelm_spark import Evaluation
-from medhelm_spark.cli import main
-from medhelm_spark.config.resources import conf_path
+from medhelm_spark import Evaluation, demo_benchmark, fetch_model
 
-main(["fetch-model"])  # the small model, once
+fetch_model()  # the small model, once
 LAKE = "benchmark_output"  # where the tables are; on Databricks a catalog.schema: "main.medhelm"
 MODEL = "huggingface/smollm2-135m-instruct"
-BENCHMARK = conf_path("demos", "triage_choice", "run_entries.conf")
+BENCHMARK = demo_benchmark("triage_choice")
 
 # COMMAND ----------
 
@@ -22,9 +20,7 @@ BENCHMARK = conf_path("demos", "triage_choice", "run_entries.conf")
 
 # %%
 evaluation = Evaluation(LAKE, spark=globals().get("spark"), tracking=False)
-done = evaluation.run(
-    conf_paths=[BENCHMARK], models_to_run=[MODEL], suite="answers", max_eval_instances=8
-)
+done = evaluation.run(BENCHMARK, models_to_run=[MODEL], suite="answers", max_eval_instances=8)
 print(done.board)
 
 # COMMAND ----------

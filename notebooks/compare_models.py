@@ -5,16 +5,13 @@
 # A small model beside a baseline that always gives the same answer: is the model better than that?
 
 # %%
-from medhelm_spark import Evaluation
-from medhelm_spark.api import Deployment, Locality
-from medhelm_spark.cli import main
-from medhelm_spark.config.resources import conf_path
+from medhelm_spark import Deployment, Evaluation, Locality, demo_benchmark, fetch_model
 
-main(["fetch-model"])  # the small model, once
+fetch_model()  # the small model, once
 LAKE = "benchmark_output"  # where the tables are; on Databricks a catalog.schema: "main.medhelm"
 MODEL = "huggingface/smollm2-135m-instruct"
 BASELINE = "baseline/routine"
-BENCHMARK = conf_path("demos", "triage_choice", "run_entries.conf")
+BENCHMARK = demo_benchmark("triage_choice")
 
 # COMMAND ----------
 
@@ -39,7 +36,7 @@ evaluation = Evaluation(LAKE, spark=globals().get("spark"), tracking=False, depl
 
 # %%
 done = evaluation.run(
-    conf_paths=[BENCHMARK],
+    BENCHMARK,
     models_to_run=[MODEL, BASELINE],
     suite="compare",
     max_eval_instances=12,
@@ -49,9 +46,24 @@ print(done.board)
 # COMMAND ----------
 
 # %% [markdown]
-# The paired difference, first minus second, on the instances that both answered. Where its interval
-# holds zero, these instances do not tell the two apart: twelve seldom do.
+# The paired difference, first minus second, on the instances that both answered. Each row is a
+# decision: better, worse, or not told apart. Twelve instances seldom tell two models apart.
 
 # %%
 comparison = evaluation.compare(MODEL, BASELINE, suite="compare")
 print(comparison)
+
+# COMMAND ----------
+
+# %% [markdown]
+# The decision in a sentence. `decision` rests on the adjusted p-value: `better`, `worse`, or `not
+# told apart`. Only `better` is a reason to prefer the model to an answer that never changes.
+
+# %%
+for row in comparison.rows():
+    difference, low, high = row["mean_difference"], row["ci_low"], row["ci_high"]
+    print(f"{row['scenario_name']}, {row['n']} instances: {MODEL} against {BASELINE}:")
+    print(f"{row['decision']}, difference {difference}, 95 % interval {low} to {high}.")
+    preferred = {"better": MODEL, "worse": BASELINE}
+    choice = preferred.get(row["decision"], "neither; more instances are needed")
+    print(f"Prefer on these instances: {choice}.")

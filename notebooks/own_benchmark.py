@@ -11,10 +11,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from medhelm_spark import Evaluation
-from medhelm_spark.cli import main
+from medhelm_spark import Evaluation, fetch_model
 
-main(["fetch-model"])  # the small model, once
+fetch_model()  # the small model, once
 LAKE = "benchmark_output"  # where the tables are; on Databricks a catalog.schema: "main.medhelm"
 MODEL = "huggingface/smollm2-135m-instruct"
 folder = Path(tempfile.mkdtemp())  # on a cluster one that every machine can read, as in /Volumes

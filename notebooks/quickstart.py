@@ -6,13 +6,11 @@
 # a minute without a GPU. How to open this file in Jupyter or on Databricks: `notebooks/README.md`.
 
 # %%
-from medhelm_spark import Evaluation
-from medhelm_spark.cli import main
-from medhelm_spark.config.resources import conf_path
+from medhelm_spark import Evaluation, demo_benchmark, fetch_model
 
 LAKE = "benchmark_output"  # where the tables are; on Databricks a catalog.schema: "main.medhelm"
 MODEL = "huggingface/smollm2-135m-instruct"
-BENCHMARK = conf_path("demos", "triage_choice", "run_entries.conf")
+BENCHMARK = demo_benchmark("triage_choice")
 
 # COMMAND ----------
 
@@ -22,7 +20,7 @@ BENCHMARK = conf_path("demos", "triage_choice", "run_entries.conf")
 # session is started when one is needed.
 
 # %%
-main(["fetch-model"])
+fetch_model()
 evaluation = Evaluation(LAKE, spark=globals().get("spark"), tracking=False)
 
 # COMMAND ----------
@@ -32,7 +30,7 @@ evaluation = Evaluation(LAKE, spark=globals().get("spark"), tracking=False)
 
 # %%
 plan = evaluation.dry_run(
-    conf_paths=[BENCHMARK], models_to_run=[MODEL], suite="quickstart", max_eval_instances=8
+    BENCHMARK, models_to_run=[MODEL], suite="quickstart", max_eval_instances=8
 )
 print(plan.to_pandas().to_string(index=False))
 
@@ -43,9 +41,7 @@ print(plan.to_pandas().to_string(index=False))
 # answers.
 
 # %%
-done = evaluation.run(
-    conf_paths=[BENCHMARK], models_to_run=[MODEL], suite="quickstart", max_eval_instances=8
-)
+done = evaluation.run(BENCHMARK, models_to_run=[MODEL], suite="quickstart", max_eval_instances=8)
 print(done.board)
 
 # COMMAND ----------
@@ -54,7 +50,5 @@ print(done.board)
 # The same again asks nobody: the answers are in the lake.
 
 # %%
-again = evaluation.run(
-    conf_paths=[BENCHMARK], models_to_run=[MODEL], suite="quickstart", max_eval_instances=8
-)
+again = evaluation.run(BENCHMARK, models_to_run=[MODEL], suite="quickstart", max_eval_instances=8)
 print(again.model_calls, "model calls")

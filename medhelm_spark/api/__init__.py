@@ -6,6 +6,7 @@ the order of stages. It prints nothing but progress.
 
 from medhelm_spark.api.at_hand import Needed
 from medhelm_spark.api.coverage import Missing, Shortfall
+from medhelm_spark.api.demos import demo_benchmark
 from medhelm_spark.api.entries import Entries
 from medhelm_spark.api.estimates import Estimate, Estimates
 from medhelm_spark.api.evaluation import Evaluation
@@ -35,10 +36,12 @@ from medhelm_spark.api.results import (
     Runs,
     Stats,
 )
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.left_out import LeftOut
 from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange, ReleaseStatus
+from medhelm_spark.engines.model_files import fetch_model
 from medhelm_spark.helm.export import ExportRequest
 from medhelm_spark.helm.schema_file import Schema
 from medhelm_spark.lake.maintenance import Files
@@ -49,6 +52,7 @@ from medhelm_spark.stages.gc import Removed
 from medhelm_spark.stages.ingest.ingested import Ingested
 
 __all__ = [
+    "AccessLevel",
     "Answer",
     "Answers",
     "Board",
@@ -103,4 +107,6 @@ __all__ = [
     "Schema",
     "Shortfall",
     "Stats",
+    "demo_benchmark",
+    "fetch_model",
 ]

@@ -13,6 +13,7 @@ class AccessLevel(StrEnum):
 
     @property
     def strictness(self) -> int:
+        """0 for `public`, 1 for `gated`, 2 for `private`."""
         return _STRICTNESS[self]
 
 

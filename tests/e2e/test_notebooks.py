@@ -74,6 +74,9 @@ def test_two_models_are_compared_on_the_same_instances(ran: Ran) -> None:
     assert row["n"] == 12
     assert row["mean_difference"] == pytest.approx(means[MODEL] - means["baseline/routine"])
     assert row["ci_low"] < row["mean_difference"] < row["ci_high"]
+    printed = ran["compare_models"][1]
+    assert f"\n{row['decision']}, difference " in printed
+    assert "\nPrefer on these instances: " in printed
 
 
 def test_the_answers_are_those_behind_the_mean(ran: Ran) -> None:
@@ -100,3 +103,10 @@ def test_a_notebook_opens_in_jupyter_and_on_databricks(name: str) -> None:
     assert not [text for text in texts if "COMMAND" in text]
     assert all(body.endswith("\n\n# COMMAND ----------\n\n") for body in code[:-1])
     assert "COMMAND" not in code[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_uses_public_names_alone(name: str) -> None:
+    source = (NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8")
+    imports = re.findall(r"^(?:from|import) (medhelm_spark\S*)", source, re.MULTILINE)
+    assert imports == ["medhelm_spark"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+import yaml
 from hatchling.builders.wheel import WheelBuilder
 
 from tests.meta.tree import ROOT, checkout_files, modules, shown, syntax
@@ -139,3 +140,13 @@ def test_no_class_is_named_by_a_word_that_the_house_avoids() -> None:
         if isinstance(node, ast.ClassDef) and AVOIDED.search(node.name)
     }
     assert not named
+
+
+def test_hooks_bring_their_own_programs_in_the_pinned_versions() -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    hooks = [hook for repo in config["repos"] for hook in repo["hooks"]]
+    assert {hook["language"] for hook in hooks} == {"python"}
+    pins = {line.partition(" ;")[0] for line in CONSTRAINTS}
+    assert not {pin for hook in hooks for pin in hook["additional_dependencies"]} - pins
+    at_push = {hook["id"] for hook in hooks if hook.get("stages") == ["pre-push"]}
+    assert at_push == {"mypy", "meta"}

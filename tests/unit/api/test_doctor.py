@@ -20,14 +20,14 @@ DRIVER = Machine(
     clock=NOW,
     python="3.11.7",
     cores=8,
-    packages={"medhelm-spark": "0.1.0"},
+    packages={"medhelm-spark": "0.2.0"},
     free_bytes=50 << 30,
 )
 WORKER = replace(
     DRIVER,
     name="host-b-1",
     clock=NOW + timedelta(seconds=2),
-    packages={"medhelm-spark": "0.1.0", "vllm": "0.32.0"},
+    packages={"medhelm-spark": "0.2.0", "vllm": "0.32.0"},
     gpus=("NVIDIA L40S", "NVIDIA L40S"),
     gpu_driver="580.95.05",
 )
@@ -95,7 +95,7 @@ BAD = {
     "no gpu": (replace(WELL, executors=(replace(WORKER, gpus=()),)), "gpu", WORKER_AT),
     "an old vllm": (
         replace(WELL, executors=(
-            replace(WORKER, packages={"medhelm-spark": "0.1.0", "vllm": "0.21.3"}),)),
+            replace(WORKER, packages={"medhelm-spark": "0.2.0", "vllm": "0.21.3"}),)),
         "vllm", WORKER_AT,
     ),
     "no right to delete": (
