@@ -44,9 +44,9 @@ def test_every_target_that_a_workflow_makes_is_there(name: str) -> None:
     assert not targets(name) - TARGETS
 
 
-def test_the_workflow_of_tests_makes_what_a_merge_must_pass() -> None:
+def test_the_workflow_of_tests_makes_what_a_merge_must_pass_and_more() -> None:
     run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert targets("test") == set(re.findall(r"^make ([\w-]+)$", run, re.MULTILINE))
+    assert targets("test") > set(re.findall(r"^make ([\w-]+)$", run, re.MULTILINE))
 
 
 def test_the_nightly_matrix_has_every_supported_spark_and_python() -> None:
