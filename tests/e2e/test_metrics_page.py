@@ -44,7 +44,7 @@ def test_a_benchmark_shows_what_applies_to_it_and_nothing_made_up(monkeypatch, l
     text = words(triage)
     assert "No class is declared as positive" in text
     assert "careful emergency 0.800 [0.49, 0.94] n=10" in text
-    assert "careful routine 2 0 0 28" in text
+    assert "careful routine 2 0 28 0" in text
     assert "in 1,000 cases" not in text
     notes = words(opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes"))
     assert "neither classes nor log-probabilities" in notes

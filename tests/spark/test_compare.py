@@ -99,17 +99,18 @@ def test_a_stat_of_the_whole_run_is_compared_by_clusters(site: Site) -> None:
 
 
 def test_a_sweep_gives_rows_that_are_compared_with_each_other(site: Site) -> None:
-    model = site.deploy("acme/one", text="yes")
-    entry = f"{site.benchmark('bench', questions(12))},model={model}"
+    model, other_model = (site.deploy(f"acme/{text}", text=text) for text in ("yes", "no"))
+    bench = site.benchmark("bench", questions(12))
+    entry = f"{bench},model={model}"
     sweep = [entry, f"{entry},temperature=0.7", f"{entry},instructions=expert"]
-    assert site.run("-r", *sweep, f"{entry.partition(',model')[0]},model=team/no") == 0
+    assert site.run("-r", *sweep, f"{bench},model={other_model}") == 0
     here = evaluation(site)
     (row, other, *swept) = here.board("s").leaderboard.rows
-    assert {row.name, other.name} == {model, "team/no"}
+    assert {row.name, other.name} == {model, other_model}
     assert len(swept) == 2
     pairs = here.compare(suite="s").pairs
     names = {frozenset((pair.first, pair.second)) for pair in pairs}
     of_model = (model, *(each.name for each in swept))
     within = {frozenset(pair) for pair in combinations(of_model, 2)}
-    assert names == {frozenset((model, "team/no")), *within}
+    assert names == {frozenset((model, other_model)), *within}
     assert {pair.difference.n for pair in pairs} == {12}
