@@ -50,4 +50,4 @@ judges.judge_prompts = raising("judge prompt", jury.judge_prompts)
 annotate.annotation_for = raising("judge parser", jury.annotation_for)
 matched = METRICS["exact_match"]
 put(matched, "fn", mistyping("metric type", raising("metric", matched.fn)))
-responses.ReadResponses._response = raising("responses", responses.ReadResponses._response)
+responses.response_of = raising("responses", responses.response_of)
