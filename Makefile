@@ -59,8 +59,8 @@ test-cluster: java $(STAMP) ## Tests of spark-submit with a packed environment o
 test-connect: java $(STAMP) ## Tests of all stages but vLLM's through a Spark Connect server in another process
 	$(PYTEST) tests/connect
 test-matrix: test-spark test-spark40 test-spark41 ## All tests of tables and stages on the newest Spark, the core of them on the older
-# Beside `.ci/run`, which has an hour: what is run by hand before a release, half a day on two cores.
-test-release: test-spark40 test-spark41 test-connect test-cluster test-standalone test-s3 test-platforms test-yarn test-kills test-summarization test-vllm parity attack ## All that .ci/run leaves out, before a release (half a day, 30 GB)
+# Beside `.ci/run`, which keeps to an hour: what is run by hand before a release, half a day on two cores.
+test-release: test-long test-spark40 test-spark41 test-connect test-cluster test-standalone test-s3 test-platforms test-yarn test-kills test-summarization test-vllm parity attack ## All that .ci/run leaves out, before a release (half a day, 30 GB)
 CORE = -m pytest -q tests/spark tests/connect -n 2 --dist worksteal -m core
 test-spark40: java $(SPARK40)/.installed ## The core on Spark 4.0 with Delta 4.0, Python 3.11
 	$(SPARK40)/bin/python $(CORE)
