@@ -70,7 +70,7 @@ def test_my_delta_table(typed: Typed, tmp_path: Path) -> None:
     write_deltalake(tmp_path / "letters_table", pa.table(columns))
     columns_said = "--text note --label urgent --id letter_id"
     said = typed(f"medhelm-spark init letters --table ./letters_table {columns_said}")
-    assert any(note in said for _, note, _ in NOTES)
+    assert not any(note in said for _, note, _ in NOTES), "private rows are shown in a terminal"
     assert "medhelm-spark run" in said
     said = typed(f"medhelm-spark run --suite first -r {entry('letters', SMALL)}")
     assert "4 model calls" in said
