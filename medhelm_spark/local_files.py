@@ -39,6 +39,7 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: its folder is not there, cannot be written or is full.
     """
+    path = path.resolve()  # what a link leads to is replaced, not the link
     if path.exists() and not path.is_file():  # a pipe or /dev/stdout gives nothing to replace
         path.write_text(text, encoding="utf-8")
         return

@@ -81,7 +81,8 @@ def refusal_of(error: BaseException) -> str:
     """What the operating system refused, and of which file where the error names one.
 
     Delta-rs and Java write its words into messages of their own. Empty where the error, and what it
-    was raised from, has another cause. No other part of a message is given: it may quote data.
+    was raised from, has another cause. No other part of a message is given: it may quote data. What
+    an error was raised beside does not count: it would hide a fault of the program.
 
     >>> refusal_of(FileNotFoundError(errno.ENOENT, "", "a/b"))
     'No such file or directory: a/b'
@@ -96,7 +97,7 @@ def refusal_of(error: BaseException) -> str:
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
-        error = error.__cause__ or error.__context__
+        error = error.__cause__
 
 
 def _refusal(error: BaseException) -> str:

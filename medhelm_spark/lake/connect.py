@@ -43,7 +43,7 @@ def check_answers(remote: str) -> None:
 
 def _wait_for_handshake(remote: str) -> None:
     try:
-        import grpc  # type: ignore[import-untyped]
+        import grpc
         from pyspark.sql.connect.client import DefaultChannelBuilder
     except ImportError:
         return  # PySpark says which package is missing

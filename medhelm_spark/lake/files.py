@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.reader import FileReader, table_schema
+from medhelm_spark.lake.reader import FileReader, refuse_empty_commits, table_schema
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
 
 ATTEMPTS = 20
@@ -54,9 +54,9 @@ class FileTables(FileReader):
         return self.query(f"SELECT * FROM {{{name}}}", {name: table})
 
     def lacks(self, name: str, write_ids: Iterable[str]) -> set[str]:
-        """Those of the writes of which no file of the table can have a row, by Delta's statistics.
+        """The writes that have no row in the table, by the statistics of Delta's files.
 
-        Where a file has none, no write is missing.
+        None where a file of the table has no statistics.
         """
         table = self._existing(name)
         files = pa.table(table.get_add_actions(flatten=True)) if table else pa.table({})
@@ -120,9 +120,10 @@ class FileTables(FileReader):
         """
         from deltalake import DeltaTable, Schema
 
-        if self._existing(name):
-            return
         folder = self._folder(name)
+        refuse_empty_commits(Path(folder))
+        if DeltaTable.is_deltatable(folder):
+            return
         Path(self.location).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.location) as temporary:
             created = Path(temporary, name)
@@ -131,7 +132,7 @@ class FileTables(FileReader):
             try:
                 created.rename(folder)
             except OSError as error:  # another driver's table is there, or something else
-                if not self._existing(name):
+                if not DeltaTable.is_deltatable(folder):
                     raise LakeError(
                         f"{folder} is in the way of the lake's table {name!r}; move it elsewhere."
                     ) from error

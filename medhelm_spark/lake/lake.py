@@ -291,7 +291,7 @@ class Lake:
         return int(rows[0]["version"]) if rows else None
 
     def lacks(self, table: str, write_ids: Iterable[str]) -> set[str]:
-        """Those of the writes that the table has no row of; of a lake that is no folder none."""
+        """The writes whose rows the table lacks; none where the lake is not a local folder."""
         return self._files.lacks(table, write_ids) if self._files else set()
 
     def restored(self, table: str) -> list[int]:

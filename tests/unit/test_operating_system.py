@@ -1,5 +1,6 @@
 """On Windows and macOS everything imports, and what needs another system says so at use."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from medhelm_spark.engines.holder import Claim, runtime_folder
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake import jvm, rest
 from medhelm_spark.local_files import open_file
+from medhelm_spark.operating_system import refusal_of
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX_ONLY = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc")
@@ -100,3 +102,16 @@ def test_where_nobody_can_tell_a_process_is_said_to_run(monkeypatch):
     monkeypatch.setattr(operating_system.os, "name", "nt")
     monkeypatch.setattr(operating_system.os, "kill", lambda *_: pytest.fail("it would interrupt"))
     assert operating_system.is_running(2**22 + 1)
+
+
+def test_an_error_that_was_raised_beside_a_refusal_is_no_refusal() -> None:
+    try:
+        try:
+            Path("no/such/file").read_text()
+        except FileNotFoundError:
+            {}["fault of the program"]
+    except KeyError as error:
+        assert refusal_of(error) == ""
+    caused = RuntimeError()
+    caused.__cause__ = OSError(errno.EROFS, "", "lake/stats")
+    assert refusal_of(caused) == "Read-only file system: lake/stats"
