@@ -16,7 +16,7 @@ from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.doctor import doctor, examining
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
-from medhelm_spark.cli.first_page import grouped_commands, unknown_command
+from medhelm_spark.cli.first_page import Group, grouped, unknown_command
 from medhelm_spark.cli.scenarios import scenarios
 from medhelm_spark.domain.stages import SUMMARIZE, UPTO
 from medhelm_spark.helm.flags import refuse_replaced
@@ -28,8 +28,13 @@ FLAG_COLUMNS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command: the function it calls, a sentence, its options, and lines worth copying."""
+    """A command of the command line.
 
+    `group` and `line` are for the first page, `about` and `examples` for the command's own page.
+    """
+
+    group: Group
+    line: str
     function: Callable[[argparse.Namespace], int]
     about: str
     options: tuple[Callable[[argparse.ArgumentParser], None], ...] = ()
@@ -44,16 +49,22 @@ _QUESTIONS = '-r "pubmed_qa:model=huggingface/smollm2-135m-instruct" --suite fir
 
 COMMANDS: Mapping[str, Command] = {
     "demo": Command(
+        group=Group.BEGIN,
+        line="run three shipped benchmarks with a small model, print their board",
         function=demo,
         about="Run the shipped demos and print their board.",
         options=(*_PLACES, options.tracking),
         examples=("demo", "demo -o lake --no-tracking"),
     ),
     "fetch-model": Command(
+        group=Group.BEGIN,
+        line="download the small model",
         function=commands.fetch_model,
         about="Download the small embedded model, once, and check its hash.",
     ),
     "scenarios": Command(
+        group=Group.BEGIN,
+        line="list the shipped benchmarks; fetch their data",
         function=scenarios,
         about="List the scenarios with access level, size, main metric, source, and whether their "
         "data is at hand, with those imported into the lake; check every card; or fetch data.",
@@ -67,6 +78,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "models": Command(
+        group=Group.BEGIN,
+        line="list the models; --check asks each one a question",
         function=commands.models,
         about="List the models that can be asked, with engine, place, prices, keys and what each "
         "lacks; with --check ask whether they answer.",
@@ -74,6 +87,8 @@ COMMANDS: Mapping[str, Command] = {
         examples=("models", "models --check ollama/llama3.1:8b", "models --format json"),
     ),
     "init": Command(
+        group=Group.BEGIN,
+        line="write a benchmark of your own table or file",
         function=commands.init,
         about="Write a benchmark of your own table or file into a new folder, check it, and show "
         "one filled prompt and the next command.",
@@ -84,6 +99,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "run": Command(
+        group=Group.RUN,
+        line="run all stages, each only where something is missing; print the board",
         function=commands.run,
         about="Do all stages for run entries, each only where something is missing; "
         "print the board.",
@@ -94,8 +111,21 @@ COMMANDS: Mapping[str, Command] = {
             "run -c run_entries.conf --models-to-run ollama/qwen2.5-7b-instruct --suite pilot -d",
         ),
     ),
+    "ingest": Command(
+        group=Group.STAGES,
+        line="read a scenario's data into the lake",
+        function=commands.ingest,
+        about="Read a scenario's data into the lake.",
+        options=(*_PLACES, options.ingesting),
+        examples=(
+            "ingest --scenario pubmed_qa",
+            "ingest --scenario medcalc_bench --source test_data.csv --access-level public",
+        ),
+    ),
     **{
         stage.name: Command(
+            group=Group.STAGES,
+            line=f"{stage.about[0].lower()}{stage.about[1:].rstrip('.')}",
             function=commands.run,
             about=f"As run, up to {stage.name}: {stage.about[0].lower()}{stage.about[1:]}",
             options=_STAGES,
@@ -105,21 +135,16 @@ COMMANDS: Mapping[str, Command] = {
         if stage is not SUMMARIZE
     },
     "estimate": Command(
+        group=Group.RUN,
+        line="print what a run would cost",
         function=commands.estimate,
         about="As plan, and say what asking would cost: tokens, hours, GPU hours, money.",
         options=(*_PLACES, options.entries, options.budget),
         examples=(f"estimate {_QUESTIONS} --max-cost 20",),
     ),
-    "ingest": Command(
-        function=commands.ingest,
-        about="Read a scenario's data into the lake.",
-        options=(*_PLACES, options.ingesting),
-        examples=(
-            "ingest --scenario pubmed_qa",
-            "ingest --scenario medcalc_bench --source test_data.csv --access-level public",
-        ),
-    ),
     "level": Command(
+        group=Group.HAND_ON,
+        line="lower the access level of data on record",
         function=commands.level,
         about="Lower the access level of a scenario's data on record: who, when, why; or list what "
         "was lowered.",
@@ -131,6 +156,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "import-scenario": Command(
+        group=Group.RUN,
+        line="take over a scenario with MedHELM's own prompts",
         function=commands.import_scenario,
         about="Take a scenario with MedHELM's own prompts and instances out of an installed "
         "medhelm package, or from a file that was exported elsewhere, into the lake.",
@@ -143,6 +170,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "import-responses": Command(
+        group=Group.RUN,
+        line="score answers that were made elsewhere",
         function=commands.import_responses,
         about="Take answers made elsewhere as a model's, score them, print the board.",
         options=(*_PLACES, options.entries, import_options.responses, options.tracking),
@@ -151,6 +180,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "import-helm": Command(
+        group=Group.RUN,
+        line="take over results that MedHELM or HELM wrote",
         function=commands.import_helm,
         about="Take results that MedHELM or HELM wrote into a suite: answers, verdicts, values and "
         "releases; no model is asked.",
@@ -161,12 +192,16 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "export-helm": Command(
+        group=Group.HAND_ON,
+        line="write results that MedHELM's helm-summarize reads",
         function=commands.export_helm,
         about="Write a suite's runs as files that MedHELM's own helm-summarize reads.",
         options=(*_PLACES, import_options.helm_export),
         examples=("export-helm for_helm --suite first -o lake",),
     ),
     "summarize": Command(
+        group=Group.STAGES,
+        line="summarise suites, print the board",
         function=commands.summarize,
         about="Summarise suites again, pin them as a release if asked, print the board.",
         options=_SUMMARIES,
@@ -176,6 +211,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "publish": Command(
+        group=Group.DECIDE,
+        line="pin a release, or publish one that is approved",
         function=releases.publish,
         about="Short for release publish: make a release of one or more suites or replace a draft; "
         "without --suites, publish one that is approved.",
@@ -186,6 +223,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "release": Command(
+        group=Group.DECIDE,
+        line="pin, review, approve, publish, withdraw and verify releases",
         function=releases.release,
         about="List, show and compare releases; take one from draft through review and approval to "
         "publication, or withdraw it; check it against the policy and against change.",
@@ -204,6 +243,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "leaderboard": Command(
+        group=Group.READ,
+        line="print or write the board of a suite or release",
         function=commands.leaderboard,
         about="Print or write the board of a suite or release.",
         options=(*_PLACES, board_options.which, board_options.board),
@@ -217,6 +258,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "compare": Command(
+        group=Group.DECIDE,
+        line="compare models on the same instances, benchmark by benchmark",
         function=commands.compare,
         about="Compare models on the same instances: a decision per scenario, with intervals, "
         "adjusted p-values, wins and losses, and what could be detected; regressions first.",
@@ -228,6 +271,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "report": Command(
+        group=Group.HAND_ON,
+        line="write a board as one HTML file",
         function=commands.report,
         about="Write a board as one HTML file to take away: tiers, charts, comparisons, "
         "benchmarks; no clinical text, and nothing that a browser would fetch.",
@@ -238,6 +283,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "answers": Command(
+        group=Group.READ,
+        line="print prompts, answers and scores",
         function=answers,
         about="Print answers with the end of their prompt, references and score, and say which "
         "method would read those that count as wrong.",
@@ -249,12 +296,16 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "disclosures": Command(
+        group=Group.HAND_ON,
+        line="print what text was sent where",
         function=commands.disclosures,
         about="Say what text was sent where, by level, destination, locality and day.",
         options=(*_PLACES, board_options.form),
         examples=("disclosures -o lake", "disclosures --format csv --output-file sent.csv"),
     ),
     "gc": Command(
+        group=Group.LAKE,
+        line="remove what the policy's retention no longer keeps",
         function=maintenance.gc,
         about="Remove what the policy's retention no longer keeps: verdicts, scores and stats that "
         "were made again since, ended leases, files of earlier versions; never an answer, and "
@@ -263,18 +314,24 @@ COMMANDS: Mapping[str, Command] = {
         examples=("gc --dry-run -o lake", "gc -o lake"),
     ),
     "optimize": Command(
+        group=Group.LAKE,
+        line="rewrite many small files into few",
         function=maintenance.optimize,
         about="Rewrite tables of many small files into few, so that they are read faster.",
         options=(*_PLACES, maintenance.upkeep),
         examples=("optimize -o lake",),
     ),
     "serve": Command(
+        group=Group.READ,
+        line="open the dashboard",
         function=commands.serve,
         about="Open the dashboard.",
         options=(*_PLACES, board_options.which, board_options.serving),
         examples=("serve --suite first -p 8501",),
     ),
     "doctor": Command(
+        group=Group.BEGIN,
+        line="check Java, Spark, Delta, engines, disks; print what to do",
         function=doctor,
         about="Say what is wrong, and what to do, with Java, Spark, Delta, GPUs, engines, the "
         "lake's place, clocks, disks and the tracking server; with --executors there too.",
@@ -286,6 +343,8 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "explain-config": Command(
+        group=Group.LAKE,
+        line="print each setting and where it comes from",
         function=commands.explain_config,
         about="Say each setting with its value, and which file or variable gave it and each named "
         "thing, over which other files.",
@@ -327,11 +386,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
+    groups = grouped((command.group, name, command.line) for name, command in COMMANDS.items())
     more = f"{PROG} COMMAND --help prints a command's options."
     parser = argparse.ArgumentParser(
         prog=PROG,
         usage=f"{PROG} COMMAND [OPTIONS]",
-        description=f"{ABOUT}\n\n{grouped_commands()}",
+        description=f"{ABOUT}\n\n{groups}",
         epilog=f"{_epilog(EXAMPLES)}\n\n{MEANINGS}\n\n{more}",
         formatter_class=_Page,
     )

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from medhelm_spark.cli.first_page import GROUPS
+from medhelm_spark.cli.first_page import Group
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, EXAMPLES, PROG, build_parser, parse
 
 PLACES = {
@@ -62,16 +62,16 @@ def test_every_page_can_be_read(name: str, capsys: pytest.CaptureFixture[str]) -
     assert "%(" not in shown
 
 
-def test_the_first_page_has_every_command_in_one_group(
+def test_the_first_page_has_every_command_in_its_group(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert sorted(name for group in GROUPS.values() for name in group) == sorted(COMMANDS)
+    assert {command.group for command in COMMANDS.values()} == set(Group)
     with pytest.raises(SystemExit) as left:
         parse([])
     assert left.value.code == 0, "no command at all is a question"
     shown = capsys.readouterr().out
     assert shown == page("", capsys)
-    assert all(f"\n{group}:\n" in shown for group in GROUPS)
+    assert all(f"\n{group}:\n" in shown for group in Group)
     assert all(f"\n  {name} " in shown for name in COMMANDS)
     assert all(f"{PROG} {example}" in shown for example in EXAMPLES)
     assert max(map(len, shown.splitlines())) <= 100
