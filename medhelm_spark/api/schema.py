@@ -100,7 +100,7 @@ def shown_runs(
     Raises:
         UnknownNameError: no run has the metric.
     """
-    import_early("scipy.stats")  # for the pairs, while the tables are read
+    import_early("scipy.special")  # for the tests of pairs, while the tables are read
     source = choose(workspace.reader, suite, release)
     view = partial(view_of, schema) if schema else as_declared
     runs = load_runs(workspace.reader, source, read_by(metric, view) if metric else view)

@@ -64,7 +64,7 @@ REQUIRED_STATIC: Mapping[str, str] = {
 # PySpark tells the JVM the line of each call for its error messages: four round trips a call.
 UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"
 
-MEANWHILE = ("pandas", "scipy.stats")
+MEANWHILE = ("pandas", "scipy.special")
 """What the first row handed to Arrow imports, and the statistics of boards."""
 
 LOOKED_UP = (

@@ -31,19 +31,24 @@ _Column = TypeVar("_Column")
 
 
 def scores_of(reader: Reader, run_spec_ids: Sequence[str], split: str | None = None) -> pa.Table:
-    """The scores of these runs on instances as they are, of one split or of all."""
+    """The scores of these runs on instances as they are, of one split or of all.
+
+    The column `run_spec_id` is a dictionary: the rows of a few runs are found by its integers.
+    """
     scores = reader.query(
         _SCORES.format(scores=output_of("per_instance_stats", SCORE), units=literals(run_spec_ids))
     )
+    runs = scores["run_spec_id"].combine_chunks().dictionary_encode()
+    scores = scores.set_column(0, "run_spec_id", runs)
     return scores if split is None else scores.filter(pc.equal(scores["split"], split))
 
 
 def own_scores(scores: pa.Table, run_spec_ids: Sequence[str], split: str) -> pa.Table:
-    """The rows of these runs and this split."""
-    is_own = pc.and_(
-        pc.is_in(scores["run_spec_id"], pa.array(run_spec_ids)), pc.equal(scores["split"], split)
-    )
-    return scores.filter(is_own)
+    """The rows of these runs and this split, of scores as `scores_of` reads them."""
+    runs = scores["run_spec_id"].combine_chunks()
+    is_named = pc.is_in(runs.dictionary, pa.array(run_spec_ids)).to_numpy(zero_copy_only=False)
+    rows = scores.filter(pa.array(is_named[runs.indices.to_numpy()]))
+    return rows.filter(pc.equal(rows["split"], split))
 
 
 def in_batches(
@@ -101,19 +106,33 @@ def side_by_side(
         by_trial: take each trial of an instance for itself.
     """
     # Sums of floats depend on their order, and a lake keeps none.
-    scores = scores.sort_by([(name, "ascending") for name in (*ORDER, "run_spec_id")])
-    keys = scores["instance_id"].combine_chunks()
+    instance, run = _rank(scores["instance_id"]), _rank(scores["run_spec_id"])
+    asked = [scores[name].to_numpy() for name in ASKED_AS]
+    order = np.lexsort((run, *reversed(asked), instance))
+    scores = scores.take(pa.array(order))
+    parts = [instance, *asked] if by_trial else [instance]
+    is_new = np.any([np.diff(part[order], prepend=-1) != 0 for part in parts], axis=0)
+    scores = scores.append_column("place", pa.array(np.cumsum(is_new) - 1))
+    firsts = scores.filter(pa.array(is_new))
+    instances = firsts["instance_id"].combine_chunks()
     if by_trial:
-        parts = (scores[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
-        keys = pc.binary_join_element_wise(keys, *parts, "/")
-    known = pc.unique(keys)
-    scores = scores.append_column("place", pc.index_in(keys, known))
+        trials = (firsts[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
+        instances = pc.binary_join_element_wise(instances, *trials, "/")
     runs = pa.array(run_spec_ids)
-    shape = (len(run_spec_ids), len(known))
+    shape = (len(run_spec_ids), len(instances))
     values = np.stack([_column(scores, runs, name, shape) for name in names], axis=2)
-    units = _units(scores, len(known))
+    units = _units(scores, len(instances))
     is_clustered = scores["cluster_id"].null_count < len(scores)
-    return SideBySide(values, known.to_pylist(), units, is_clustered)
+    return SideBySide(values, instances.to_pylist(), units, is_clustered)
+
+
+def _rank(texts: pa.ChunkedArray) -> NDArray[np.int64]:
+    """The place of each text among all in order: integers sort in a fraction of a text's time."""
+    encoded = texts.combine_chunks().dictionary_encode()
+    places = np.empty(len(encoded.dictionary), np.int64)
+    places[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(places))
+    ranks: NDArray[np.int64] = places[encoded.indices.to_numpy()]
+    return ranks
 
 
 def _column(

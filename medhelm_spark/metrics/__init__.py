@@ -1,6 +1,7 @@
 """The metrics: `METRICS`, `RUN_METRICS`, and look-ups by the name of a metric or a stat."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from medhelm_spark.domain.comparability import metric_part
 from medhelm_spark.domain.helm_results import STORED
@@ -37,7 +38,7 @@ from medhelm_spark.metrics.text_match import (
     F1_SCORE,
     QUASI_LEAVE_ARTICLES_EXACT_MATCH,
 )
-from medhelm_spark.plugins import Registry
+from medhelm_spark.plugins import Plugin, Registry, active
 
 _OWN: Mapping[str, Metric] = {
     EXACT: EXACT_MATCH,
@@ -118,11 +119,21 @@ def metric_for(name: str) -> tuple[str, Metric]:
 
 def run_metric_for(name: str) -> RunMetric | None:
     """The run-level metric of this name, or the one that gives the stat of this name."""
+    by_name = _run_metrics_by_name(active())
+    return by_name.get(name) or by_name.get(_stem(name))
+
+
+@cache
+def _run_metrics_by_name(_plugins: tuple[Plugin, ...]) -> Mapping[str, RunMetric]:
+    """The run-level metrics by their names and those of their stats, with these plug-ins loaded.
+
+    A board asks for a few thousand.
+    """
+    by_name: dict[str, RunMetric] = {}
     for metric_name, metric in RUN_METRICS.items():
-        stats = {stat.name for stat in (*metric.emits, *metric.aliases)}
-        if name == metric_name or _stem(name) in stats:
-            return metric
-    return None
+        for name in (metric_name, *(stat.name for stat in (*metric.emits, *metric.aliases))):
+            by_name.setdefault(name, metric)
+    return by_name
 
 
 def _part(metric: Metric | RunMetric, params: Params, reads: Iterable[str] = ()) -> str:
@@ -263,13 +274,15 @@ def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
 
 def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
     """Direction, scale and texts of a stat. `specs` give stats that a RunSpec names by params."""
-    known = [*stats_of(specs), *known_stats()]
-    for stat in known:
+    given = stats_of(specs)
+    for stat in given:
         if stat.name == stat_name:
             return stat
-    for stat in known:
-        if stat.name == _stem(stat_name):
-            return stat
+    known = (*given, *known_stats())
+    for name in (stat_name, _stem(stat_name)):
+        for stat in known:
+            if stat.name == name:
+                return stat
     raise UnknownNameError("stat", stat_name, {stat.name for stat in known})
 
 

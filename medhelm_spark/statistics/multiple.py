@@ -2,7 +2,9 @@
 
 Holm (1979) holds the probability of any false answer at 5 %: for the few questions that were
 declared beforehand. Benjamini and Hochberg (1995) hold the expected share of false ones among the
-answers at 5 %: for maps of everything against everything.
+answers at 5 %: for maps of everything against everything. `scipy.stats.false_discovery_control`
+gives the same numbers (tests/unit/statistics/test_multiple.py) and its import takes longer than a
+board, docs/decisions/0029.
 """
 
 from collections.abc import Sequence
@@ -27,9 +29,11 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     >>> [round(p, 3) for p in benjamini_hochberg([0.01, 0.04, 0.03, 0.005])]
     [0.02, 0.04, 0.04, 0.02]
     """
-    from scipy import stats
-
-    return [float(p) for p in stats.false_discovery_control(p_values)] if p_values else []
+    adjusted, lowest = [0.0] * len(p_values), 1.0
+    for rank, place in reversed(list(enumerate(_ascending(p_values), start=1))):
+        lowest = min(lowest, len(p_values) / rank * p_values[place])
+        adjusted[place] = lowest
+    return adjusted
 
 
 def _ascending(p_values: Sequence[float]) -> list[int]:

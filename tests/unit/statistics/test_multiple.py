@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests
 
 from medhelm_spark.statistics.multiple import benjamini_hochberg, holm
@@ -21,3 +22,9 @@ def test_both_are_statsmodels(p_values):
     for ours, name in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
         wanted = multipletests(p_values, method=name)[1] if p_values else []
         assert ours(p_values) == pytest.approx(list(wanted), rel=1e-12)
+
+
+@pytest.mark.parametrize("p_values", CASES[1:])
+def test_benjamini_hochberg_is_scipys(p_values):
+    wanted = false_discovery_control(p_values).tolist()
+    assert benjamini_hochberg(p_values) == pytest.approx(wanted, rel=1e-12)
