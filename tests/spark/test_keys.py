@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyspark
 import pytest
 import yaml
 
@@ -92,9 +93,19 @@ def test_a_command_that_the_policy_does_not_list_is_not_run(
     assert not site.lake_path.exists(), "it is refused before work starts"
 
 
+def spark_home(folder: Path) -> str:
+    """Spark as it is installed, in a folder of the test's: executors work below it."""
+    home = folder / "home"
+    home.mkdir()
+    for part in Path(str(pyspark.__file__)).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    return str(home)
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
 def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
-    tmp_path: Path, server: TokenServer
+    tmp_path: Path, server: TokenServer, master: str
 ) -> None:
     site = Site(tmp_path, None)  # type: ignore[arg-type]  # a process of its own runs Spark
     server.seconds, server.uses, server.failing = 3.0, 300, {4}
@@ -102,11 +113,16 @@ def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
     events = tmp_path / "events"
     events.mkdir()
     settings = {
-        "spark.master": "local[2]",
+        "spark.master": master,
         "spark.log.level": "INFO",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": str(events),
         "spark.eventLog.compress": "false",
+        # A cluster's defaults make fifty tasks of each reading of a table: too slow for two cores.
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
     }
     (tmp_path / "prod_env" / "settings.yaml").write_text(yaml.safe_dump({"spark": settings}))
     where = ["-o", str(site.lake_path), "--local-path", str(tmp_path / "prod_env")]
@@ -114,7 +130,13 @@ def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
     with log.open("w") as stream:
         done = subprocess.run(
             [sys.executable, "-c", MAIN, "run", "-r", run, "--suite", "s", *where],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT),
+                "PYSPARK_PYTHON": sys.executable,
+                "SPARK_HOME": spark_home(tmp_path),
+                "SPARK_LOCAL_IP": "127.0.0.1",
+            },
             cwd=tmp_path,
             stdout=stream,
             stderr=subprocess.STDOUT,
@@ -122,6 +144,8 @@ def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
         )
     assert done.returncode == 0, log.read_text()[-4000:]
     assert len(server.answered) == MANY
+    executors = {row["executor"] for row in site.rows("request_results")}
+    assert len(executors) == (2 if "cluster" in master else 1)
     assert set(server.answered.values()) == {1}, "nothing is asked twice"
     assert server.issued > MANY // server.uses, "keys ended"
     assert "INFO" in log.read_text() and list(events.rglob("*")), "Spark logs what it does"
