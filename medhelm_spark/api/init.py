@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -18,10 +19,10 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.data_place import TABLE, is_delta_path, is_uri, table_of
 from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile
-from medhelm_spark.errors import ConfigError, DataError, MissingColumnError
+from medhelm_spark.errors import ConfigError, DataError, MedhelmSparkError, MissingColumnError
 from medhelm_spark.helm.own_benchmark import load_benchmark
 from medhelm_spark.helm.scenario_args import BENCHMARK_FILE, CONFIG_PATH, CONFIGURABLE
-from medhelm_spark.local_files import local_table, part_files
+from medhelm_spark.local_files import local_table, part_files, whole_folder
 from medhelm_spark.scenarios import (
     BadRecord,
     Record,
@@ -51,7 +52,7 @@ def init_benchmark(
     separator: str | None = None,
     encoding: str | None = None,
 ) -> InitializedBenchmark:
-    """Write `benchmark.yaml` and `prompt.txt` into a new folder.
+    """Write `benchmark.yaml` and `prompt.txt` into a new folder: both, or there is no folder.
 
     Nothing of the data's rows gets into it but the right answers, where there are few.
 
@@ -91,23 +92,14 @@ def init_benchmark(
         check_given_columns(source, given)
     elif table_of(place) is None and not is_uri(place):
         raise ConfigError(f"file (--file) is {place!r}; there is no such file, or folder of files.")
-    folder.mkdir(parents=True)
-    try:
-        card = _written(folder, new, workspace)
+    with whole_folder(folder) as half, _told_of(half, folder, given):
+        card = _written(half, new, workspace)
         check_own_columns(card, workspace.say)
         check_own_rows(card, workspace.say)
         columns = _columns(workspace, card, label)
         new = replace(new, labels=_few(columns), words=_words(columns))
-        card = _written(folder, new, workspace)
+        card = _written(half, new, workspace)
         prompt = _filled(card, columns.head)
-    except BaseException as error:
-        for name in (CONFIGURATION, PROMPT):
-            (folder / name).unlink(missing_ok=True)
-        folder.rmdir()
-        if isinstance(error, MissingColumnError):
-            flags = ", ".join(f"--{flag} {name!r}" for flag, name in given.items() if name)
-            raise MissingColumnError(f"{error} Given: {flags}.") from None
-        raise
     return InitializedBenchmark(
         folder=folder,
         entry=f"{CONFIGURABLE}:{CONFIG_PATH}={folder / CONFIGURATION}",
@@ -116,6 +108,19 @@ def init_benchmark(
         prompt=prompt,
         alike=_alike(columns.values),
     )
+
+
+@contextmanager
+def _told_of(half: Path, folder: Path, given: dict[str, str | None]) -> Iterator[None]:
+    """Name the folder in errors as it will be named, and the flags where a column is absent."""
+    try:
+        yield
+    except MedhelmSparkError as error:
+        error.args = (str(error).replace(str(half), str(folder)),)
+        if not isinstance(error, MissingColumnError):
+            raise
+        flags = ", ".join(f"--{flag} {name!r}" for flag, name in given.items() if name)
+        raise MissingColumnError(f"{error} Given: {flags}.") from None
 
 
 def _here(place: str) -> str:

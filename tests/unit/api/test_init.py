@@ -1,7 +1,10 @@
 """A benchmark folder on one's own file, as `init` writes it; no JVM is started."""
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import pyarrow as pa
@@ -182,6 +185,31 @@ def test_what_cannot_be_a_benchmark_leaves_no_folder(given: dict[str, str], said
     assert said in str(caught.value)
     assert MARK not in str(caught.value)
     assert [path.name for path in Path().iterdir()] == ["letters.csv"]
+
+
+KILLED = """
+import os, signal
+from medhelm_spark.api import init
+from medhelm_spark.cli import main
+init._filled = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+main(["init", "--file", "letters.csv", "--text", "note", "--label", "urgent"])
+"""
+
+
+def test_one_that_is_killed_leaves_no_folder_and_the_same_command_makes_it(here: Path) -> None:
+    letters(["yes", "no", "no"])
+    assert subprocess.run([sys.executable, "-c", KILLED], check=False).returncode == -SIGKILL
+    assert (here / ".letters.unfinished").is_dir(), "it was killed as it wrote"
+    assert not (here / "letters").exists()
+    command = ["init", "--file", "letters.csv", "--text", "note", "--label", "urgent"]
+    assert main(command) == 0
+    names = sorted(path.name for path in here.iterdir())
+    assert names == ["letters", "letters.csv"]
+
+
+def test_an_error_names_the_folder_that_was_asked_for() -> None:
+    with pytest.raises(ConfigError, match=r"^ mine/benchmark.yaml: name is ' MINE'"):
+        init(letters(["yes", "no", "no"]), " mine")
 
 
 def test_the_first_line_of_a_file_without_a_header_is_not_shown() -> None:
