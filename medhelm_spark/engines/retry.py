@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
+from platform import node
 
+from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines.outcome import failed
-from medhelm_spark.errors import MedhelmSparkError
+from medhelm_spark.errors import MedhelmSparkError, SetupError
 
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 TOO_LONG_WORDS = re.compile(
@@ -42,6 +44,7 @@ RETRIED_STATUS = {408, 409, 425, 429}
 TIMEOUT_STATUS = {408, 504}
 NO_REPLY = "timeout"
 NO_KEY = "no key"
+NOT_SET_UP = "not set up on host"
 KNOWN_CODES = (
     TOO_LONG_CODES
     | CONTENT_FILTER_CODES
@@ -132,7 +135,7 @@ def is_of_all(label: str) -> bool:
     >>> is_of_all("429 insufficient_quota"), is_of_all("403 another code")
     (True, False)
     """
-    if label.startswith(NO_KEY):
+    if label.startswith((NO_KEY, NOT_SET_UP)):
         return True
     status, *codes = label.replace(";", " ").split()
     return bool(REJECTING_CODES.intersection(codes)) or status in map(str, REJECTING_STATUS)
@@ -278,3 +281,10 @@ def until_fault(
     finally:
         if close := getattr(results, "close", None):
             close()
+
+
+def not_set_up(request: Request, error: SetupError, engine: str) -> RequestResult:
+    """The result of a request where this machine lacks what its engine needs; nothing was sent."""
+    reason = f"{NOT_SET_UP} {node()}: {str(error).rstrip('.')}"
+    fingerprint = canonical_json({"engine": engine})
+    return failed(request, FailureKind.REJECTED, fingerprint, tries=0, reason=reason)

@@ -20,10 +20,10 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.domain.stages import INFER
-from medhelm_spark.engines import factory_of
+from medhelm_spark.engines import Gate, factory_of
 from medhelm_spark.engines.host import engine_for
-from medhelm_spark.engines.retry import Asked, until_fault, until_outage
-from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError
+from medhelm_spark.engines.retry import Asked, not_set_up, until_fault, until_outage
+from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError, SetupError
 from medhelm_spark.governance.gate import gate_for
 from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.lake import new_write_id
@@ -135,12 +135,27 @@ class AskEngines:
         for name, group in groupby(requests, key=attrgetter("model_deployment")):
             deployment = self.deployments[name]
             place = factory_of(deployment).destination(deployment)
-            engine, asked = engine_for(deployment), Asked(_once(group))
-            results = until_fault(engine.answer(asked, gate), asked, engine.fingerprint)
+            results = _results(deployment, Asked(_once(group)), gate)
             for result in until_outage(results, deployment.failures_in_a_row):
                 if result.failure is not FailureKind.DENIED:  # a denied request went nowhere
                     result = replace(result, destination=place, locality=deployment.locality)
                 yield result
+
+
+def _results(deployment: Deployment, asked: Asked, gate: Gate) -> Iterator[RequestResult]:
+    """What a deployment's engine gives; a rejected result where this machine cannot build it.
+
+    An error would end the task: Spark would try it again to no avail, and print its traces. Only an
+    engine that fills its slot raises one, for a fresh process may be able to load it.
+    """
+    try:
+        engine = engine_for(deployment)
+    except SetupError as error:
+        if factory_of(deployment).exclusive:
+            raise
+        yield not_set_up(next(iter(asked)), error, deployment.engine)
+        return
+    yield from until_fault(engine.answer(asked, gate), asked, engine.fingerprint)
 
 
 def _once(requests: Iterable[Request]) -> Iterator[Request]:
