@@ -18,6 +18,7 @@ from medhelm_spark.api.own_data import (
     replaced,
     suite_sources,
 )
+from medhelm_spark.api.own_rows import check_labels
 from medhelm_spark.api.suite_models import Other, on_other_data, others_left, runs_of
 from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.config.settings import Platform
@@ -35,7 +36,7 @@ from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
 from medhelm_spark.governance.commands import check_command
 from medhelm_spark.governance.plugins import check_plugins
-from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
+from medhelm_spark.metrics import declared_labels, metrics_for, run_metrics_for, stats_of
 from medhelm_spark.scenarios import check_card
 from medhelm_spark.stages.annotate import annotate
 from medhelm_spark.stages.comparability import outdated
@@ -50,6 +51,7 @@ from medhelm_spark.stages.ingest.ingested import Ingested, ingested
 from medhelm_spark.stages.ingest.lowering import approved_levels, lowered
 from medhelm_spark.stages.ingest.stage import ingest
 from medhelm_spark.stages.judges import Judging
+from medhelm_spark.stages.plan.labels import right_answers
 from medhelm_spark.stages.plan.perturb import changes_of
 from medhelm_spark.stages.plan.run_specs import check_splits, current_runs, dated
 from medhelm_spark.stages.plan.stage import plan
@@ -311,6 +313,7 @@ def prepare(
     left_out = record_left_out(ctx, absent)
     runs = tuple(run for run in runs if run.card.name in data)
     check_splits(runs, {name: held.splits for name, held in data.items()})
+    _check_labels(ctx, resolved.own_cards, data)
     data = lowered(ctx, data, approvals)
     runs = with_levels(runs, levels_of(data))
     unreviewed = [name for name, held in data.items() if held.is_unreviewed]
@@ -370,6 +373,15 @@ def _tell_absent(ctx: Context, absent: Sequence[AbsentRun]) -> None:
             f"left out: {counted(len(names), 'scenario')} whose data cannot be had: "
             f"{first_of(names, 8)}"
         )
+
+
+def _check_labels(
+    ctx: Context, cards: Sequence[ScenarioCard], data: Mapping[str, Ingested]
+) -> None:
+    """Refuse a declared label that no row of a person's own data has, before anything is asked."""
+    for card in cards:
+        if card.name in data and declared_labels(card.metrics):
+            check_labels(card, right_answers(ctx, data[card.name].data_version))
 
 
 def _highest(card: ScenarioCard) -> AccessLevel:

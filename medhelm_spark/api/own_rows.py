@@ -1,17 +1,22 @@
 """What of a person's own rows cannot be used, told before anything is started."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from medhelm_spark.config.dataset import ANSWER_COLUMN
 from medhelm_spark.domain.columns import nearest
 from medhelm_spark.domain.counting import counted, first_of
-from medhelm_spark.domain.scenario import Instance, ScenarioCard, SourceFile
+from medhelm_spark.domain.data_place import is_delta_path
+from medhelm_spark.domain.scenario import REFERENCE, Instance, ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
+from medhelm_spark.lake.delta_columns import delta_values
 from medhelm_spark.metrics import declared_labels
 from medhelm_spark.metrics.classification import normal_label
 from medhelm_spark.scenarios import (
     LEFT_OUT,
+    BadRecord,
     RecordKey,
+    as_text,
     fingerprint_records,
     parse_records,
     read_records,
@@ -26,16 +31,35 @@ MOST_ANSWERS = 20
 def check_own_labels(card: ScenarioCard) -> None:
     """Refuse a label that a metric declares and that is the right answer of no row.
 
-    It is one misspelled, or of other data. Of what `check_own_rows` reads.
+    Of what can be read without Spark: what `check_own_rows` reads, and a Delta folder of this
+    machine. Of other data a run does it.
 
     Raises:
         DataError: there is such a label, or a file cannot be read.
     """
-    declared = {normal_label(label): label for label in declared_labels(card.metrics)}
-    if not declared or not _is_readable(card):
+    if not declared_labels(card.metrics):
         return
-    rows = (row for file in card.source.files for row in _instances(file, card))
-    right = {ref.text.strip() for row in rows for ref in row.references if ref.is_correct}
+    if card.source.table:
+        right = _of_folder(card)
+    elif _is_readable(card):
+        rows = (row for file in card.source.files for row in _instances(file, card))
+        right = {ref.text for row in rows for ref in row.references if ref.is_correct}
+    else:
+        right = None
+    if right is not None:
+        check_labels(card, right)
+
+
+def check_labels(card: ScenarioCard, right: Iterable[str]) -> None:
+    """Refuse a label that a metric declares and that is none of the `right` answers.
+
+    It is one misspelled, or of other data.
+
+    Raises:
+        DataError: there is such a label.
+    """
+    right = {text.strip() for text in right}
+    declared = {normal_label(label): label for label in declared_labels(card.metrics)}
     known = set(map(normal_label, right))
     missing = [label for normal, label in declared.items() if normal not in known]
     if missing:
@@ -45,6 +69,21 @@ def check_own_labels(card: ScenarioCard) -> None:
             f"{card.name}: the metrics' label {label!r} is the right answer of no row; declared: "
             f"{', '.join(declared.values())}{f'; is {near!r} meant?' if near else '.'}"
         )
+
+
+def _of_folder(card: ScenarioCard) -> set[str] | None:
+    """The right answers of a Delta folder; None where only Spark can read it."""
+    source = card.source
+    if source.table is None or not is_delta_path(source.table):
+        return None
+    role = card.fields.get(REFERENCE, ANSWER_COLUMN)
+    values = delta_values(source.table, source.columns.get(role, role), source.revision)
+    if values is None:
+        return None
+    try:
+        return {text for value in values if (text := as_text(value))}
+    except BadRecord:  # a column of no text, which the run refuses
+        return None
 
 
 def _instances(file: SourceFile, card: ScenarioCard) -> Iterator[Instance]:

@@ -1,9 +1,13 @@
-"""The columns of a Delta table by its folder, without Spark or a JVM."""
+"""A Delta table by its folder, without Spark or a JVM: its columns, and the values of one."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.location import Location
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
 
 
 def delta_columns(table: str) -> tuple[str, ...] | None:
@@ -15,6 +19,36 @@ def delta_columns(table: str) -> tuple[str, ...] | None:
     Raises:
         LakeError: there is no Delta table.
     """
+    opened = _opened(table, None)
+    return None if opened is None else tuple(field.name for field in opened.schema().fields)
+
+
+def delta_values(table: str, column: str, version: str | None) -> list[Any] | None:
+    """The different values of a column of a Delta folder, the newest version's where none is named.
+
+    None as of `delta_columns`, and where the table has no such column.
+
+    Raises:
+        LakeError: there is no Delta table.
+    """
+    opened = _opened(table, version)
+    if opened is None or column not in {field.name for field in opened.schema().fields}:
+        return None
+    import pyarrow as pa
+    from deltalake import QueryBuilder
+
+    name = column.replace('"', '""')
+    builder = QueryBuilder().register("given", opened)
+    try:
+        batches = builder.execute(f'SELECT DISTINCT "{name}" AS value FROM given')
+        read = pa.RecordBatchReader.from_stream(batches).read_all()
+    except Exception:  # the engine has no class of its own for what it cannot read
+        return None
+    values: list[Any] = read["value"].to_pylist()
+    return values
+
+
+def _opened(table: str, version: str | None) -> "DeltaTable | None":
     location = Location.of(table)
     if not location.is_folder:
         return None
@@ -24,7 +58,6 @@ def delta_columns(table: str) -> tuple[str, ...] | None:
     if not Path(location.name, "_delta_log").is_dir():
         raise LakeError(f"table {table!r}: there is no Delta table in this folder.")
     try:
-        fields = DeltaTable(location.name).schema().fields
+        return DeltaTable(location.name, version=int(version) if version else None)
     except (DeltaError, OSError):
         return None
-    return tuple(field.name for field in fields)

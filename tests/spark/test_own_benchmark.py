@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 from medhelm_spark import plugins
 from medhelm_spark.statistics.intervals import wilson
-from tests.spark.conftest import Site
+from tests.spark.conftest import PUBLIC, Site, calls
 
 METRICS = [
     "exact_match",
@@ -108,3 +110,22 @@ def test_answers_are_read_classed_and_perturbed(
     assert cell["mean"] == 0.0, "none of the replies is the word alone"
     assert site.run(command="leaderboard", suite="strict") == 0
     assert note not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_table", [False, True])
+def test_a_label_that_no_row_has_ends_the_run_before_anybody_is_asked(
+    site: Site, capsys: pytest.CaptureFixture[str], is_table: bool
+) -> None:
+    log = site.folder / "calls"
+    model = site.deploy("acme/yes", text="yes", log_file=str(log))
+    metric = {"name": "sensitivity", "args": {"labels": "yes|noo", "positive": "yes"}}
+    more = {}
+    if is_table:
+        columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+        write_deltalake(str(site.folder / "letters"), pa.table(columns))
+        more = {"dataset_file": f"table:{site.folder / 'letters'}"}
+    entry = site.benchmark("letters", ROWS, template="{case}", metrics=[metric], **more)
+    assert site.run("-r", f"{entry},model={model}", *PUBLIC) == 1
+    said = "letters: the metrics' label 'noo' is the right answer of no row; declared: yes, noo; is"
+    assert f"{said} 'no' meant?" in capsys.readouterr().err
+    assert not calls(log)

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import yaml
+from deltalake import write_deltalake
 
 from medhelm_spark import Evaluation
 from medhelm_spark.domain.scenario import Instance
@@ -67,6 +69,19 @@ def test_a_label_that_no_row_has_ends_the_dry_run() -> None:
         dry_run()
     benchmark(metrics=[{**metric, "args": {"labels": "Yes|no", "positive": "Yes"}}])
     dry_run()
+
+
+@pytest.mark.parametrize("urgent", [["true", "false"], [True, False], [1.0, 0.0]])
+def test_a_label_that_no_row_of_a_delta_folder_has_ends_the_dry_run(urgent: list[object]) -> None:
+    write_deltalake("letters", pa.table({"case": [1, 2], "letter": ["a", "b"], "urgent": urgent}))
+    right = "1|0" if isinstance(urgent[0], float) else "true|false"
+    metric = {"name": "sensitivity", "args": {"labels": right, "positive": right.split("|")[0]}}
+    benchmark(dataset_file="table:letters", metrics=[metric])
+    dry_run()
+    metric["args"] = {"labels": f"{right}|maybe", "positive": "maybe"}
+    benchmark(dataset_file="table:letters", metrics=[metric])
+    with pytest.raises(DataError, match="label 'maybe' is the right answer of no row; declared: "):
+        dry_run()
 
 
 def test_examples_come_from_a_column_or_from_a_file() -> None:
