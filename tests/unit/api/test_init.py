@@ -319,6 +319,18 @@ def test_labels_that_differ_by_case_or_blanks_are_told() -> None:
     assert not init(letters(["yes", "no", "no"]), "other").alike
 
 
+def test_whole_labels_lose_the_point_that_only_their_type_gave_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    columns = {"letter_id": ["1", "2", "3"], "note": ["a", "b", "c"], "urgent": [1.0, 0.0, 1.0]}
+    parquet.write_table(pa.table(columns), "letters.parquet")
+    assert init("letters.parquet").labels == ("0", "1")
+    place = letters(["1.0", "0.0", "1.0"])
+    assert main(["init", "written", "--file", place, "--text", "note", "--label", "urgent"]) == 0
+    told = capsys.readouterr().err
+    assert "whole numbers with a point, as 1.0: a reply of 1 is none of them; write them" in told
+
+
 def test_an_export_of_a_spreadsheet_is_recognised_and_said(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

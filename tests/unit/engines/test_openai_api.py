@@ -81,6 +81,12 @@ def test_an_answer_carries_text_tokens_time_and_who_served_it(server, engine_at)
     assert (shown["served_model"], shown["system_fingerprint"]) == ("served-1", "fp")
 
 
+def test_a_prompt_that_the_server_cut_is_an_answer_with_the_servers_count(server, engine_at):
+    prompt = "word " * 20_000
+    result = ask(engine_at(server), prompt)[prompt]
+    assert (result.is_answer, result.prompt_tokens) == (True, 5)
+
+
 def test_the_body_is_explicit_and_the_key_travels_in_its_header_only(server, engine_at):
     engine = engine_at(server, model="org/m", extra_body={"top_k": 20}, headers={"x-unit": "7"})
     turns = conversation(("system", "S"), ("user", "U"), decoding={"seed": 3, "logprobs": 2})

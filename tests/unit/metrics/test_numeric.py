@@ -34,7 +34,11 @@ def value(answer, right, **params):
         ("1250", "1250 mg", {}, True),
         ("500 g", "500 mg", {}, False),
         ("5 µg", "5 μG.", {}, True),
+        ("5 mcg", "5 µg", {}, True),
+        ("5 mcg", "5 mg", {}, False),
         ("37.5 °C", "37.5", {}, True),
+        ("37.5 ℃", "37.5 °C", {}, True),
+        ("**7.5 mg**", "7.5 mg", {}, True),
         ("3e2", "300", {}, True),
         ("\N{MINUS SIGN}5", "-5", {}, True),  # a minus sign
         ("120 mm Hg", "120 mmHg", {}, True),

@@ -257,6 +257,34 @@ def test_bytes_and_truths_are_the_text_that_data_would_have(tmp_path: Path) -> N
     assert [each.completion for each in read(lines)] == ["true"]
 
 
+def test_an_id_is_its_text_and_a_whole_number_of_a_floating_type_has_no_point(
+    tmp_path: Path,
+) -> None:
+    written_out = tmp_path / "answers.csv"
+    written_out.write_text("source_id,completion\n1.0,yes\n")
+    assert [each.source_id for each in read(written_out)] == ["1.0"]
+    rows = [{"source_id": 1.0, "completion": "yes"}]
+    for ending in ("parquet", "xlsx"):
+        path = written(tmp_path / f"answers.{ending}", rows)
+        assert [each.source_id for each in read(path)] == ["1"]
+
+
+def test_a_failed_line_of_a_batch_file_is_refused_until_it_is_left_out(tmp_path: Path) -> None:
+    body = {"choices": [{"message": {"role": "assistant", "content": "yes"}}]}
+    lines: list[dict[str, Any]] = [
+        {"custom_id": f"r{n}", "response": {"status_code": 200, "body": body}} for n in (1, 2, 3)
+    ]
+    refused = {"status_code": 400, "body": {"error": {"message": "too long"}}}
+    lines[1] = {"custom_id": "r2", "response": refused}
+    fields = "source_id=custom_id,completion=response.body.choices.0.message.content"
+    path = written(tmp_path / "batch.jsonl", lines)
+    with pytest.raises(DataError, match="line 2: no completion"):
+        read(path, fields)
+    answered = [line for line in lines if line["response"]["status_code"] == 200]
+    found = read(written(path, answered), fields)
+    assert [(each.source_id, each.completion) for each in found] == [("r1", "yes"), ("r3", "yes")]
+
+
 def test_a_column_whose_name_has_a_comma_stands_in_quotes(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text('Case no.,"Answer, final",Answer = short\nr1,yes,no\n')
