@@ -7,7 +7,7 @@ from medhelm_spark.config.dataset import ANSWER_COLUMN
 from medhelm_spark.domain.columns import nearest
 from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.data_place import is_delta_path
-from medhelm_spark.domain.scenario import REFERENCE, Instance, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import REFERENCE, TABULAR, Instance, ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.delta_columns import delta_values
 from medhelm_spark.metrics import declared_labels
@@ -72,9 +72,9 @@ def check_labels(card: ScenarioCard, right: Iterable[str]) -> None:
 
 
 def _of_folder(card: ScenarioCard) -> set[str] | None:
-    """The right answers of a Delta folder; None where only Spark can read it."""
+    """The right answers in a benchmark's Delta folder; None where only Spark can read it."""
     source = card.source
-    if source.table is None or not is_delta_path(source.table):
+    if card.shape != TABULAR or source.table is None or not is_delta_path(source.table):
         return None
     role = card.fields.get(REFERENCE, ANSWER_COLUMN)
     values = delta_values(source.table, source.columns.get(role, role), source.revision)
