@@ -78,13 +78,9 @@ def last_line(reply: Reply) -> NamedOption | None:
 def first_line(reply: Reply) -> NamedOption | None:
     """The option that the text begins with, unless a discussion of the options begins there."""
     named = reply.named_at(0)
-    if named is None or _is_prefix(reply, 0, named) or reply.is_refuted(named):
+    if named is None or _is_no_answer(reply, named):
         return None
-    if reply.is_question(named) or len({option.result for option in _listed(reply).values()}) > 1:
-        return None
-    if reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end):
-        return None
-    if _is_explained(reply, named):
+    if _is_explained(reply, named) or (reply.is_cut and _is_out_of_order(reply, named)):
         return named
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
     if is_word and not reply.options.labels and reply.holds_where_cut(named):
@@ -103,6 +99,18 @@ def first_line(reply: Reply) -> NamedOption | None:
     return agreed([named, *texts_in(reply, reply.text.find("\n") % (len(reply.text) + 1))])
 
 
+def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
+    """Whether the option at the beginning is denied, asked, in a list, or left ("A -> B")."""
+    return bool(
+        _is_prefix(reply, 0, named)
+        or reply.is_refuted(named)
+        or reply.is_question(named)
+        or cues.ARROW_NEXT.match(reply.low, named.end)
+        or len({option.result for option in _listed(reply).values()}) > 1
+        or (reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end))
+    )
+
+
 def _is_explained(reply: Reply, named: NamedOption) -> bool:
     """Whether an explanation follows; in a text that was cut, one that says that it is one.
 
@@ -110,6 +118,22 @@ def _is_explained(reply: Reply, named: NamedOption) -> bool:
     """
     pattern = cues.REASON_NEXT if reply.is_cut and reply.options.labels else cues.EXPLAINED
     return pattern.match(reply.low, named.end) is not None
+
+
+def _is_out_of_order(reply: Reply, named: NamedOption) -> bool:
+    """Whether the first line is an option, not the first one, and its explanation compares it.
+
+    "C. Warfarin", a blank line and "It is slow, and heparin" compares; "A. Aspirin" begins a list.
+    """
+    first = next(iter(reply.options.labels.values()), None)
+    is_alone = reply.low.startswith("\n\n", named.end) and named.is_text
+    if not is_alone or is_text(reply, named) or named.result == first:
+        return False
+    explanation = reply.low[named.end + 2 :].partition("\n")[0]
+    sentence = cues.SENTENCE.search(explanation)
+    own = reply.low[named.start : named.end]
+    others = (text for text in reply.options.shown.values() if text and text not in own)
+    return sentence is not None and any(text in explanation[sentence.end() :] for text in others)
 
 
 def _is_prefix(reply: Reply, at: int, named: NamedOption) -> bool:
