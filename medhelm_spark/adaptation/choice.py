@@ -82,7 +82,7 @@ def read_choice(
     is_cut = is_cut and not cues.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
-    if (result := _read(prose)) or is_cut or _is_taken_back(prose):
+    if (result := _read(prose)) or is_cut or _after_taken_back(prose) is not None:
         return result
     return last_resort(prose, text, _strongest)
 
@@ -173,19 +173,16 @@ def _read(reply: Reply) -> str | None:
             return result
         if reply.is_cut:
             return None
-    return None if _is_taken_back(reply) else _strongest(reply)
+    return _strongest(_after_taken_back(reply) or reply)
 
 
-def _is_taken_back(reply: Reply) -> bool:
-    """Whether a text takes its answer back and neither gives another one nor keeps it."""
+def _after_taken_back(reply: Reply) -> Reply | None:
+    """What follows where a text takes its answer back; None where it does not, or keeps it."""
     taken = [*cues.TAKEN_BACK.finditer(reply.low)]
-    if not taken:
-        return False
-    at = taken[-1].end()
-    if cues.KEPT.search(reply.low, at):
-        return False
-    rest = Reply(reply.text[at:].lstrip(" .,:;!"), reply.options, is_cut=False, asks=reply.asks)
-    return _strongest(rest) is None
+    if not taken or cues.KEPT.search(reply.low, taken[-1].end()):
+        return None
+    rest = reply.text[taken[-1].end() :].lstrip(" .,:;!")
+    return Reply(rest, reply.options, is_cut=reply.is_cut, asks=reply.asks)
 
 
 def _strongest(reply: Reply) -> str | None:

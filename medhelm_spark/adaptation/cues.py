@@ -61,10 +61,12 @@ OFFER = re.compile(
     r"|discuss)\w"
     r"|\b(?:could|can|would) you (?:please )?(?:provide|share|paste|send|give|upload|attach)"
     r"|\b(?:please|kindly) (?:provide|share|paste|send|give|upload|attach|enter|specify)\b"
-    r"|\bsend me|\bwhat (?:is|are) (?:the|your) (?:abstract|text|question|note|article|document)"
+    r"|(?<=[.!] )(?:which|where|what|how)\b(?=[^.!?\n]{0,100}\?\s{0,4}\Z)"
+    r"|\b(?:happy|glad) to(?=[.!])|\bsend me"
+    r"|\bwhat (?:is|are) (?:the|your) (?:abstract|text|question|note|article|document)"
     r"|\b(?:what|which|how|where)\b[^.!?\n]{0,60}\b(?:(?:can|may|could|shall|should) i"
-    r"|(?:would|do|did|are|is|can|have) you\w{0,3})\b|\b(?:go ahead|ask away|tell me|let me know|fire away"
-    r"|i'm listening|i understand|just (?:paste|share|send|ask)))"
+    r"|(?:would|do|did|are|is|can|have) you\w{0,3})\b|\b(?:go ahead|ask away|tell me|let me know"
+    r"|fire away|i'm listening|i understand|just (?:paste|share|send|ask)))"
     r"[^.!?:\n]{0,120}(?:[.!?]|(?=[:\n])|\Z)",
     re.IGNORECASE,
 )
@@ -140,10 +142,10 @@ WEAK = re.compile(
     r"|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be|it'd be|by (?:exclusion"
     r"|elimination)|what remains is|left with|(?:data|results?|evidence|findings|interval|authors"
     r"|abstract|study|trial) says?|(?:matches|matched by|best described by)|mak(?:es?"
-    r"|ing)(?= [^.;\n]{1,60} the (?:best|correct|right|most|answer))"
+    r"|ing)(?= [^.;\n]{1,60} the (?:best|better|correct|right|most|answer))"
     r"|(?:its|(?:it|this|that)(?:'s| is| was| must be| would be| should be| has to be))"
-    r"|(?:which |that )?makes? it|(?:que|dass) (?:es|é|c'est)|leaning towards?"
-    r"|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
+    r"|(?:which |that )?makes? it|means(?= \W?\w\W?(?:[.,;!]|\Z))|(?:que|dass) (?:es|é|c'est)"
+    r"|leaning towards?|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
     rf"|points? to|indicat(?:es?|ing)|suggests?|conclude|{RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be"
     rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be"
     r"|(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?(?=,))"
@@ -199,9 +201,11 @@ DENIED_BEFORE = re.compile(
 )
 SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
 LEAD = re.compile(
-    r"\A(?!in?correct|wrong|not|neither)[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?"
+    r"\A(?!in?correct|wrong|not|neither|less|least|second|alternative|other|worst)"
+    r"[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?"
     r"|\A(?=[^\W\d_]{1,30}(?: [^\W\d_]{2,30}){3,9} ?:)(?=[^:\n]{0,120}\b(?:overall|final"
-    r"|answer|choice|diagnosis|conclu\w+|verdict|judge?ment|best|classification|category|label|rating|result)\b)(?![^:\n]{0,120}\b(?:not|never|least"
+    r"|answer|choice|diagnosis|conclu\w+|verdict|judge?ment|best|classification|category|label|rating"
+    r"|result)\b)(?![^:\n]{0,120}\b(?:not|never|least"
     r"|wrong|incorrect|avoid\w*|contraindicated|exclu\w+|differential|unlikely|worst|except)\b)"
     r"[^:\n]{0,300}: ?",
     re.I,
@@ -371,17 +375,18 @@ EXPLAINED = re.compile(
 )
 SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
 AFTER_ALL = re.compile(
-    r"\b(?:on (?:second thoughts?|reflection|further thought|review|(?:a )?closer (?:look"
-    r"|inspection|reading))|oops|or rather|correction|actually|wait|edit|revised|scratch that"
-    r"|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
+    r"\b(?:on (?:(?:second|another) (?:thoughts?|look|reading)|reflection|further thought"
+    r"|review|(?:a )?closer (?:look|inspection|reading))|oops|or rather|correction|actually|wait"
+    r"|edit|revised|scratch that|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
     r"(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
     r"|my (?:\w+ )?\w+ )?to|(?:me|i|i'll|i'd|i will) switch to"
-    r"|correct (?:that|this|it|myself)(?=[:,])"
+    r"|(?:correct|revise) (?:that|this|it|myself)(?=[:,])|let me (?:correct|revise)(?=:)"
     r"|make (?:it|that)"
     r"|(?:i'm |so )?sorry|apologies|pardon(?: me)?|my (?:mistake|bad|error)"
     r"|(?:(?<=\.\. )|(?<=… )|(?<= [–—-] ))(?:well|hmm+|ok(?:ay)?)"
-    r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh ))no(?=,)),?:? (?:(?:sorry|no|rather"
-    r"|wait),? )?(?:it(?:'s| is) )?|(?<=\w )(?:->|→|⇒) ?"
+    r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh )|(?<=[–—]))no(?=,)),?:? (?:(?:sorry"
+    r"|no|rather|wait|on balance|overall|more likely|probably),? )?(?:it(?:'s| is) )?"
+    r"|(?<=\w )(?:->|→|⇒) ?"
 )
 _THIS_CASE = (
     r"(?:this|that|these|those|the|my|our|your|all|such|light|view|summary|conclusion|short|sum"
@@ -404,7 +409,7 @@ SCOPED = re.compile(
 RETRACTED = re.compile(
     r"\b(?:re-?(?:consider|evaluat|think)ing|(?:let me|i (?:need to|must|should|have to|will))"
     r" re-?(?:consider|think|check|evaluate|examine|read|assess)\w*|(?:hmm+|wait|actually|oh|no),? "
-    r"(?:no|wait)(?=[.,!])|let me think (?:again|(?:about )?(?:this|it|that)"
+    r"(?:no|wait)(?=[.,!])|correction(?= ?[:–—-])|let me think (?:again|(?:about )?(?:this|it|that)"
     r" (?:again|over|through again))"
     r"|that was (?:wrong|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)"
     r"|i made an? (?:mistake|error)|(?:check|think|look|read)ing (?:it )?again|scratch that"
@@ -414,9 +419,10 @@ TAKEN_BACK = re.compile(
     r"(?:[.!?…\n][\"')\]]{0,2}\s{0,2}|[–—-] )(?:(?:but|oh|hmm+|no|ok(?:ay)?|actually|sorry|wait"
     r"|hold on),? (?:(?:that|this|it)(?:'s| is) (?:wrong|incorrect|not right))|(?:(?:but|oh|hmm+|no"
     r"|ok(?:ay)?|actually|sorry),? ){0,2}(?:wait(?=[.,:;!…–—-])|wait \w+ no\b"
-    r"|hold on\b|scratch that|strike that|(?:let me|let's|i (?:need to|must|should|have to|will)) re-?(?:consider"
-    r"|think|evaluate|examine|assess|do)\w*|let me think (?:again|(?:about )?(?:this|it|that)"
-    r" (?:again|over))|(?:that|this)"
+    r"|hold on(?=[.,:;!…–—-])|scratch that|strike that|(?:let me|let's"
+    r"|i (?:need to|must|should|have to|will)) re-?(?:consider|think|evaluate|examine|assess|do)\w*"
+    r"|let me think (?:again"
+    r"|(?:about )?(?:this|it|that) (?:again|over))|(?:that|this)"
     r"(?: was| cannot be| can't be| must be) (?:wrong|incorrect|(?:not )?right|an? (?:mistake"
     r"|error))"
     r"|i (?:was wrong(?! (?:about|at first))|made an? (?:mistake|error)|take (?:that|it) back"
@@ -444,6 +450,14 @@ DENIED_LINK = re.compile(
     rf"\b(?:no|n[aã]o|non|nicht|ne)\s(?:{_BE})\W*\Z|\bn'est\b.{{0,40}}\bpas\W*\Z"
 )
 HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
+DOUBT_NEXT = re.compile(
+    r"[\"')\]]{0,3}(?:\.\.\.?|…|\s?[–—]|\s-)\s?(?:hmm+|wait|no|well|actually|or|let me)\b"
+)
+TICKED_LINE = re.compile(
+    r"^[^\w\n]{0,12}[✓✔✅☑][^\w\n]{0,8}(\w[^\n]{0,200})$|^[^\w\n]{0,12}(\w[^\n✗✘❌✖]{0,200}?)[^\w\n]{0,6}"
+    r"[✓✔✅☑]\W{0,4}$",
+    re.MULTILINE,
+)
 BETTER_NEXT = re.compile(
     r"[\"')\]]{0,3} (?:is|would be|seems|fits) (?:the |an? )?(?:better|best|correct|right|more"
     r"|preferable|preferred|safer)\b"
@@ -479,8 +493,8 @@ BEGUN_CLAUSE = re.compile(
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")
 
 LOOSE_LABEL = re.compile(
-    r"\A\W{0,4}(?:(?:i(?:'d| would|'ll)? (?:think|guess|say|believe|choose|pick|go with)"
-    r"|(?:i'm )?going with|prob\.?|(?:most )?(?:likely|probably)"
+    r"\A\W{0,4}(?:(?:(?:has to|gotta|must) be|i(?:'?d| would|'ll)? (?:think|guess|say|believe"
+    r"|choose|pick|go with)|(?:i'm )?going with|prob\.?|(?:most )?(?:likely|probably)"
     r"|definitely|maybe|perhaps|surely|certainly|answer|ans|option|choice|(?:it|this|that)"
     r"(?:'s| is)|its|go with),?[ :.–—-]{1,4}){1,3}\(?(?P<label>[a-z])\)?(?=[.;!\n]"
     r"|,(?! ?\W?\w\b)|\Z| (?:because|given|since|as|i (?:think|guess|believe))\b)"
@@ -488,7 +502,8 @@ LOOSE_LABEL = re.compile(
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 ORDINAL = re.compile(
     rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice)"
-    r"|\b(?:option|answer|choice|number) (?:number )?(?P<after>one|two|three|four|five|[1-5]))"
+    r"|\b(?:option|answer|choice|number) (?:number )?(?P<after>one|two|three|four|five|[1-5])"
+    rf"|\A\W{{0,4}}(?:the )?(?P<alone>{_NUMBER})(?=\W{{0,4}}\Z))"
     r"(?=[.,;!)\n]|\Z| (?:is (?:the )?(?:correct|right|best|answer)|because|since|as|given)\b)"
 )
 CONCLUSION_HEADING = re.compile(
@@ -523,8 +538,9 @@ GIVE = re.compile(
 SHOULD = re.compile(
     r"\b(?:should|must|needs? to|has to|is to)(?: \w{2,12}ly| now| first){0,2} be (?:\w{2,12}ly )?"
     r"(?:given|done|performed|started|used|administered|ordered|prescribed|tried|initiated"
-    r"|obtained|chosen)\b|\bis (?:clearly )?(?:indicated|required|the (?:\w+ )?(?:drug|treatment"
-    r"|therapy|test|agent|step) of choice|what (?:this|the|our) patient needs)\b"
+    r"|obtained|chosen)\b|\bis (?:clearly )?(?:indicated|required|needed|warranted|recommended"
+    r"|the (?:\w+ )?(?:drug|treatment|therapy|test|agent|step) of choice"
+    r"|what (?:this|the|our) patient needs)\b"
 )
 LINKED = re.compile(
     r"\b(?:is|are|be|was|suggests?|indicates?|fits?|supports?|confirms?|means|called|of|with|for"

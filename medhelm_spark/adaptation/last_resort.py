@@ -24,7 +24,7 @@ _ORDINALS = {
     "three": 2, "3rd": 2, "3": 2, "fourth": 3, "four": 3, "4th": 3, "4": 3, "fifth": 4, "five": 4,
     "5th": 4, "5": 4, "last": -1,
 }  # fmt: skip
-_LONGEST, _LONGEST_LINE, _MOST_BOLD, _MOST_ADDED = 600, 300, 60, 2
+_LONGEST, _LONGEST_LINE, _MOST_BOLD, _MOST_ADDED = 600, 300, 60, 3
 """Characters of texts that are searched for denials, and of a line with bold words; bold spans."""
 
 
@@ -40,7 +40,7 @@ def last_resort(reply: Reply, marked: str, strongest: Callable[[Reply], str | No
         return result
     if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
         return result
-    for reader in (_only_left, _only_such, _to_be_given, _closing):
+    for reader in (_ticked, _only_left, _only_such, _to_be_given, _closing):
         if result := reader(reply):
             return result
     return None
@@ -71,7 +71,7 @@ def _by_number(reply: Reply) -> str | None:
         return None
     named = []
     for match in cues.ORDINAL.finditer(reply.low):
-        at = _ORDINALS[match["before"] or match["after"]]
+        at = _ORDINALS[match["before"] or match["after"] or match["alone"]]
         place = NamedOption("", match.start(), match.end())
         if reply.is_denied(match.start()) or reply.is_refuted(place) or reply.is_question(place):
             continue
@@ -104,18 +104,10 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
         start = len(before) + 1 if before else 0
         line = f"{before} {bold}{rest[1:]}" if before else f"{bold}{rest[1:]}"
         own = Reply(line, reply.options, is_cut=False, asks=reply.asks)
-        if whole := reply.options.whole(cues.LEAD.sub("", bold)):
-            lead = len(bold) - len(cues.LEAD.sub("", bold))
-            named = own.named_at(start + lead)
-            if named is None and whole not in _WORDS:
-                named = NamedOption(whole, start + lead, start + len(bold), is_text=True)
-        else:
-            named = own.named_at(start)
-            if named and (
-                named.start >= start + len(bold) or _says_more(bold[named.end - start :])
-            ):
-                continue
+        named = own.named_at(start + len(bold) - len(cues.LEAD.sub("", bold)))
         if named is None or own.text[named.start : named.end].isdigit():
+            continue
+        if named.start >= start + len(bold) or _says_more(bold[named.end - start :]):
             continue
         is_open = (
             own.is_denied(named.start)
@@ -129,6 +121,12 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
 
 def _says_more(rest: str) -> bool:
     return ":" in rest or len(rest.split()) > _MOST_ADDED
+
+
+def _ticked(reply: Reply) -> str | None:
+    """The option of the only line that is ticked."""
+    ticked = [match[1] or match[2] for match in cues.TICKED_LINE.finditer(reply.low)]
+    return reply.options.whole(ticked[0]) if len(ticked) == 1 else None
 
 
 def _only_left(reply: Reply) -> str | None:
@@ -194,6 +192,8 @@ def _to_be_given(reply: Reply) -> str | None:
         if option and _is_firm(reply, match.start(), option):
             named.append(option.result)
     for match in cues.SHOULD.finditer(reply.low):
+        if any(match[0] in text for text in reply.options.texts):
+            continue  # "screening is recommended every year"
         for option in subjects(reply, match.start()):
             if _is_firm(reply, option.start, option):
                 named.append(option.result)

@@ -106,6 +106,7 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or reply.is_refuted(named)
         or reply.is_question(named)
         or cues.ARROW_NEXT.match(reply.low, named.end)
+        or cues.DOUBT_NEXT.match(reply.low, named.end)
         or len({option.result for option in _listed(reply).values()}) > 1
         or (reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end))
     )

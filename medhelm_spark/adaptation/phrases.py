@@ -26,13 +26,14 @@ _NO = (
     r"|(?:i|we) (?:do not|don't|would not|wouldn't) (?:think|believe|say) so|by no means"
     r"|(?:in )?no way|under no circumstances|hardly|nope|nah|not really|negative"
     rf"|{_WHO} {_DOES}(?: not|n't)(?: (?:appear|seem|look)(?: (?:so|that way|to))?)?"
-    rf"|{_WHO} (?:seems|appears) not"
+    rf"|{_WHO} (?:seems|appears|would (?:seem|appear)) not|n(?=\W{{0,3}}\Z)"
 )
 _YES = (
     rf"(?:(?:i|we) (?:do )?(?:think|believe|would say)|{_WHO} (?:seems|appears|looks)"
     r"|apparently) so"
     rf"|(?:very |highly |quite |most |{_SUBJECT}){{0,2}}likely|(?:yes,? )?indeed|yep|yeah|yup|yea"
     rf"|affirmative|{_HEDGE}|of course|{_WHO} {_DOES}(?: (?:indeed|so))?"
+    r"|y(?=\W{0,3}\Z)"
 )
 _UNSURE = (
     r"(?:not (?:entirely |yet |at all )?(?:clear|certain|conclusive|settled|known)|unclear"
@@ -46,7 +47,9 @@ _MAYBE = (
     r"|there is (?:insufficient|not enough|conflicting|mixed|limited) (?:evidence|data)"
     r"|(?:insufficient|not enough|conflicting|mixed) (?:evidence|data)"
 )
-_WHETHER = r"|(?=\s(?:whether|if|because|since|as|based|on|to|in|for|at)\b)"
+_WHETHER = (
+    r"|(?=\s(?:whether|if|because|since|as|based|on|to|in|for|at|from|about|regarding|here)\b)"
+)
 _FIRST = r"\A[\W_]{0,4}(?:(?:overall|well|hmm|in (?:short|summary)|on balance),? )?"
 _PHRASES = tuple(
     (word, re.compile(f"{_FIRST}(?:{pattern})(?:{_STOP}{more})"))
@@ -62,10 +65,11 @@ _TRUTH = tuple(
     for word, pattern in (
         (
             "false",
-            rf"(?:{_IT}(?:'s| is| was)(?: \w+ly)? )?(?:not (?:true|correct|accurate|right)|untrue"
-            rf"|incorrect|inaccurate|wrong)|{_IT} isn't (?:true|correct|accurate|right)",
+            rf"(?:no,? )?(?:(?:{_IT}(?:'s| is| was)(?: \w+ly)? )?(?:not (?:true|correct"
+            rf"|accurate|right)|untrue|incorrect|inaccurate|wrong)"
+            rf"|{_IT} isn't (?:true|correct|accurate|right))",
         ),
-        ("true", rf"(?:{_IT}(?:'s| is| was)(?: \w+ly)? )?(?:correct|right|accurate)"),
+        ("true", rf"(?:yes,? )?(?:{_IT}(?:'s| is| was)(?: \w+ly)? )?(?:correct|right|accurate)"),
     )
 )
 _TO_READER = re.compile(
