@@ -9,10 +9,12 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    begin a discussion of the options; then the only line of a list that is marked as correct.
 5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
+6. Where nothing of that names one, what `last_resort` reads.
 
 Where the strongest evidence names several options the text is unreadable, and so is a text without
 evidence. In a text that ends in mid-sentence or was cut, only statements count, and an answer at
-its beginning. Where a base model goes on with a next question, the text before that is read.
+its beginning. An answer that is taken back does not count. Where a base model goes on with a next
+question, the text before that is read.
 """
 
 import re

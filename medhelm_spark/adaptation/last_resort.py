@@ -24,8 +24,10 @@ _ORDINALS = {
     "three": 2, "3rd": 2, "3": 2, "fourth": 3, "four": 3, "4th": 3, "4": 3, "fifth": 4, "five": 4,
     "5th": 4, "5": 4, "last": -1,
 }  # fmt: skip
-_LONGEST, _LONGEST_LINE, _MOST_BOLD, _MOST_ADDED = 600, 300, 60, 3
-"""Characters of texts that are searched for denials, and of a line with bold words; bold spans."""
+_LONGEST, _LONGEST_SEARCHED, _LONGEST_LINE = 600, 2_000, 300
+"""Characters of texts that are searched for denials, for what is to be given, and of a line."""
+_MOST_BOLD, _MOST_ADDED = 60, 3
+"""Bold spans that are looked at, and words beside an option in one."""
 
 
 def last_resort(reply: Reply, marked: str, strongest: Callable[[Reply], str | None]) -> str | None:
@@ -33,13 +35,16 @@ def last_resort(reply: Reply, marked: str, strongest: Callable[[Reply], str | No
 
     `strongest` reads what follows a heading.
     """
-    for reader in (_loose_label, _in_words, _by_number):
+    is_long = len(reply.low) > _LONGEST_SEARCHED
+    for reader in (_loose_label, _in_words) if is_long else (_loose_label, _in_words, _by_number):
         if result := reader(reply):
             return result
     if result := _concluded(reply, strongest) or in_other_words(reply.text, reply.options):
         return result
     if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
         return result
+    if is_long:
+        return _ticked(reply)
     for reader in (_ticked, _only_left, _only_such, _to_be_given, _closing):
         if result := reader(reply):
             return result
