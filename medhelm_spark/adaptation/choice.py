@@ -24,7 +24,14 @@ from medhelm_spark.adaptation import cues
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.last_resort import last_resort
-from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line, only_row
+from medhelm_spark.adaptation.lines import (
+    bare_label,
+    first_line,
+    last_line,
+    only_line,
+    only_row,
+    ticked_line,
+)
 from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
@@ -247,6 +254,7 @@ _SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _READERS: tuple[Reader, ...] = (
     final_statement,
     last_statement,
+    ticked_line,
     bare_label,
     last_line,
     first_line,

@@ -453,9 +453,10 @@ HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
 DOUBT_NEXT = re.compile(
     r"[\"')\]]{0,3}(?:\.\.\.?|…|\s?[–—]|\s-)\s?(?:hmm+|wait|no|well|actually|or|let me)\b"
 )
-TICKED_LINE = re.compile(
-    r"^[^\w\n]{0,12}[✓✔✅☑][^\w\n]{0,8}(\w[^\n]{0,200})$|^[^\w\n]{0,12}(\w[^\n✗✘❌✖]{0,200}?)[^\w\n]{0,6}"
-    r"[✓✔✅☑]\W{0,4}$",
+MARK = re.compile(r"(?P<tick>[✓✔✅☑]|\[x\])|[✗✘❌✖]|\[ \]")
+TICK = re.compile(r"[✓✔✅☑]|\[x\]")
+LINE_OF_OPTION = re.compile(
+    r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?P<said>\w[^\n]{0,400}?)(?P<after>[^\w\n]{0,12})$",
     re.MULTILINE,
 )
 BETTER_NEXT = re.compile(

@@ -43,9 +43,7 @@ def last_resort(reply: Reply, marked: str, strongest: Callable[[Reply], str | No
         return result
     if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
         return result
-    if is_long:
-        return _ticked(reply)
-    for reader in (_ticked, _only_left, _only_such, _to_be_given, _closing):
+    for reader in () if is_long else (_only_left, _only_such, _to_be_given, _closing):
         if result := reader(reply):
             return result
     return None
@@ -126,12 +124,6 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
 
 def _says_more(rest: str) -> bool:
     return ":" in rest or len(rest.split()) > _MOST_ADDED
-
-
-def _ticked(reply: Reply) -> str | None:
-    """The option of the only line that is ticked."""
-    ticked = [match[1] or match[2] for match in cues.TICKED_LINE.finditer(reply.low)]
-    return reply.options.whole(ticked[0]) if len(ticked) == 1 else None
 
 
 def _only_left(reply: Reply) -> str | None:

@@ -11,6 +11,11 @@ from medhelm_spark.adaptation.statements import agreed
 
 _LONGEST_VERDICT = 60
 """Characters of a table's cell that is a verdict."""
+_BULLETS = " -+•"
+_LONGEST_LINES = 600
+"""Characters in which two lines that are an option each are looked for."""
+_FEWEST_MARKS, _MOST_MARKS = 2, 20
+"""Marks of a single line that is a list, and those that are looked at."""
 _FEWEST_OTHERS = 2
 """Of two rows nobody can tell which is the exception."""
 
@@ -59,7 +64,7 @@ def last_line(reply: Reply) -> NamedOption | None:
     start = max(begin, reply.sentence_start(len(reply.text) - 2))
     if cues.LABEL_LAST.search(reply.text, max(0, start - 5), start):
         start = begin  # the full stop of a label ends no sentence
-    if reply.text.endswith("?") or len(_listed(reply)) > 1:
+    if reply.text.endswith("?") or len(_listed(reply)) > 1 or _is_in_list(reply, begin):
         return None
     last = reply.text[start:]
     is_ended = (
@@ -73,6 +78,21 @@ def last_line(reply: Reply) -> NamedOption | None:
         if result := reply.options.whole(part) or reply.options.whole(bare):
             return NamedOption(result, start, len(reply.text))
     return None
+
+
+def _is_list(reply: Reply) -> bool:
+    """Whether the first two lines are two options, as in a list of them."""
+    first, _, rest = reply.text[:_LONGEST_LINES].partition("\n")
+    second = rest.partition("\n")[0]
+    results = {reply.options.whole(line.lstrip(_BULLETS)) for line in (first, second)}
+    return None not in results and len(results) > 1
+
+
+def _is_in_list(reply: Reply, begin: int) -> bool:
+    """Whether the line above the one that begins at a place is another option, as in a list."""
+    above = reply.text[: max(0, begin - 1)].rpartition("\n")[2]
+    other = reply.options.whole(above.lstrip(_BULLETS)) if above else None
+    return other is not None and other != reply.options.whole(reply.text[begin:].lstrip(_BULLETS))
 
 
 def first_line(reply: Reply) -> NamedOption | None:
@@ -107,6 +127,7 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or reply.is_question(named)
         or cues.ARROW_NEXT.match(reply.low, named.end)
         or cues.DOUBT_NEXT.match(reply.low, named.end)
+        or _is_list(reply)
         or len({option.result for option in _listed(reply).values()}) > 1
         or (reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end))
     )
@@ -190,6 +211,55 @@ def only_row(reply: Reply) -> NamedOption | None:
     if reply.asks.for_worst:
         return _only(right, wrong, _FEWEST_OTHERS) or _only(wrong, right, _FEWEST_OTHERS)
     return _only(right, wrong, 1)
+
+
+def ticked_line(reply: Reply) -> NamedOption | None:
+    """The only ticked line, where several lines are an option each; several where several are.
+
+    In a single line, the only option before a tick, where each mark has its option before it.
+    """
+    if not cues.TICK.search(reply.low):
+        return None
+    if "\n" not in reply.low:
+        return _ticked_inline(reply)
+    options: set[str] = set()
+    ticked: list[NamedOption] = []
+    for line in cues.LINE_OF_OPTION.finditer(reply.low):
+        if "|" in line[0]:
+            continue  # `only_row` reads tables
+        result = _of_cell(line["said"], reply.options)
+        if result is None and cues.MARK.search(line[0]):  # "Heparin: it acts at once ✅"
+            named = reply.named_at(line.start("said"))
+            result = named.result if named else None
+        if result is None:
+            continue
+        options.add(result)
+        if cues.TICK.search(line["before"]) or cues.TICK.search(line["after"]):
+            ticked.append(NamedOption(result, *line.span()))
+    return agreed(ticked) if len(options) > 1 else None
+
+
+def _ticked_inline(reply: Reply) -> NamedOption | None:
+    marks = [*cues.MARK.finditer(reply.low)][:_MOST_MARKS]
+    if len(marks) < _FEWEST_MARKS or not reply.low[: marks[0].start()].strip():
+        return None
+    starts = [0, *(mark.end() for mark in marks[:-1])]
+    named = [
+        _marked_at(reply, start, mark.start()) for start, mark in zip(starts, marks, strict=True)
+    ]
+    if None in named or len({option.result for option in named if option}) == 1:
+        return None
+    return agreed(
+        [option for option, mark in zip(named, marks, strict=True) if option and mark["tick"]]
+    )
+
+
+def _marked_at(reply: Reply, start: int, end: int) -> NamedOption | None:
+    """The option that words before a mark begin with."""
+    words = reply.text[start:end]
+    start += len(words) - len(words.lstrip(" ,;|-–—"))
+    result = reply.options.whole(reply.text[start:end])
+    return NamedOption(result, start, end) if result else reply.named_at(start)
 
 
 def _only(some: list[NamedOption], others: list[NamedOption], fewest: int) -> NamedOption | None:

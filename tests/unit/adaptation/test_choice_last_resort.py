@@ -155,8 +155,6 @@ def test_a_denial_leaves_nothing_where_the_exception_is_asked_for() -> None:
         ("Warfarin is a coumarin. It is given by mouth.", None),
         ("Avoid aspirin, heparin and warfarin.", None),
         ("The only drug that should not be given is aspirin.", None),
-        ("- ❌ Aspirin\n- ✅ Heparin\n- ❌ Warfarin", "B"),
-        ("- ✅ Aspirin\n- ✅ Heparin\n- ❌ Warfarin", None),
     ],
 )  # fmt: skip
 def test_the_only_option_that_should_be_given_is_the_answer(text: str, label: str | None) -> None:
@@ -206,3 +204,32 @@ def test_maybe_in_other_words_counts_where_it_is_an_option() -> None:
 )  # fmt: skip
 def test_true_and_false_in_other_words(text: str, label: str | None) -> None:
     assert read_choice(text, options_of(TRUTH)) == label
+
+
+@pytest.mark.parametrize("right", DRUGS)
+@pytest.mark.parametrize(
+    ("form", "tick", "cross", "between"),
+    [
+        ("{t} {m}", "✅", "❌", "\n"), ("- {m} {t}", "✅", "❌", "\n"), ("{l} {m}", "✓", "✗", "\n"),
+        ("- {m} {l}. {t}", "[x]", "[ ]", "\n"), ("**{t}**: {m}", "✅", "❌", "\n\n"),
+        ("{t} - a drug {m}", "✅", "❌", "\n"), ("{l} {m}", "✅", "❌", ", "),
+        ("{l}. {t} {m}", "✓", "✗", " "), ("{t} {m}", "✔", "", "\n"),
+    ],
+)  # fmt: skip
+def test_the_only_ticked_option_of_a_list_is_the_answer(
+    form: str, tick: str, cross: str, between: str, right: str
+) -> None:
+    marks = {label: tick if label == right else cross for label in DRUGS}
+    lines = [form.format(l=label, t=text, m=marks[label]) for label, text in DRUGS.items()]
+    assert drug(between.join(lines)) == right
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- ✅ Aspirin\n- ✅ Heparin\n- ❌ Warfarin", "A ✅, B ✅, C ❌, D ❌",
+        "Aspirin\nHeparin\nWarfarin\nAlteplase", "- Aspirin\n- Heparin",
+    ],
+)  # fmt: skip
+def test_a_list_of_options_without_one_that_is_marked_is_no_answer(text: str) -> None:
+    assert drug(text) is None
