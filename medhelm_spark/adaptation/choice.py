@@ -140,7 +140,7 @@ def _is_unfinished(text: str, options: Options) -> bool:
     tail = low[-200:]
     if (
         cues.ARTICLE_LAST.search(text[-20:])
-        or cues.FUNCTION_WORD.search(tail)
+        or cues.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
         or cues.BEGUN_CLAUSE.search(tail)
     ):
         return True
@@ -151,7 +151,8 @@ def _is_unfinished(text: str, options: Options) -> bool:
 
 def _is_begun_list(low: str, options: Options) -> bool:
     """Whether a text says that it goes through the options, and ends before the last of them."""
-    announced = cues.ANNOUNCED.search(low[:_LONGEST_LINE]) if options.labels else None
+    head = low[:_LONGEST_LINE]
+    announced = cues.ANNOUNCED.search(head) if options.labels and "\n" in head else None
     if announced is None:
         return False
     labels = {match[1].upper() for match in cues.LISTED_LABEL.finditer(low, announced.end() - 1)}
@@ -187,10 +188,10 @@ def _read(reply: Reply) -> str | None:
 
 def _after_taken_back(reply: Reply) -> Reply | None:
     """What follows where a text takes its answer back; None where it does not, or keeps it."""
-    taken = [*cues.TAKEN_BACK.finditer(reply.low)]
-    if not taken or cues.KEPT.search(reply.low, taken[-1].end()):
+    end = max((match.end() for match in cues.TAKEN_BACK.finditer(reply.low)), default=-1)
+    if end < 0 or cues.KEPT.search(reply.low, end):
         return None
-    rest = reply.text[taken[-1].end() :].lstrip(" .,:;!")
+    rest = reply.text[end:].lstrip(" .,:;!")
     return Reply(rest, reply.options, is_cut=reply.is_cut, asks=reply.asks)
 
 
@@ -249,7 +250,7 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
     return None if is_negative and not reply.asks.for_worst else named
 
 
-_LONG_CLAUSE = 12
+_LONG_CLAUSE, _LONGEST_WORD = 12, 24
 _SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _READERS: tuple[Reader, ...] = (
     final_statement,

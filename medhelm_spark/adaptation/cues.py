@@ -379,11 +379,13 @@ AFTER_ALL = re.compile(
     r"|review|(?:a )?closer (?:look|inspection|reading))|oops|or rather|correction|actually|wait"
     r"|edit|revised|scratch that|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
     r"(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
-    r"|my (?:\w+ )?\w+ )?to|(?:me|i|i'll|i'd|i will) switch to"
+    r"|my (?:\w+ )?\w+ )?to"
+    r"|switch to(?:(?<=\bme switch to)|(?<=\bi switch to)|(?<=\bi'll switch to))"
     r"|(?:correct|revise) (?:that|this|it|myself)(?=[:,])|let me (?:correct|revise)(?=:)"
     r"|make (?:it|that)"
     r"|(?:i'm |so )?sorry|apologies|pardon(?: me)?|my (?:mistake|bad|error)"
-    r"|(?:(?<=\.\. )|(?<=… )|(?<= [–—-] ))(?:well|hmm+|ok(?:ay)?)"
+    r"|(?:hmm+|well)(?=,)(?:(?<=\.\. well)|(?<=… well)|(?<= [–—-] well)|(?<=\.\. hmm)|(?<=… hmm)"
+    r"|(?<= [–—-] hmm))"
     r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh )|(?<=[–—]))no(?=,)),?:? (?:(?:sorry"
     r"|no|rather|wait|on balance|overall|more likely|probably),? )?(?:it(?:'s| is) )?"
     r"|(?<=\w )(?:->|→|⇒) ?"
@@ -419,6 +421,7 @@ TAKEN_BACK = re.compile(
     r"(?:[.!?…\n][\"')\]]{0,2}\s{0,2}|[–—-] )(?:(?:but|oh|hmm+|no|ok(?:ay)?|actually|sorry|wait"
     r"|hold on),? (?:(?:that|this|it)(?:'s| is) (?:wrong|incorrect|not right))|(?:(?:but|oh|hmm+|no"
     r"|ok(?:ay)?|actually|sorry),? ){0,2}(?:wait(?=[.,:;!…–—-])|wait \w+ no\b"
+    r"|hmm+,? but\b"
     r"|hold on(?=[.,:;!…–—-])|scratch that|strike that|(?:let me|let's"
     r"|i (?:need to|must|should|have to|will)) re-?(?:consider|think|evaluate|examine|assess|do)\w*"
     r"|let me think (?:again"
@@ -456,7 +459,8 @@ DOUBT_NEXT = re.compile(
 MARK = re.compile(r"(?P<tick>[✓✔✅☑]|\[x\])|[✗✘❌✖]|\[ \]")
 TICK = re.compile(r"[✓✔✅☑]|\[x\]")
 LINE_OF_OPTION = re.compile(
-    r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?P<said>\w[^\n]{0,400}?)(?P<after>[^\w\n]{0,12})$",
+    r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?:\d{1,2}[.)] )?(?P<said>\w[^\n]{0,400}?)"
+    r"(?P<after>[^\w\n]{0,12})$",
     re.MULTILINE,
 )
 BETTER_NEXT = re.compile(

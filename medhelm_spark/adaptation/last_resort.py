@@ -3,7 +3,7 @@
 In this order: a small letter after a hedge or a noun for the answer ("probably c,"); yes or no in
 other words ("Probably not."); "the second option"; what follows the heading of a conclusion; a
 short text that is an option in other words; the only option in bold; the only option that is not
-denied ("not A, not B, not D"); the only one that should be given; the only one in the last
+denied ("none of A, B or D"); the only one that should be given; the only one in the last
 sentence, where no other is named. Each reads nothing where it finds several options.
 """
 

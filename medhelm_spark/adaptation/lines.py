@@ -83,6 +83,8 @@ def last_line(reply: Reply) -> NamedOption | None:
 def _is_list(reply: Reply) -> bool:
     """Whether the first two lines are two options, as in a list of them."""
     first, _, rest = reply.text[:_LONGEST_LINES].partition("\n")
+    if not rest:
+        return False
     second = rest.partition("\n")[0]
     results = {reply.options.whole(line.lstrip(_BULLETS)) for line in (first, second)}
     return None not in results and len(results) > 1
@@ -228,7 +230,7 @@ def ticked_line(reply: Reply) -> NamedOption | None:
         if "|" in line[0]:
             continue  # `only_row` reads tables
         result = _of_cell(line["said"], reply.options)
-        if result is None and cues.MARK.search(line[0]):  # "Heparin: it acts at once ✅"
+        if result is None:  # "Heparin: it acts at once ✅"
             named = reply.named_at(line.start("said"))
             result = named.result if named else None
         if result is None:

@@ -31,12 +31,13 @@ _BARRED = re.compile(
     r"|please|help|arguments?|discussion|overview|analysis|option|answer|\w{3,}ly|borderline|almost|somewhat|quite)\b|n't\b|[?:|]"
 )
 _JOINS = re.compile(r"[,;+/&]|\b(?:and|or|with|plus|not?|non|never|without|except|either|both)\b")
-_MOST_WORDS, _MOST_ADDED, _SHORTEST = 8, 2, 2
+_MOST_WORDS, _MOST_ADDED, _MOST_STATED, _SHORTEST = 8, 2, 6, 2
 
 
 def in_other_words(text: str, options: Options) -> str | None:
     """The option that a short text is, where it says no more than the option and a word or two."""
-    if len(text) > options.longest + 60 or "\n" in text.strip():
+    is_long = len(text) > options.longest + 60 or text.count(" ") > _MOST_WORDS + _MOST_STATED
+    if is_long or "\n" in text.strip():
         return None
     bare = option_text(cues.LEAD.sub("", text.strip(" \n.!\"'()[]"))).strip(" .!\"'()[]")
     if result := options.by_key.get(key(bare)) or _alike(bare, options):

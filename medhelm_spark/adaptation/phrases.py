@@ -13,8 +13,9 @@ _HEDGE = (
 _WHO = r"(?:it|they|he|she|there|this|that|these|those)"
 _DOES = r"(?:does|do|did|is|are|was|were|has|have|had|can|could|should|will|would)"
 _SUBJECT = (
-    r"(?:(?:it|this|that|they|these|the (?:overall )?(?:answer|evidence|data|results?|findings?"
-    r"|picture|association|effect|benefit|link|relationship|literature|study|trial)(?: here)?)"
+    r"(?:(?:it|this|that|they|these|(?:the )?(?:overall )?(?:answer|evidence|data|results?"
+    r"|findings?|picture|association|effect|benefit|link|relationship|literature|study|trial)"
+    r"(?: here)?)"
     r"(?:'s| is| are| was| were| remains?| seems?| appears?| looks?)"
     r"(?: (?:to be|still|currently|largely|rather|somewhat|therefore|thus|as yet))? )"
 )

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 _STEPS = tuple(
@@ -17,7 +17,6 @@ _STEPS = tuple(
     )
 )
 _HINT = re.compile(r"[ao]e|our|is[eai]|yse|sulph|[tb]re")
-_HINTS = ("ae", "oe", "our", "ise", "isa", "isi", "yse", "sulph", "tre", "bre")
 _WORD = re.compile(r"[^\W\d_]{4,40}")
 _OWNER = re.compile(r"(?<=\w)'s?(?!\w)|(?<=\w)'(?=\w)")
 _RANGE = re.compile(r"(?<=\d) ?(?:-|to) ?(?=\d)")
@@ -45,18 +44,16 @@ def american_where(text: str, low: str, words: frozenset[str]) -> str:
 
     `low` is the text in lower case, of equal length.
     """
-    for hint in _HINTS:
-        at = low.find(hint)
-        while at >= 0:
-            word = _word_at(low, at)
-            start, end = word
-            old, new = low[start:end], _american_word(low[start:end])
-            if new != old and new in words:
-                text = f"{text[:start]}{in_case_of(text[start:end], new)}{text[end:]}"
-                low = f"{low[:start]}{new}{low[end:]}"
-                end = start + len(new)
-            at = low.find(hint, max(end, at + 1))
-    return text
+    parts: list[str] = []
+    at = kept = 0
+    while hint := _HINT.search(low, at):
+        start, end = _word_at(low, hint.start())
+        old, new = low[start:end], _american_word(low[start:end])
+        at = max(end, hint.end())
+        if new != old and new in words and start >= kept:
+            parts += [text[kept:start], in_case_of(text[start:end], new)]
+            kept = end
+    return "".join([*parts, text[kept:]]) if parts else text
 
 
 def _word_at(low: str, at: int) -> tuple[int, int]:
@@ -74,8 +71,9 @@ def in_case_of(old: str, new: str) -> str:
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
 
 
-def words_of(texts: Iterable[str]) -> frozenset[str]:
-    """The words of texts."""
+@lru_cache(maxsize=1024)
+def words_of(texts: tuple[str, ...]) -> frozenset[str]:
+    """The words of texts that are long enough to be spelled in two ways."""
     return frozenset(word for text in texts for word in _WORD.findall(text))
 
 
