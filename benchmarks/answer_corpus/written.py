@@ -1,8 +1,10 @@
-"""Replies written by hand in two sets, with what a person reads in them.
+"""Replies written by hand in three sets, with what a person reads in them.
 
 `FIRST` was written before its author had seen the reader of extraction version 6, or a reply of
 `check`; what the reader got wrong in it was then mended. `SECOND` was written after that, with
-other questions and words, and measured before anything else was mended by it.
+other questions and words, and measured before anything else was mended by it. `THIRD` was written
+by somebody else, who had not seen the reader, and measured before its failures were mended in
+extraction version 7. One reply of it is thinking alone, which is removed before answers are read.
 """
 # ruff: noqa: E501  (a reply is a line)
 
@@ -444,5 +446,779 @@ SECOND: Sequence[Written] = (
         ("निदान स्कार्लेट ज्वर है।", "B"),
         ("B सही उत्तर है।", "B"),
         ("मुझे नहीं पता।", None),
+    ),
+)
+
+THIRD: Sequence[Written] = (
+    *_cut(
+        Asked("Which drug is given first in a patient with suspected NSTEMI?", ("Aspirin", "Heparin", "Warfarin", "Alteplase")),
+        ("### Option A: Aspirin\nThis is a", None),
+    ),
+    *_of(
+        Asked("Which agent is a vitamin K antagonist?", ("Aspirin", "Heparin", "Warfarin", "Alteplase")),
+        ("### Option A: Aspirin\nAspirin irreversibly inhibits COX-1.\n\n### Option B: Heparin\nHeparin potentiates antithrombin.\n\n### Option C: Warfarin\nWarfarin inhibits vitamin K epoxide reductase.\n\n### Option D: Alteplase\nAlteplase is a recombinant tPA.\n\n### Conclusion\nThe vitamin K antagonist is **C. Warfarin**.", "C"),
+    ),
+    *_cut(
+        Asked("A 3-year-old has a barking cough and inspiratory stridor after a cold. Most likely diagnosis?", ("Croup", "Epiglottitis", "Bacterial tracheitis", "Foreign body aspiration")),
+        ("Let's analyze each option:\n\n**A. Croup**: Croup (laryngotracheobronchitis) is usually caused by parainfluenza virus and presents with", None),
+    ),
+    *_cut(
+        Asked("Which electrolyte abnormality causes peaked T waves?", ("Hyponatremia", "Hyperkalemia", "Hypocalcemia", "Hypomagnesemia")),
+        ("To determine the correct answer, we go through the choices one at a time.\n\nA) Hyponatremia: Low sodium mainly causes neurological symptoms such as confusion and seizures. It does not typically change the T wave.\n\nB) Hyperkalemia: High potassium", None),
+    ),
+    *_of(
+        Asked("Which electrolyte abnormality causes peaked T waves?", ("Hyponatremia", "Hyperkalemia", "Hypocalcemia", "Hypomagnesemia")),
+        ("A) Hyponatremia: mainly neurological symptoms.\nB) Hyperkalemia: tall, peaked T waves, then widening of the QRS.\nC) Hypocalcemia: prolonged QT.\nD) Hypomagnesemia: prolonged QT, torsades.\n\nSo the right choice is B.", "B"),
+    ),
+    *_cut(
+        Asked("First step in a patient with thunderclap headache?", ("CT head without contrast", "MRI brain", "Lumbar puncture", "EEG")),
+        ("Option A: CT head without contrast\n- Fast, widely available\n- Sensitivity close to 100% within 6 hours of onset\n\nOption B: MRI brain\n- More sensitive for", None),
+    ),
+    *_of(
+        Asked("First step in a patient with thunderclap headache?", ("CT head without contrast", "MRI brain", "Lumbar puncture", "EEG")),
+        ("Option A: CT head without contrast\n- Fast, widely available\n- Sensitivity close to 100% within 6 hours of onset\n\nOption B: MRI brain\n- Slow and less available\n\nOption C: Lumbar puncture\n- Done if the CT is negative\n\nOption D: EEG\n- Not relevant here\n\nTherefore CT head without contrast should be done first.", "A"),
+    ),
+    *_cut(
+        Asked("Which drug should be avoided in heart failure?", ("Metformin", "Glipizide", "Insulin glargine", "Sitagliptin", "Pioglitazone")),
+        ("1. **Metformin (A)**: Metformin is a biguanide that lowers hepatic glucose output. It was once", None),
+    ),
+    *_of(
+        Asked("Which drug should be avoided in heart failure?", ("Metformin", "Glipizide", "Insulin glargine", "Sitagliptin", "Pioglitazone")),
+        ("1. **Metformin (A)**: now considered safe in stable heart failure.\n2. **Glipizide (B)**: no fluid retention.\n3. **Insulin glargine (C)**: may cause weight gain but not contraindicated.\n4. **Sitagliptin (D)**: neutral in TECOS.\n5. **Pioglitazone (E)**: causes fluid retention, boxed warning for heart failure.\n\n**Answer: E**\n\nPioglitazone acts on PPAR-gamma in the collecting duct, which", "E"),
+    ),
+    *_cut(
+        Asked("A woman has a tender thyroid after a viral illness with a high ESR. Diagnosis?", ("Graves disease", "Hashimoto thyroiditis", "Subacute thyroiditis", "Toxic adenoma")),
+        ("A. Graves disease\n\nGraves disease is an autoimmune disorder in which thyroid-stimulating antibodies lead to diffuse, non-tender goitre. This does not fit because the gland is tender.\n\nB. Hashimoto thyroiditis\n\nHashimoto thyroiditis is typically painless and", None),
+    ),
+    *_of(
+        Asked("A woman has a tender thyroid after a viral illness with a high ESR. Diagnosis?", ("Graves disease", "Hashimoto thyroiditis", "Subacute thyroiditis", "Toxic adenoma")),
+        ("C. Subacute thyroiditis\n\nSubacute (de Quervain) thyroiditis follows a viral infection and presents with a painful gland and a raised ESR. Graves disease would", "C"),
+    ),
+    *_cut(
+        Asked("Does early mobilisation shorten hospital stay after hip fracture?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ('## Arguments for "yes"\n\nThe mean length of stay was 1.8 days shorter in the early group. In addition, the', None),
+    ),
+    *_of(
+        Asked("Does early mobilisation shorten hospital stay after hip fracture?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ('## Arguments for "yes"\nThe mean stay was 1.8 days shorter.\n\n## Arguments for "no"\nThe confidence interval crosses zero and the groups differed at baseline.\n\n## Verdict\nOn balance: maybe.', "maybe"),
+    ),
+    *_cut(
+        Asked("Fever, clonus and diarrhoea after starting linezolid with sertraline.", ("Serotonin syndrome", "Neuroleptic malignant syndrome", "Malignant hyperthermia", "Anticholinergic toxicity")),
+        ("Okay, let's break down the case and look at each of the options:\n\n*   **A. Serotonin syndrome:** This condition results from excess serotonergic activity. Typical findings are clonus, hyperreflexia, diarrhoea and fever.\n*   **B. Neuroleptic malignant syndrome:** Caused by dopamine antagonists; rigidity is \"lead pipe\" and reflexes are", None),
+    ),
+    *_of(
+        Asked("Fever, clonus and diarrhoea after starting linezolid with sertraline.", ("Serotonin syndrome", "Neuroleptic malignant syndrome", "Malignant hyperthermia", "Anticholinergic toxicity")),
+        ("Okay, let's break down the case and look at each of the options:\n\n*   **A. Serotonin syndrome:** Excess serotonergic activity; clonus, diarrhoea, fever. Fits well.\n*   **B. Neuroleptic malignant syndrome:** No antipsychotic given.\n*   **C. Malignant hyperthermia:** No anaesthetic given.\n*   **D. Anticholinergic toxicity:** Would cause dry skin and constipation.\n\n**Therefore, the most likely diagnosis is A.**", "A"),
+    ),
+    *_cut(
+        Asked("ST elevation in II, III, aVF. Which artery is occluded?", ("Left anterior descending artery", "Right coronary artery", "Left circumflex artery", "Left main coronary artery")),
+        ("## Step 1: Understand the ECG findings\nLeads II, III and aVF look at the inferior wall of the heart.\n\n## Step 2: Consider the options\nA. Left anterior descending artery supplies the anterior wall and the", None),
+    ),
+    *_of(
+        Asked("ST elevation in II, III, aVF. Which artery is occluded?", ("Left anterior descending artery", "Right coronary artery", "Left circumflex artery", "Left main coronary artery")),
+        ("## Step 1: Understand the ECG findings\nLeads II, III and aVF look at the inferior wall of the heart.\n\n## Step 2: Consider the options\nA. Left anterior descending artery supplies the anterior wall.\nB. Right coronary artery supplies the inferior wall in most people.\nC. Left circumflex artery supplies the lateral wall.\nD. Left main would give widespread changes.\n\nThe final answer is: $\\boxed{B}$", "B"),
+    ),
+    *_cut(
+        Asked("Best drug for MRSA pneumonia?", ("Vancomycin", "Nafcillin", "Ceftriaxone", "Daptomycin")),
+        ("**Vancomycin:** A glycopeptide with activity against MRSA. It penetrates the lung moderately well.\n\n**Nafcillin:** Active against MSSA only.\n\n**Ceftriaxone:** No MRSA", None),
+    ),
+    *_cut(
+        Asked("Classify the lesion from the report.", ("benign", "malignant"), "choice", has_labels=False),
+        ("Benign features: smooth margins, no growth over two years, central calcification.\nMalignant features: size of 9 mm, smoking history", None),
+    ),
+    *_of(
+        Asked("Classify the lesion from the report.", ("benign", "malignant"), "choice", has_labels=False),
+        ("Benign features: smooth margins, no growth over two years, central calcification.\nMalignant features: size of 9 mm, smoking history.\n\nTwo-year stability and the central calcification outweigh the risk factors.\n\nClassification: benign", "benign"),
+    ),
+    *_of(
+        Asked("Is the PSA density useful to select patients for biopsy?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("No answer.", None),
+        ("Yes, I can help with that! Please provide the abstract.", None),
+        ("Yes. The abstract reports a higher AUC for PSA density than for PSA alone. Let me know if you would like me to help with anything else!", "yes"),
+    ),
+    *_of(
+        Asked("Does the patient currently smoke?", ("yes", "no"), "yes_no", has_labels=False),
+        ("I'm sorry, but I can't determine that without the clinical note. Could you share it?", None),
+        ("No, the note says he quit in 2009.", "no"),
+    ),
+    *_of(
+        Asked("First-line antihypertensive in diabetic nephropathy?", ("Lisinopril", "Amlodipine", "Metoprolol", "Hydrochlorothiazide")),
+        ("I cannot provide medical advice. Please consult a healthcare professional about your medication.", None),
+        ("I can't give personal medical advice, but for exam purposes the correct answer is A. Lisinopril.", "A"),
+    ),
+    *_of(
+        Asked("Which drug shown in the picture is the patient taking?", ("Lisinopril", "Amlodipine", "Metoprolol", "Hydrochlorothiazide")),
+        ("As an AI language model, I don't have access to images, so I'm unable to say which of the options A, B, C or D is shown.", None),
+    ),
+    *_of(
+        Asked("Does vitamin D prevent falls in older adults?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("No problem! I'd be glad to answer. Could you paste the study you want me to look at?", None),
+        ("Sure! Based on the abstract, the answer is no: fall rates were the same in both arms.", "no"),
+    ),
+    *_of(
+        Asked("How many of the listed criteria does the patient meet?", ("0", "1", "2", "3")),
+        ("A patient summary was not included in your message. Please send the case details and I will gladly work through the criteria.", None),
+    ),
+    *_of(
+        Asked("Which virus caused the outbreak described?", ("Influenza", "COVID-19", "RSV", "Adenovirus")),
+        ("None of the options can be chosen with the information given.", None),
+    ),
+    *_of(
+        Asked("Is this message asking for a prescription refill?", ("yes", "no"), "yes_no", has_labels=False),
+        ("Yes, it is. The sender writes \"I'm nearly out of my lisinopril, can you send more to the pharmacy?\"", "yes"),
+        ("I apologize, but I do not see a message in your prompt. If you share it, I can tell you yes or no.", None),
+    ),
+    *_of(
+        Asked("Statement: Amoxicillin is safe in pregnancy.", ("true", "false"), "choice", has_labels=False),
+        ("I'm not able to confirm whether this statement is true or false; please speak to your doctor or pharmacist.", None),
+        ("I'm not a doctor, but this statement is generally considered true.", "true"),
+    ),
+    *_of(
+        Asked("An adult with capacity refuses surgery to save her leg. The team is unsure. What is the next best step?", ("Call the family", "Obtain consent from the patient", "Ask for a court order", "Proceed with surgery")),
+        ("I don't know.", None),
+    ),
+    *_of(
+        Asked("Which mood stabiliser is associated with Ebstein anomaly?", ("Lithium", "Valproate", "Lamotrigine", "Carbamazepine")),
+        ("Of course! The answer is A.\n\nWould you like me to explain the teratogenic effects of B, C and D as well?", "A"),
+    ),
+    *_of(
+        Asked("Is laparoscopic repair superior to open repair for inguinal hernia?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("", None),
+        ("N/A", None),
+    ),
+    *_of(
+        Asked("Which anticoagulant should this pregnant patient receive?", ("Warfarin", "Heparin", "Dalteparin", "Enoxaparin")),
+        ("Anything but warfarin.", None),
+    ),
+    *_of(
+        Asked("All of the following are safe in pregnancy EXCEPT:", ("Warfarin", "Heparin", "Dalteparin", "Enoxaparin")),
+        ("All of them are safe except A. Warfarin crosses the placenta.", "A"),
+    ),
+    *_of(
+        Asked("All of the following are B symptoms of lymphoma EXCEPT:", ("Fever", "Weight loss", "Night sweats", "Bradycardia")),
+        ("All of them except D", "D"),
+    ),
+    *_of(
+        Asked("Which drug should be given to this patient who took sildenafil two hours ago and now has an inferior infarct?", ("Nitrates", "Beta blockers", "Aspirin", "Morphine")),
+        ("Not A.", None),
+        ("Not A, because of the sildenafil. Not B either, he is bradycardic. Give C.", "C"),
+    ),
+    *_of(
+        Asked("Which is the LEAST likely cause of pain relieved by food?", ("Gastric ulcer", "Duodenal ulcer", "GERD", "Acute pancreatitis")),
+        ("Duodenal ulcer pain is typically relieved by food, so it is not the answer. The least likely is acute pancreatitis, in which pain gets worse after meals.\n\nAnswer: D", "D"),
+    ),
+    *_of(
+        Asked("Which of the following does NOT act on the ribosome?", ("Macrolides", "Aminoglycosides", "Tetracyclines", "Fluoroquinolones")),
+        ("Fluoroquinolones do not act on the ribosome; they inhibit DNA gyrase. Macrolides, aminoglycosides and tetracyclines all do.", "D"),
+        ("A, B and C all target the ribosome. D is the exception.", "D"),
+    ),
+    *_of(
+        Asked("Which is a cause of macrocytic anemia?", ("Sickle cell disease", "Thalassemia", "Iron deficiency", "Vitamin B12 deficiency")),
+        ("The answer is not A, B, or C. It is D.", "D"),
+        ("It isn't C, and it's definitely not B.", None),
+    ),
+    *_of(
+        Asked("Each of the following carries parasympathetic or motor fibres EXCEPT:", ("Trigeminal nerve", "Facial nerve", "Vagus nerve", "Optic nerve")),
+        ("D. The optic nerve is purely sensory, unlike A, B and C.", "D"),
+    ),
+    *_of(
+        Asked("Influenza vaccine is contraindicated in egg allergy.", ("True", "False")),
+        ("This is not true. The vaccine can be given regardless of egg allergy.", "B"),
+    ),
+    *_of(
+        Asked("Does zinc shorten the common cold?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("The answer is not yes; the trial showed no difference between zinc and placebo. So: no.", "no"),
+    ),
+    *_of(
+        Asked("Which of these viruses is not transmitted parenterally as a rule?", ("Hepatitis A", "Hepatitis B", "Hepatitis C", "Hepatitis D")),
+        ("Hepatitis B, C and D are parenterally transmitted, whereas Hepatitis A is spread by the faecal-oral route. The odd one out is hepatitis A.", "A"),
+    ),
+    *_of(
+        Asked("All are risk factors for endometrial carcinoma EXCEPT", ("Smoking", "Obesity", "Multiparity", "Nulliparity")),
+        ("Obesity and nulliparity are definitely risk factors, so B and D are out. Between smoking and multiparity... both are actually protective.", None),
+    ),
+    *_of(
+        Asked("Which analgesic is best for a patient with chronic kidney disease?", ("Ibuprofen", "Acetaminophen", "Naproxen", "Ketorolac")),
+        ("Any NSAID (ibuprofen, naproxen, ketorolac) should be avoided. That leaves acetaminophen.", "B"),
+        ("I would avoid ibuprofen, naproxen and ketorolac because of their renal toxicity. Choose B, not A, C or D.", "B"),
+    ),
+    *_of(
+        Asked("Next step in tension pneumothorax?", ("Chest tube", "Needle decompression", "Chest X-ray", "CT chest")),
+        ("Do not wait for a chest X-ray (option C). Needle decompression must be done at once.", "B"),
+    ),
+    *_of(
+        Asked("Which vaccine is LEAST likely to be contraindicated in pregnancy?", ("Rubella", "Mumps", "Tetanus", "Varicella")),
+        ("Live vaccines are contraindicated in pregnancy: rubella, mumps, varicella. The only one that is not is tetanus (C).", "C"),
+    ),
+    *_of(
+        Asked("Which vaccine would you give during the third trimester?", ("Rubella", "Mumps", "Tetanus", "Varicella")),
+        ("None of A, B, or D. They are live vaccines.", "C"),
+    ),
+    *_of(
+        Asked("Drug of choice for stable AVNRT after vagal manoeuvres fail?", ("Digoxin", "Adenosine", "Amiodarone", "Verapamil")),
+        ('{"answer": "B"}', "B"),
+        ('```json\n{\n  "answer": "B",\n  "explanation": "Adenosine blocks the AV node for a few seconds. Verapamil (D) is second line."\n}\n```', "B"),
+        ('{"answer": "B"}\n{"answer": "D"}', None),
+        ('{"answer": "B"}\n\n```json\n{"answer": "B"}\n```', "B"),
+    ),
+    *_of(
+        Asked("Pleuritic pain and tachycardia after a long flight. Diagnosis?", ("Pulmonary embolism", "Pneumonia", "Pericarditis", "Costochondritis")),
+        ('{"step_by_step_thinking": "A long flight is a risk factor for VTE. Pneumonia (B) would give fever; pericarditis (C) gives positional pain.", "answer_choice": "A"}', "A"),
+        ('{"result": {"choice": {"letter": "A", "text": "Pulmonary embolism"}, "confidence": 0.92}}', "A"),
+        ('Here is my answer in the requested format:\n\n```json\n{"answer": "Pulmonary embolism"}\n```\n\nLet me know if you need further detail.', "A"),
+        ('{"answer": null, "reason": "Insufficient information"}', None),
+    ),
+    *_of(
+        Asked("Does statin use reduce sepsis mortality?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ('{"final_decision": "maybe", "rationale": "Observational studies say yes, randomised trials say no."}', "maybe"),
+        ('{"rationale": "No difference in 28-day mortality was seen.", "label": "No"}', "no"),
+        ('```json\n{"label": "yes"}\n```\n```json\n{"label": "no"}\n```', None),
+    ),
+    *_of(
+        Asked("Koplik spots indicate?", ("Measles", "Rubella", "Roseola", "Scarlet fever")),
+        ("{'answer': 'A', 'explanation': 'Koplik spots are pathognomonic of measles.'}", "A"),
+        ('{"A": "correct", "B": "incorrect", "C": "incorrect", "D": "incorrect"}', "A"),
+    ),
+    *_of(
+        Asked("Fever for three days, then rash as the fever falls, in a toddler. Diagnosis?", ("Measles", "Rubella", "Roseola", "Scarlet fever")),
+        ('[{"option": "A", "probability": 0.05}, {"option": "B", "probability": 0.08}, {"option": "C", "probability": 0.85}, {"option": "D", "probability": 0.02}]\n\nFinal: {"answer": "C"}', "C"),
+    ),
+    *_of(
+        Asked("Sandpaper rash and strawberry tongue. Diagnosis?", ("Measles", "Rubella", "Roseola", "Scarlet fever")),
+        ('{"answer": "D", "explanation": "Sandpaper rash, strawberry tongue and pharyngitis point to group A strep infection, and the', "D"),
+        ('{"explanation": "Option A: measles would show Koplik spots. Option B: rubella gives', None),
+    ),
+    *_of(
+        Asked("Loss of knee extension suggests injury of which nerve?", ("Femoral nerve", "Obturator nerve", "Sciatic nerve", "Tibial nerve")),
+        ('{"analysis": {"A": "Supplies quadriceps", "B": "Supplies adductors", "C": "Supplies hamstrings", "D": "Supplies posterior leg"}, "answer": "A"}', "A"),
+        ('The correct answer is A.\n\n{"answer": "A. Femoral nerve"}', "A"),
+    ),
+    *_of(
+        Asked("Triage this portal message.", ("urgent", "non-urgent"), "choice", has_labels=False),
+        ('{"label": "non-urgent", "urgent_keywords": []}', "non-urgent"),
+    ),
+    *_of(
+        Asked("Does the note mention housing insecurity? 1 = yes, 0 = no.", ("0", "1"), "choice", has_labels=False),
+        ('{"label": 1, "evidence": "staying with friends, evicted 2 months ago"}', "1"),
+    ),
+    *_of(
+        Asked("Wernicke encephalopathy is due to lack of?", ("Vitamin A", "Vitamin B1", "Vitamin C", "Vitamin D")),
+        ("C, sorry, B.", "B"),
+    ),
+    *_of(
+        Asked("Bowed legs and craniotabes in an infant. Which vitamin is lacking?", ("Vitamin A", "Vitamin B1", "Vitamin C", "Vitamin D")),
+        ("The answer is A. Wait, actually it is D.", "D"),
+    ),
+    *_of(
+        Asked("Gum bleeding and corkscrew hairs. Which vitamin is lacking?", ("Vitamin A", "Vitamin B1", "Vitamin C", "Vitamin D")),
+        ("I first thought A, but the answer is C.", "C"),
+    ),
+    *_of(
+        Asked("Most common cause of neonatal meningitis?", ("Pneumococcus", "Meningococcus", "Listeria", "Group B streptococcus")),
+        ("**Answer: C**\n\nListeria is a cause in neonates, but the most common cause remains group B streptococcus. I need to correct myself: the answer is **D**.", "D"),
+    ),
+    *_of(
+        Asked("Most common cause of bacterial meningitis in a 60-year-old?", ("Pneumococcus", "Meningococcus", "Listeria", "Group B streptococcus")),
+        ("Answer: B\n\nCorrection: Answer: A. In adults over 50, Streptococcus pneumoniae predominates.", "A"),
+    ),
+    *_of(
+        Asked("Petechial rash and shock in a student with meningitis. Organism?", ("Pneumococcus", "Meningococcus", "Listeria", "Group B streptococcus")),
+        ("My initial impression was pneumococcus (A). On reflection, the petechial rash and the dorm setting make meningococcus (B) far more likely, so I'll change my answer to B.", "B"),
+    ),
+    *_of(
+        Asked("Is obesity a risk factor for wound infection?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("No. Hmm, on re-reading the results the odds ratio was 2.4 (1.3-4.1), so I should say yes.", "yes"),
+        ("Yes - actually, make that maybe, since the association vanished after adjustment.", "maybe"),
+    ),
+    *_of(
+        Asked("Holosystolic murmur at the apex radiating to the axilla?", ("Aortic stenosis", "Mitral regurgitation", "Aortic regurgitation", "Mitral stenosis")),
+        ("The murmur described is that of aortic stenosis... no, aortic stenosis radiates to the carotids. Mitral regurgitation it is.", "B"),
+    ),
+    *_of(
+        Asked("Opening snap and diastolic rumble?", ("Aortic stenosis", "Mitral regurgitation", "Aortic regurgitation", "Mitral stenosis")),
+        ("B) Mitral regurgitation\n\nOops, I misread the question. An opening snap with a diastolic rumble is D) Mitral stenosis.", "D"),
+    ),
+    *_of(
+        Asked("Wide pulse pressure and early diastolic decrescendo murmur?", ("Aortic stenosis", "Mitral regurgitation", "Aortic regurgitation", "Mitral stenosis")),
+        ("One might be tempted to choose A, but that is a systolic murmur. The best answer is C.", "C"),
+    ),
+    *_of(
+        Asked("Syncope on exertion with a crescendo-decrescendo murmur?", ("Aortic stenosis", "Mitral regurgitation", "Aortic regurgitation", "Mitral stenosis")),
+        ("A. Aortic stenosis.\n\nWait, should I consider C? No, that murmur would be diastolic. I'll stay with A.", "A"),
+    ),
+    *_of(
+        Asked("Treatment of primary syphilis in a patient without allergy?", ("Ceftriaxone", "Doxycycline", "Azithromycin", "Penicillin G")),
+        ("Final answer: B\n\nHold on. Doxycycline is for patients allergic to penicillin.\n\nFinal answer: D", "D"),
+    ),
+    *_of(
+        Asked("Treatment of early Lyme disease in an adult?", ("Ceftriaxone", "Doxycycline", "Azithromycin", "Penicillin G")),
+        ("A -> B (doxycycline is preferred for erythema migrans; ceftriaxone is for CNS disease).", "B"),
+    ),
+    *_of(
+        Asked("Treatment of gonorrhoea?", ("Ceftriaxone", "Doxycycline", "Azithromycin", "Penicillin G")),
+        ("I previously answered C, which was wrong because of resistance. The correct answer is A, ceftriaxone 500 mg IM.", "A"),
+    ),
+    *_of(
+        Asked("Treatment of chlamydia in pregnancy?", ("Ceftriaxone", "Doxycycline", "Azithromycin", "Penicillin G")),
+        ("The answer is B. Wait, doxycycline is contraindicated in pregnancy. Let me reconsider. Azithromycin 1 g is the recommended drug, so the answer is C.", "C"),
+        ("The answer is B. Wait, doxycycline is contraindicated in pregnancy. Let me reconsider the options again. Ceftriaxone", None),
+    ),
+    *_of(
+        Asked("Episodic headache, sweating and hypertension?", ("Hypothyroidism", "Addison disease", "Cushing syndrome", "Pheochromocytoma")),
+        ("Answer: ~~C~~ D", "D"),
+    ),
+    *_of(
+        Asked("Hyperpigmentation, hypotension and hyperkalaemia?", ("Hypothyroidism", "Addison disease", "Cushing syndrome", "Pheochromocytoma")),
+        ("Answer: B (I had considered A because of the fatigue, but hyperpigmentation settles it).", "B"),
+    ),
+    *_of(
+        Asked("Sentiment of the patient review?", ("positive", "negative", "neutral"), "choice", has_labels=False),
+        ("neutral... let me correct that: negative, because the patient says she will not come back.", "negative"),
+    ),
+    *_of(
+        Asked("Which structures does the phrenic nerve supply?", ("diaphragm", "parietal pleura", "diaphragm, parietal pleura, pericardium", "pericardium"), "choice", has_labels=False),
+        ("diaphragm, parietal pleura, pericardium", "diaphragm, parietal pleura, pericardium"),
+    ),
+    *_of(
+        Asked("Which structure receives motor fibres from the phrenic nerve?", ("diaphragm", "parietal pleura", "diaphragm, parietal pleura, pericardium", "pericardium"), "choice", has_labels=False),
+        ("The phrenic nerve gives motor supply to the diaphragm.", "diaphragm"),
+    ),
+    *_of(
+        Asked("What does the phrenic nerve supply?", ("Diaphragm", "Diaphragm and pericardium", "Diaphragm, parietal pleura and pericardium", "Parietal pleura")),
+        ("The phrenic nerve supplies the diaphragm, parietal pleura and pericardium.", "C"),
+    ),
+    *_of(
+        Asked("IM adrenaline dose in an adult with anaphylaxis?", ("0.5 mg", "5 mg", "50 mg", "500 mg")),
+        ("0.5 mg", "A"),
+    ),
+    *_of(
+        Asked("Usual starting dose of amlodipine?", ("0.5 mg", "5 mg", "50 mg", "500 mg")),
+        ("The usual starting dose is 5 mg once daily.", "B"),
+    ),
+    *_of(
+        Asked("Usual starting dose of sertraline for depression?", ("0.5 mg", "5 mg", "50 mg", "500 mg")),
+        ("**50 mg** daily, which may be raised to a maximum of 200 mg.", "C"),
+    ),
+    *_of(
+        Asked("Which is a sign of meningitis?", ("Fever", "Neck stiffness", "Photophobia", "All of the above")),
+        ("Fever, neck stiffness and photophobia are all classic features, so the answer is all of the above.", "D"),
+    ),
+    *_of(
+        Asked("Treatment of severe hyperkalaemia with ECG changes?", ("Calcium gluconate", "Insulin with glucose", "Both A and B", "Neither A nor B")),
+        ("Both A and B", "C"),
+    ),
+    *_of(
+        Asked("Which of these lowers serum potassium?", ("Calcium gluconate", "Insulin with glucose", "Both A and B", "Neither A nor B")),
+        ("Calcium gluconate only stabilises the membrane, so it is not both A and B. The answer is B.", "B"),
+    ),
+    *_of(
+        Asked("GAD antibodies are typical of?", ("Type 1 diabetes", "Type 2 diabetes", "Gestational diabetes", "Diabetes insipidus")),
+        ("Type 1 diabetes mellitus", "A"),
+    ),
+    *_of(
+        Asked("ALS is characterised by?", ("Upper motor neuron lesion", "Lower motor neuron lesion", "Upper and lower motor neuron lesion", "Neuromuscular junction disorder")),
+        ("ALS shows both upper and lower motor neuron signs. Thus: Upper and lower motor neuron lesion.", "C"),
+    ),
+    *_of(
+        Asked("Fasciculations and areflexia after polio are due to?", ("Upper motor neuron lesion", "Lower motor neuron lesion", "Upper and lower motor neuron lesion", "Neuromuscular junction disorder")),
+        ("lower motor neuron lesion", "B"),
+    ),
+    *_of(
+        Asked("Histology class of the report?", ("small cell carcinoma", "non-small cell carcinoma", "carcinoid"), "choice", has_labels=False),
+        ("The report is best classified as non-small cell carcinoma.", "non-small cell carcinoma"),
+    ),
+    *_of(
+        Asked("What is the stage in the report?", ("stage I", "stage II", "stage III", "stage IV"), "choice", has_labels=False),
+        ("Stage III", "stage III"),
+    ),
+    *_of(
+        Asked("Is the article relevant to the query?", ("relevant", "irrelevant", "partially relevant"), "choice", has_labels=False),
+        ("The article is partially relevant.", "partially relevant"),
+    ),
+    *_of(
+        Asked("Is the claim supported by the note?", ("supported", "not supported", "contradicted"), "choice", has_labels=False),
+        ("The claim is not supported by the note: no mention of a fall is found.", "not supported"),
+    ),
+    *_of(
+        Asked("How many chambers does the heart have?", ("1", "2", "3", "4")),
+        ("4", "D"),
+    ),
+    *_of(
+        Asked("Risk of recurrence?", ("10%", "1%", "0.1%", "100%")),
+        ("The risk is about 1%, i.e. one in a hundred.", "B"),
+    ),
+    *_of(
+        Asked("Which marker alone shows immunity after vaccination?", ("Hepatitis B surface antigen", "Hepatitis B surface antibody", "Hepatitis B core antibody", "Hepatitis B e antigen")),
+        ("Hepatitis B surface antibody (anti-HBs)", "B"),
+    ),
+    *_of(
+        Asked("Which of the statements (I: reduces afterload; II: reduces preload; III: raises contractility) are true for enalapril?", ("I and II", "II and III", "I, II and III", "I only")),
+        ("Statements I and II are true, statement III is false.", "A"),
+    ),
+    *_of(
+        Asked("Skip lesions and transmural inflammation?", ("Crohn disease", "Ulcerative colitis", "Celiac disease", "Irritable bowel syndrome")),
+        ("| Option | Verdict |\n|---|---|\n| A. Crohn disease | ✅ Correct |\n| B. Ulcerative colitis | ❌ Continuous, mucosal |\n| C. Celiac disease | ❌ Villous atrophy |\n| D. Irritable bowel syndrome | ❌ No inflammation |", "A"),
+    ),
+    *_of(
+        Asked("Bloody diarrhoea with continuous inflammation from the rectum?", ("Crohn disease", "Ulcerative colitis", "Celiac disease", "Irritable bowel syndrome")),
+        ("| Option | Fits? | Why |\n|:--|:--:|:--|\n| A | No | skip lesions |\n| B | **Yes** | continuous from the rectum |\n| C | No | malabsorption |\n| D | No | no blood |", "B"),
+    ),
+    *_of(
+        Asked("Diarrhoea, dermatitis herpetiformis, anti-tTG positive?", ("Crohn disease", "Ulcerative colitis", "Celiac disease", "Irritable bowel syndrome")),
+        ("**C. Celiac disease**", "C"),
+    ),
+    *_of(
+        Asked("Pain relieved by defecation, normal labs, normal colonoscopy?", ("Crohn disease", "Ulcerative colitis", "Celiac disease", "Irritable bowel syndrome")),
+        ("$\\boxed{D}$", "D"),
+    ),
+    *_of(
+        Asked("Muddy brown casts?", ("Acute tubular necrosis", "Prerenal azotemia", "Acute interstitial nephritis", "Glomerulonephritis")),
+        ("Muddy brown casts are granular casts from sloughed tubular epithelium.\n\n\\[\n\\boxed{\\text{A. Acute tubular necrosis}}\n\\]", "A"),
+    ),
+    *_of(
+        Asked("FeNa below 1%, BUN/Cr above 20?", ("Acute tubular necrosis", "Prerenal azotemia", "Acute interstitial nephritis", "Glomerulonephritis")),
+        ("# Answer\n\n**B**\n\n# Explanation\n\n- **A** – FeNa would be > 2%.\n- **C** – eosinophils, fever, rash after a drug.\n- **D** – red cell casts.", "B"),
+    ),
+    *_of(
+        Asked("Fever, rash and eosinophilia after methicillin, with rising creatinine?", ("Acute tubular necrosis", "Prerenal azotemia", "Acute interstitial nephritis", "Glomerulonephritis")),
+        ("- A: ruled out – no ischaemia or toxin.\n- B: ruled out – no volume depletion.\n- D: ruled out – no red cell casts.\n\nThis leaves **C** as the best option.", "C"),
+    ),
+    *_of(
+        Asked("Red cell casts and hypertension two weeks after pharyngitis?", ("Acute tubular necrosis", "Prerenal azotemia", "Acute interstitial nephritis", "Glomerulonephritis")),
+        ("### Reasoning\n1. Red cell casts → glomerular bleeding.\n2. Recent pharyngitis → post-streptococcal.\n\n---\n\n### ✅ Final Answer: **D. Glomerulonephritis**", "D"),
+    ),
+    *_of(
+        Asked("Do preoperative statins reduce atrial fibrillation after cardiac surgery?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("**Answer:** `no`\n\n**Justification:** AF occurred in 21% and 20%.", "no"),
+        ("The effect was strong in one centre and absent in the other.\n\n$$\\boxed{\\text{maybe}}$$", "maybe"),
+    ),
+    *_of(
+        Asked("Needle-shaped, negatively birefringent crystals?", ("Osteoarthritis", "Rheumatoid arthritis", "Gout", "Pseudogout")),
+        ("* **A. Osteoarthritis** – no crystals. ❌\n* **B. Rheumatoid arthritis** – no crystals. ❌\n* **C. Gout** – monosodium urate, needle-shaped, negatively birefringent. ✅\n* **D. Pseudogout** – rhomboid, positively birefringent. ❌", "C"),
+    ),
+    *_of(
+        Asked("Rhomboid, positively birefringent crystals?", ("Osteoarthritis", "Rheumatoid arthritis", "Gout", "Pseudogout")),
+        ("## Diagnosis\n\n> **Pseudogout** (CPPD deposition)\n\nGout crystals are needle-shaped.", "D"),
+    ),
+    *_of(
+        Asked("Symmetric MCP swelling and morning stiffness over an hour?", ("Osteoarthritis", "Rheumatoid arthritis", "Gout", "Pseudogout")),
+        ("| | A | B | C | D |\n|---|---|---|---|---|\n| Symmetric small joints | – | + | – | – |\n| Stiffness > 1 h | – | + | – | – |\n\n**Best answer: B**", "B"),
+    ),
+    *_of(
+        Asked("Heberden nodes in an elderly woman?", ("Osteoarthritis", "Rheumatoid arthritis", "Gout", "Pseudogout")),
+        ("__Answer:__ __A__", "A"),
+    ),
+    *_of(
+        Asked("Acute monoarthritis in an elderly man: which is most likely?", ("Osteoarthritis", "Rheumatoid arthritis", "Gout", "Pseudogout")),
+        ("| Option | For | Against |\n|---|---|---|\n| A | age | acute onset |\n| B | | monoarticular |\n| C | acute onset | no tophi |\n| D | age, acute", None),
+    ),
+    *_of(
+        Asked("Facial palsy with vesicles in the ear canal?", ("Bell palsy", "Stroke", "Ramsay Hunt syndrome", "Lyme disease")),
+        ("**Step 1:** Localise: peripheral VII palsy (forehead involved) → **B** is out.\n\n**Step 2:** Vesicles in the ear → VZV.\n\n**Conclusion:** *C. Ramsay Hunt syndrome*", "C"),
+    ),
+    *_of(
+        Asked("Forehead-sparing facial weakness with arm weakness?", ("Bell palsy", "Stroke", "Ramsay Hunt syndrome", "Lyme disease")),
+        ("The final answer is $\\boxed{\\textbf{B}}$. I hope it is correct.", "B"),
+    ),
+    *_of(
+        Asked("Risk of bias of the trial?", ("low", "moderate", "high"), "choice", has_labels=False),
+        ("| Domain | Judgement |\n|---|---|\n| Randomisation | Low |\n| Blinding | High |\n| Missing data | Low |\n\n**Overall risk of bias: High**", "high"),
+        ("<answer>moderate</answer>", "moderate"),
+    ),
+    *_of(
+        Asked("Bilateral facial palsy after a tick bite?", ("Bell palsy", "Stroke", "Ramsay Hunt syndrome", "Lyme disease")),
+        ("### Ruling out\n- ~~A. Bell palsy~~ usually unilateral\n- ~~B. Stroke~~ spares the forehead\n- ~~C. Ramsay Hunt syndrome~~ vesicles\n\n### Remaining\n- D. Lyme disease", "D"),
+    ),
+    *_of(
+        Asked("Antidote for benzodiazepine overdose?", ("Naloxone", "Flumazenil", "N-acetylcysteine", "Atropine")),
+        ("option b is correct", "B"),
+        ("i'd go with b", "B"),
+    ),
+    *_of(
+        Asked("Antidote for organophosphate poisoning?", ("Naloxone", "Flumazenil", "N-acetylcysteine", "Atropine")),
+        ("(d)", "D"),
+    ),
+    *_of(
+        Asked("Antidote for acetaminophen overdose?", ("Naloxone", "Flumazenil", "N-acetylcysteine", "Atropine")),
+        ("c)", "C"),
+    ),
+    *_of(
+        Asked("Antidote for opioid overdose?", ("Naloxone", "Flumazenil", "N-acetylcysteine", "Atropine")),
+        ("Answer - a", "A"),
+    ),
+    *_of(
+        Asked("Antidote for acetaminophen overdose?", ("Naloxone", "Flumazenil", "N-acetylcysteine", "Atropine")),
+        ("n-acetyl cysteine", "C"),
+    ),
+    *_of(
+        Asked("Antidote for opioid overdose?", ("Naloxone", "Flumazenil", "N-acetylcysteine", "Atropine")),
+        ("NALOXONE!!", "A"),
+    ),
+    *_of(
+        Asked("Low ferritin and microcytosis?", ("Iron deficiency anaemia", "Anaemia of chronic disease", "Sideroblastic anaemia", "Aplastic anaemia")),
+        ("iron-deficiency anemia .", "A"),
+    ),
+    *_of(
+        Asked("Ringed sideroblasts in the marrow?", ("Iron deficiency anaemia", "Anaemia of chronic disease", "Sideroblastic anaemia", "Aplastic anaemia")),
+        ("probably c, given the ringed sideroblasts", "C"),
+    ),
+    *_of(
+        Asked("High ferritin, low TIBC in rheumatoid arthritis?", ("Iron deficiency anaemia", "Anaemia of chronic disease", "Sideroblastic anaemia", "Aplastic anaemia")),
+        ("its b, anaemia of chronic disease", "B"),
+    ),
+    *_of(
+        Asked("Pancytopenia with a fatty marrow?", ("Iron deficiency anaemia", "Anaemia of chronic disease", "Sideroblastic anaemia", "Aplastic anaemia")),
+        ("The Answer Is : D .", "D"),
+        ("this is a hard one but a patient like this would most likely have aplastic anaemia", "D"),
+    ),
+    *_of(
+        Asked("Wrist drop?", ("Median nerve", "Ulnar nerve", "Radial nerve", "Axillary nerve")),
+        ("Radial", "C"),
+    ),
+    *_of(
+        Asked("Claw hand?", ("Median nerve", "Ulnar nerve", "Radial nerve", "Axillary nerve")),
+        ("My pick would be the second option.", "B"),
+    ),
+    *_of(
+        Asked("Loss of sensation over the deltoid after shoulder dislocation?", ("Median nerve", "Ulnar nerve", "Radial nerve", "Axillary nerve")),
+        ("D\n", "D"),
+    ),
+    *_of(
+        Asked("Carpal tunnel syndrome involves which nerve?", ("Median nerve", "Ulnar nerve", "Radial nerve", "Axillary nerve")),
+        ("A fracture is not needed here. Carpal tunnel compresses the median nerve, so option a.", "A"),
+    ),
+    *_of(
+        Asked("Is the patient on anticoagulants?", ("yes", "no"), "yes_no", has_labels=False),
+        ("yep, apixaban 5 mg bid", "yes"),
+        ("answer : NO", "no"),
+    ),
+    *_of(
+        Asked("Does the sentence report an adverse event?", ("adverse event", "no adverse event"), "choice", has_labels=False),
+        ("Adverse-Event", "adverse event"),
+    ),
+    *_of(
+        Asked("Saturday night palsy?", ("Median nerve", "Ulnar nerve", "Radial nerve", "Axillary nerve")),
+        ("either b or c, can't tell from this", None),
+    ),
+    *_of(
+        Asked("Schmerzen im rechten Unterbauch, McBurney positiv. Diagnose?", ("Appendizitis", "Cholezystitis", "Pankreatitis", "Divertikulitis")),
+        ("Die richtige Antwort ist A.", "A"),
+    ),
+    *_of(
+        Asked("Gürtelförmige Oberbauchschmerzen, Lipase erhöht. Diagnose?", ("Appendizitis", "Cholezystitis", "Pankreatitis", "Divertikulitis")),
+        ("Antwort A passt nicht, da der Schmerz im rechten Unterbauch läge. Auch B scheidet aus. Richtig ist Antwort C (Pankreatitis).", "C"),
+    ),
+    *_of(
+        Asked("Verringert Metformin das Krebsrisiko?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Auf Grundlage des Abstracts lautet die Antwort: maybe. Die Daten sind nicht eindeutig.", "maybe"),
+    ),
+    *_of(
+        Asked("Dyspnée brutale, D-dimères élevés. Diagnostic ?", ("Pneumothorax", "Embolie pulmonaire", "Pneumonie", "Asthme")),
+        ("La bonne réponse est la **B** : embolie pulmonaire.", "B"),
+    ),
+    *_of(
+        Asked("Sibilants expiratoires réversibles. Diagnostic ?", ("Pneumothorax", "Embolie pulmonaire", "Pneumonie", "Asthme")),
+        ("Réponse : D", "D"),
+    ),
+    *_of(
+        Asked("L'aspirine réduit-elle le risque de prééclampsie ?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Réponse : yes. L'étude montre une réduction significative (RR 0,62).", "yes"),
+    ),
+    *_of(
+        Asked("Primera línea en diabetes tipo 2:", ("Insulina", "Metformina", "Glibenclamida", "Pioglitazona")),
+        ("La respuesta correcta es la opción B. A diferencia de la insulina, no produce hipoglucemia.", "B"),
+    ),
+    *_of(
+        Asked("¿Qué fármaco se usa en la cetoacidosis diabética?", ("Insulina", "Metformina", "Glibenclamida", "Pioglitazona")),
+        ("Analicemos cada opción:\n\nA) Insulina: es la base del", None),
+    ),
+    *_of(
+        Asked("¿La vitamina C previene el resfriado?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("No, los resultados no muestran ninguna diferencia entre los grupos.", "no"),
+    ),
+    *_of(
+        Asked("Quale organo produce l'eritropoietina?", ("Fegato", "Milza", "Rene", "Pancreas")),
+        ("La risposta corretta è C: il rene.", "C"),
+    ),
+    *_of(
+        Asked("Quale organo produce l'insulina?", ("Fegato", "Milza", "Rene", "Pancreas")),
+        ("L'insulina è prodotta dalle cellule beta del pancreas. Non A, non B: la risposta è la D.", "D"),
+    ),
+    *_of(
+        Asked("Febre após contato com água de enchente e sufusão conjuntival:", ("Dengue", "Malária", "Febre amarela", "Leptospirose")),
+        ("A alternativa correta é a letra D.", "D"),
+    ),
+    *_of(
+        Asked("Febre terçã com calafrios após viagem à Amazônia:", ("Dengue", "Malária", "Febre amarela", "Leptospirose")),
+        ("A resposta é B) Malária.", "B"),
+    ),
+    *_of(
+        Asked("Orthopneu, oedeem en verhoogd BNP. Diagnose?", ("Longontsteking", "Hartfalen", "COPD", "Longembolie")),
+        ("Het juiste antwoord is B: hartfalen.", "B"),
+    ),
+    *_of(
+        Asked("Verkleint stoppen met roken het risico op COPD?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Ja, dus het label is 'yes'.", "yes"),
+    ),
+    *_of(
+        Asked("Nocne poty, krwioplucie, prątki w plwocinie. Rozpoznanie?", ("Zapalenie płuc", "Gruźlica", "Astma", "Rak płuca")),
+        ("Prawidłowa odpowiedź to B (gruźlica).", "B"),
+    ),
+    *_of(
+        Asked("Nawracająca odwracalna duszność u dziecka. Rozpoznanie?", ("Zapalenie płuc", "Gruźlica", "Astma", "Rak płuca")),
+        ("Odpowiedź: C", "C"),
+    ),
+    *_of(
+        Asked("Lågt ferritin. Orsak till anemin?", ("Järnbrist", "B12-brist", "Folatbrist", "Hemolys")),
+        ("Rätt svar är A, järnbrist.", "A"),
+    ),
+    *_of(
+        Asked("Minskar träning smärtan vid artros?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Svaret är yes, eftersom smärtan minskade signifikant i träningsgruppen.", "yes"),
+    ),
+    *_of(
+        Asked("चावल के पानी जैसा दस्त किस रोग में होता है?", ("मलेरिया", "डेंगू", "टाइफाइड", "हैजा")),
+        ("सही उत्तर D है। हैजा में चावल के पानी जैसा दस्त होता है।", "D"),
+    ),
+    *_of(
+        Asked("Which diuretic causes gynaecomastia?", ("Furosemide", "Spironolactone", "Acetazolamide", "Mannitol")),
+        ("<think>Furosemide is a loop diuretic, so not A. Spironolactone blocks androgen receptors. B.</think>\nB", "B"),
+    ),
+    *_cut(
+        Asked("Which diuretic is used in acute mountain sickness?", ("Furosemide", "Spironolactone", "Acetazolamide", "Mannitol")),
+        ("<think>\nOkay, so the question asks about acute mountain sickness. Could it be A? Furosemide isn't used for that. Maybe D, mannitol, for cerebral oedema? The answer might be D. Hmm, but acetazolamide is the", None),
+    ),
+    *_of(
+        Asked("Which diuretic is used in acute mountain sickness?", ("Furosemide", "Spironolactone", "Acetazolamide", "Mannitol")),
+        ("<think>\nOkay, so the question asks about acute mountain sickness. Could it be A? No. Maybe D? The answer might be D... no, acetazolamide is the classic drug.\n</think>\n\nAcetazolamide induces a metabolic acidosis and drives ventilation.\n\n**Answer: C**", "C"),
+    ),
+    *_of(
+        Asked("Which agent lowers raised intracranial pressure by osmosis?", ("Furosemide", "Spironolactone", "Acetazolamide", "Mannitol")),
+        ("<think>The patient needs an osmotic agent. Looking at A, B, C, they're not osmotic.\n\nFinal answer: D. Mannitol", "D"),
+    ),
+    *_of(
+        Asked("Which drug is ototoxic in high doses?", ("Furosemide", "Spironolactone", "Acetazolamide", "Mannitol")),
+        ("<think>\n\n</think>\n\nA. Furosemide", "A"),
+    ),
+    *_of(
+        Asked("Hypercalcaemia with raised PTH?", ("Primary hyperparathyroidism", "Malignancy", "Sarcoidosis", "Vitamin D intoxication")),
+        ("Let me think through this carefully. In B, PTHrP is raised and PTH is suppressed. In C, 1-alpha hydroxylase in the granulomas makes calcitriol and PTH is suppressed. In D, PTH is also suppressed. Only A has a raised or inappropriately normal PTH.\n\nFinal answer: A", "A"),
+    ),
+    *_of(
+        Asked("Hypercalcaemia with hilar lymphadenopathy?", ("Primary hyperparathyroidism", "Malignancy", "Sarcoidosis", "Vitamin D intoxication")),
+        ("<thinking>Bilateral hilar nodes: sarcoid or lymphoma. B would be lymphoma. Uveitis supports C.</thinking>\n<answer>C</answer>", "C"),
+    ),
+    *_of(
+        Asked("Hypercalcaemia in a smoker with a hilar mass and suppressed PTH?", ("Primary hyperparathyroidism", "Malignancy", "Sarcoidosis", "Vitamin D intoxication")),
+        ("<unused94>thought\nThe user asks about hypercalcaemia. A: PTH high. B: PTHrP. C: possible. D: history of supplements.\nI'll go with B.<unused95>The most likely cause is **B. Malignancy** (PTHrP from squamous cell carcinoma).", "B"),
+    ),
+    *_cut(
+        Asked("Hypercalcaemia in a man taking megadose supplements?", ("Primary hyperparathyroidism", "Malignancy", "Sarcoidosis", "Vitamin D intoxication")),
+        ("thought\nLet me list the options.\nA. Primary hyperparathyroidism - the commonest cause in outpatients.\nB. Malignancy - the commonest cause in inpatients.\nC. Sarcoidosis - possible.\nD.", None),
+    ),
+    *_of(
+        Asked("Does screening improve survival in oral cancer?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("<think>The abstract says survival improved in high risk individuals. Overall no difference. Should I say yes or maybe? Only in a subgroup, so maybe... But the conclusion supports screening. I'd say yes.</think>yes", "yes"),
+    ),
+    *_cut(
+        Asked("Does screening improve survival in oral cancer?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ('<think>The abstract says survival improved in high risk individuals. Overall no difference. Should I say yes or maybe? Let me re-read the abstract: "mortality rate ratio 0.79 (0.51-1.22)". So', None),
+    ),
+    *_of(
+        Asked("Does screening improve survival in oral cancer?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Yes would be the answer if the reduction had been significant overall; it was not. No would be the answer if there had been no benefit in any group; there was one in smokers.\n\nFinal answer: maybe", "maybe"),
+    ),
+    *_of(
+        Asked("Lucid interval after temporal bone fracture?", ("Subdural haematoma", "Epidural haematoma", "Subarachnoid haemorrhage", "Intracerebral haemorrhage")),
+        ("We need to pick. Lens-shaped bleed from the middle meningeal artery. A is crescent-shaped and from bridging veins; C is from an aneurysm; D is hypertensive. So B.assistantfinalB", "B"),
+    ),
+    *_of(
+        Asked("Worst headache of life with blood in the basal cisterns?", ("Subdural haematoma", "Epidural haematoma", "Subarachnoid haemorrhage", "Intracerebral haemorrhage")),
+        ("First, consider A: elderly after a fall; not matching. Next, consider B: trauma with a lucid interval; not matching. Consider D: focal deficit; not matching. Consider C: thunderclap headache, blood in the cisterns; matches perfectly. Final answer: C", "C"),
+    ),
+    *_of(
+        Asked("Gradual confusion in an alcoholic weeks after a fall?", ("Subdural haematoma", "Epidural haematoma", "Subarachnoid haemorrhage", "Intracerebral haemorrhage")),
+        ("<think>Crescent-shaped collection. Chronic subdural.</think>\n\nThe gradual course and the brain atrophy of a chronic drinker point to torn bridging veins. This is a chronic subdural haematoma.", "A"),
+    ),
+    *_of(
+        Asked("Sudden hemiparesis with a basal ganglia bleed in a hypertensive man?", ("Subdural haematoma", "Epidural haematoma", "Subarachnoid haemorrhage", "Intracerebral haemorrhage")),
+        ("<think>The answer is B? No, epidural needs trauma. Basal ganglia -> D.</think>\n\nAnswer: D\n\nExplanation: Long-standing hypertension produces Charcot-Bouchard aneurysms. A and B follow trauma, C follows aneurysm rupture.", "D"),
+    ),
+    *_of(
+        Asked("Bleeding from ruptured bridging veins is?", ("Subdural haematoma", "Epidural haematoma", "Subarachnoid haemorrhage", "Intracerebral haemorrhage")),
+        ("Step 1: Bridging veins run between cortex and dural sinuses.\nStep 2: Their rupture bleeds under the dura.\nStep 3: Match with the options: A fits, B is arterial, C is in the subarachnoid space, D is in the parenchyma.\n\nFinal answer: A. B is the most common mistake.", "A"),
+    ),
+    *_of(
+        Asked("HLA-B*5701 testing is needed before which drug?", ("Zidovudine", "Efavirenz", "Abacavir", "Tenofovir")),
+        ("<think>HLA-B*5701 is linked with hypersensitivity to abacavir.</think>HLA-B*5701 testing is required before **abacavir**.", "C"),
+    ),
+    *_cut(
+        Asked("Which drug causes vivid dreams?", ("Zidovudine", "Efavirenz", "Abacavir", "Tenofovir")),
+        ("<think>Vivid dreams: efavirenz.</think>", None),
+    ),
+    *_of(
+        Asked("Which drug causes Fanconi syndrome?", ("Zidovudine", "Efavirenz", "Abacavir", "Tenofovir")),
+        ("Reasoning: zidovudine → marrow suppression (A). Efavirenz → CNS effects (B). Abacavir → hypersensitivity (C). Tenofovir → proximal tubulopathy (D). The question asks for Fanconi syndrome, which is a proximal tubulopathy. ANSWER: D", "D"),
+    ),
+    *_of(
+        Asked("Does bariatric surgery improve sleep apnoea?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("The evidence suggests so, yes.", "yes"),
+        ("It is unclear.", "maybe"),
+    ),
+    *_of(
+        Asked("Is a higher BMI always associated with worse outcome after dialysis?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Not necessarily.", None),
+    ),
+    *_of(
+        Asked("Can ultrasound replace CT in suspected appendicitis?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Probably not.", "no"),
+        ("Probably yes, at least in children.", "yes"),
+    ),
+    *_of(
+        Asked("Is fasting needed before a lipid profile?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("No, it does not appear to be necessary, although larger studies may be needed.", "no"),
+    ),
+    *_of(
+        Asked("Does acupuncture relieve chronic neck pain?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Maybe. The study found a small short-term effect, but there was no sham control.", "maybe"),
+        ("It may or may not; the results are inconclusive.", "maybe"),
+    ),
+    *_of(
+        Asked("Are fluoroquinolones associated with aortic aneurysm?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Yes, but with caution: the absolute risk is low and confounding cannot be excluded.", "yes"),
+        ("Yes and no. In older men there was an association, in women there was none.", "maybe"),
+    ),
+    *_of(
+        Asked("Is home blood pressure monitoring cost-effective?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("While it may seem plausible, the data do not support it, so I would answer no.", "no"),
+        ("I would lean towards yes.", "yes"),
+    ),
+    *_of(
+        Asked("Does maternal age affect birth weight?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("There is no doubt that it does: yes.", "yes"),
+        ("The study involved 412 women, of whom 38 were older than 40. Mean birth weight was recorded in grams and compared with Student's t test.", None),
+        ('It depends on parity, so the best label is "maybe".', "maybe"),
+    ),
+    *_of(
+        Asked("Is there a link between coffee and atrial fibrillation?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("No association was found between coffee and AF (HR 0.98, 0.91-1.05). The answer is therefore no.", "no"),
+        ("Almost certainly not.", "no"),
+    ),
+    *_of(
+        Asked("Should all patients with ITP have a bone marrow examination?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Absolutely not. It should be kept for atypical cases.", "no"),
+    ),
+    *_of(
+        Asked("Is the sniff test useful in diaphragmatic palsy?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("Yes, it appears to be useful, though maybe less so in bilateral palsy.", "yes"),
+    ),
+    *_of(
+        Asked("Does probiotic use lower the rate of C. difficile infection?", ("yes", "no", "maybe"), "yes_no", has_labels=False),
+        ("The results point in that direction (RR 0.4), with no serious side effects. I'd say the answer is yes, with moderate confidence.", "yes"),
+        ("Yes, of course. What would you like to know about probiotics and C. difficile?", None),
+    ),
+    *_of(
+        Asked("Fluctuant 4 cm skin abscess, afebrile. Which first?", ("Give oral antibiotics", "Drain the abscess")),
+        ("Not A. Antibiotics alone won't clear a collection of this size.", "B"),
     ),
 )

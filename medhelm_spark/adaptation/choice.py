@@ -9,10 +9,12 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    begin a discussion of the options; then the only line of a list that is marked as correct.
 5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
+6. Where nothing of that names one, what `last_resort` reads.
 
 Where the strongest evidence names several options the text is unreadable, and so is a text without
 evidence. In a text that ends in mid-sentence or was cut, only statements count, and an answer at
-its beginning. Where a base model goes on with a next question, the text before that is read.
+its beginning. An answer that is taken back does not count. Where a base model goes on with a next
+question, the text before that is read.
 """
 
 import re
@@ -21,7 +23,15 @@ from collections.abc import Callable
 from medhelm_spark.adaptation import cues
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
-from medhelm_spark.adaptation.lines import bare_label, first_line, last_line, only_line, only_row
+from medhelm_spark.adaptation.last_resort import last_resort
+from medhelm_spark.adaptation.lines import (
+    bare_label,
+    first_line,
+    last_line,
+    only_line,
+    only_row,
+    ticked_line,
+)
 from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
@@ -48,8 +58,9 @@ def read_choice(
     have followed is unknown. Where the question asks for the least or the wrong option, that one is
     the answer.
     """
+    text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
     reply = cues.OFFER.sub("", cues.SPEAKER.sub("", plain(text)), count=1).strip()
-    reply = options.with_lists(reply)
+    reply = options.with_lists(options.with_spelling(reply))
     if not options.labels and {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)
     if options.are_numbers:
@@ -67,7 +78,10 @@ def read_choice(
         )
         if in_json.result:
             return in_json.result
-        left = _begun_object(in_json.prose) if is_cut else None
+        left = _begun_object(in_json.prose)
+        is_begun = left is not None and left[0][0] == "{"
+        left = left if is_cut else None
+        is_cut = is_cut or is_begun  # what the object would have said is unknown
         if left or in_json.prose != text:
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
     turn = cues.NEXT_TURN.search(reply)
@@ -76,7 +90,10 @@ def read_choice(
         return result
     is_cut = is_cut and not cues.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
-    return _read(Reply(reply, options, is_cut=is_cut, asks=asks))
+    prose = Reply(reply, options, is_cut=is_cut, asks=asks)
+    if (result := _read(prose)) or is_cut or _after_taken_back(prose) is not None:
+        return result
+    return last_resort(prose, text, _strongest)
 
 
 def _begun_object(text: str) -> re.Match[str] | None:
@@ -123,13 +140,24 @@ def _is_unfinished(text: str, options: Options) -> bool:
     tail = low[-200:]
     if (
         cues.ARTICLE_LAST.search(text[-20:])
-        or cues.FUNCTION_WORD.search(tail)
+        or cues.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
         or cues.BEGUN_CLAUSE.search(tail)
     ):
         return True
-    if _is_begun_discussion(text, low, options):
+    if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
         return True
     return tail[-1:].isalnum() and len(cues.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
+
+
+def _is_begun_list(low: str, options: Options) -> bool:
+    """Whether a text says that it goes through the options, and ends before the last of them."""
+    head = low[:_LONGEST_LINE]
+    announced = cues.ANNOUNCED.search(head) if options.labels and "\n" in head else None
+    if announced is None:
+        return False
+    labels = {match[1].upper() for match in cues.LISTED_LABEL.finditer(low, announced.end() - 1)}
+    listed = [label for label in options.labels if label in labels]
+    return bool(listed) and listed == [*options.labels][: len(listed)] != [*options.labels]
 
 
 def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
@@ -155,7 +183,16 @@ def _read(reply: Reply) -> str | None:
             return result
         if reply.is_cut:
             return None
-    return _strongest(reply)
+    return _strongest(_after_taken_back(reply) or reply)
+
+
+def _after_taken_back(reply: Reply) -> Reply | None:
+    """What follows where a text takes its answer back; None where it does not, or keeps it."""
+    end = max((match.end() for match in cues.TAKEN_BACK.finditer(reply.low)), default=-1)
+    if end < 0 or cues.KEPT.search(reply.low, end):
+        return None
+    rest = reply.text[end:].lstrip(" .,:;!")
+    return Reply(rest, reply.options, is_cut=reply.is_cut, asks=reply.asks)
 
 
 def _strongest(reply: Reply) -> str | None:
@@ -167,7 +204,7 @@ def _strongest(reply: Reply) -> str | None:
 
 def read_value(value: str, options: Options, question: str = "") -> str | None:
     """The option that a value names, which was taken out of a text as its answer."""
-    text = plain(value)
+    text = options.with_spelling(plain(value))
     if whole := _whole(text, options):
         return whole
     if text[:1] in ("[", "{") and (parsed := parsed_value(value)):
@@ -176,7 +213,7 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
     named = reply.named_at(0)
     if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result
-    return _read(reply)
+    return _read(reply) or last_resort(reply, value, _strongest)
 
 
 def _weak(reply: Reply) -> NamedOption | None:
@@ -208,14 +245,17 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
         return None
     if cues.OPEN.search(reply.low) or reply.low.endswith("?"):
         return None
-    return agreed(texts_in(reply, len(reply.text)))
+    named = agreed(texts_in(reply, len(reply.text)))
+    is_negative = named and cues.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)
+    return None if is_negative and not reply.asks.for_worst else named
 
 
-_LONG_CLAUSE = 12
+_LONG_CLAUSE, _LONGEST_WORD = 12, 24
 _SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _READERS: tuple[Reader, ...] = (
     final_statement,
     last_statement,
+    ticked_line,
     bare_label,
     last_line,
     first_line,

@@ -54,12 +54,19 @@ OFFER = re.compile(
     r"\A\W{0,4}(?:yes|no)\b(?![^\n]{0,160}\b(?:more|further|else|(?:other|any) questions)\b)"
     r"[^.!?\n]{0,40}?(?:[.!?] [^.!?\n]{0,20})?"
     r"(?:\bi(?:'d| would| can|'ll| will|'m| am)[^.!?\n]{0,20}? (?:help|assist)\b"
-    r"|\bi (?:can|will) do (?:that|this|so)\b|\bi(?:'m| am) ready\b"
+    r"|\bi (?:can|will) do (?:that|this|so)\b|\bi(?:'m| am) (?:ready|sorry|afraid|unable)\b"
+    r"|\bi (?:cannot|can't|can not|could not|couldn't) (?:access|answer|help|open|view|provide)\b"
+    r"|\bi(?:'ve| have) (?:now )?(?:read|received|seen|got)\b"
     r"|\b(?:happy|glad) to (?!say|report|confirm|conclude|tell|see|expl|elaborate|clarify"
     r"|discuss)\w"
     r"|\b(?:could|can|would) you (?:please )?(?:provide|share|paste|send|give|upload|attach)"
     r"|\b(?:please|kindly) (?:provide|share|paste|send|give|upload|attach|enter|specify)\b"
-    r"|\bsend me|\bwhat (?:is|are) (?:the|your) (?:abstract|text|question|note|article|document))"
+    r"|(?<=[.!] )(?:which|where|what|how)\b(?=[^.!?\n]{0,100}\?\s{0,4}\Z)"
+    r"|\b(?:happy|glad) to(?=[.!])|\bsend me"
+    r"|\bwhat (?:is|are) (?:the|your) (?:abstract|text|question|note|article|document)"
+    r"|\b(?:what|which|how|where)\b[^.!?\n]{0,60}\b(?:(?:can|may|could|shall|should) i"
+    r"|(?:would|do|did|are|is|can|have) you\w{0,3})\b|\b(?:go ahead|ask away|tell me|let me know"
+    r"|fire away|i'm listening|i understand|just (?:paste|share|send|ask)))"
     r"[^.!?:\n]{0,120}(?:[.!?]|(?=[:\n])|\Z)",
     re.IGNORECASE,
 )
@@ -96,7 +103,8 @@ ANSWER = re.compile(
 )
 WORST_ANSWER = re.compile(
     rf"\b(?:(?:{_WORST}) (?:{_NOUN}|{OPTION}|one|choice|diagnosis|drug|treatment)"
-    rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|odd one(?: out)?|am wenigsten \w+)(?![a-z])"
+    rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|odd one(?: out)?"
+    rf"|(?:one|drug|option|agent|treatment) to (?:avoid|exclude)|am wenigsten \w+)(?![a-z])"
     rf"{_TO_LINK}"
 )
 IS_WORST = re.compile(
@@ -134,10 +142,10 @@ WEAK = re.compile(
     r"|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be|it'd be|by (?:exclusion"
     r"|elimination)|what remains is|left with|(?:data|results?|evidence|findings|interval|authors"
     r"|abstract|study|trial) says?|(?:matches|matched by|best described by)|mak(?:es?"
-    r"|ing)(?= [^.;\n]{1,60} the (?:best|correct|right|most|answer))"
+    r"|ing)(?= [^.;\n]{1,60} the (?:best|better|correct|right|most|answer))"
     r"|(?:its|(?:it|this|that)(?:'s| is| was| must be| would be| should be| has to be))"
-    r"|(?:que|dass) (?:es|é|c'est)|leaning towards?"
-    r"|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
+    r"|(?:which |that )?makes? it|means(?= \W?\w\W?(?:[.,;!]|\Z))|(?:que|dass) (?:es|é|c'est)"
+    r"|leaning towards?|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
     rf"|points? to|indicat(?:es?|ing)|suggests?|conclude|{RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be"
     rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be"
     r"|(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?(?=,))"
@@ -193,7 +201,14 @@ DENIED_BEFORE = re.compile(
 )
 SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
 LEAD = re.compile(
-    r"\A(?!in?correct|wrong|not|neither)[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?", re.I
+    r"\A(?!in?correct|wrong|not|neither|less|least|second|alternative|other|worst)"
+    r"[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?"
+    r"|\A(?=[^\W\d_]{1,30}(?: [^\W\d_]{2,30}){3,9} ?:)(?=[^:\n]{0,120}\b(?:overall|final"
+    r"|answer|choice|diagnosis|conclu\w+|verdict|judge?ment|best|classification|category|label|rating"
+    r"|result)\b)(?![^:\n]{0,120}\b(?:not|never|least"
+    r"|wrong|incorrect|avoid\w*|contraindicated|exclu\w+|differential|unlikely|worst|except)\b)"
+    r"[^:\n]{0,300}: ?",
+    re.I,
 )
 JOINED = re.compile(r"(?:,|;| and| but| while| whereas) (?=[\"'(]?\w\b)")
 ONLY_IF = re.compile(
@@ -287,7 +302,8 @@ SOMEBODY = re.compile(
     r"|guidelines?|editions?|authors)|misconception|distractors?|for example|e\.g\.|format)\b"
 )
 OTHER_ANSWER = re.compile(
-    r"(?:\b(?:wrong|incorrect|false|(?:second|next)(?:[- ]best| most \w+)?|another|other"
+    r"(?:\b(?:cada|toda|chaque|jede[nrs]?|ogni|elke|ka[zż]d\w{1,2}|varje|wrong|incorrect"
+    r"|false|(?:second|next)(?:[- ]best| most \w+)?|another|other"
     r"|alternative|tempting|(?!model|question|today)\w{2,20}'s|previous|common|plausible"
     r"|next most \w+) |in)\Z"
 )
@@ -312,6 +328,8 @@ FUNCTION_WORD = re.compile(
     r"|should|may|might|can|will|has|have|had|that|which|who|because|since|as|so|if|unless|while"
     r"|when|where|although|though|until|expect|not|than|this|its|their|his|her|it|also|more|most"
     r"|very|due|such|how|what|why|whether|about|after|before|between|during|into"
+    r"|del|con|por|para|su|dans|avec|pour|sur|mit|von|bei|zur|zum|di|della|het|een|van|voor"
+    r"|da|dos|com|em|av|och|för|som|att|oraz"
     r"|el|la|los|las|un|una|de|que|es|le|les|des|du|est|et|der|die|das|und|ist|nicht"
     r"|os)|[,(\[:–—-])\Z"
 )
@@ -357,14 +375,20 @@ EXPLAINED = re.compile(
 )
 SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
 AFTER_ALL = re.compile(
-    r"\b(?:on (?:second thoughts?|reflection|further thought|review|(?:a )?closer (?:look"
-    r"|inspection|reading))|oops|or rather|correction|actually|wait|edit|revised|scratch that"
-    r"|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
-    r"(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that "
-    r"|my (?:\w+ )?\w+ )?to|make (?:it|that)"
+    r"\b(?:on (?:(?:second|another) (?:thoughts?|look|reading)|reflection|further thought"
+    r"|review|(?:a )?closer (?:look|inspection|reading))|oops|or rather|correction|actually|wait"
+    r"|edit|revised|scratch that|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
+    r"(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
+    r"|my (?:\w+ )?\w+ )?to"
+    r"|switch to(?:(?<=\bme switch to)|(?<=\bi switch to)|(?<=\bi'll switch to))"
+    r"|(?:correct|revise) (?:that|this|it|myself)(?=[:,])|let me (?:correct|revise)(?=:)"
+    r"|make (?:it|that)"
     r"|(?:i'm |so )?sorry|apologies|pardon(?: me)?|my (?:mistake|bad|error)"
-    r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh ))no(?=,)),?:? (?:(?:sorry|no|rather"
-    r"|wait),? )?(?:it(?:'s| is) )?|(?<=\w )(?:->|→|⇒) ?"
+    r"|(?:hmm+|well)(?=,)(?:(?<=\.\. well)|(?<=… well)|(?<= [–—-] well)|(?<=\.\. hmm)|(?<=… hmm)"
+    r"|(?<= [–—-] hmm))"
+    r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh )|(?<=[–—]))no(?=,)),?:? (?:(?:sorry"
+    r"|no|rather|wait|on balance|overall|more likely|probably),? )?(?:it(?:'s| is) )?"
+    r"|(?<=\w )(?:->|→|⇒) ?"
 )
 _THIS_CASE = (
     r"(?:this|that|these|those|the|my|our|your|all|such|light|view|summary|conclusion|short|sum"
@@ -385,10 +409,32 @@ SCOPED = re.compile(
     r"|that|these|the|our|my|his|her|all|such|light|view|general|a 1|option)\b))[a-z]"
 )
 RETRACTED = re.compile(
-    r"\b(?:re-?(?:consider|evaluat|think)ing|let me re-?(?:consider|think|check|evaluate|examine"
-    r"|read|assess)\w*|that was (?:wrong|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)"
+    r"\b(?:re-?(?:consider|evaluat|think)ing|(?:let me|i (?:need to|must|should|have to|will))"
+    r" re-?(?:consider|think|check|evaluate|examine|read|assess)\w*|(?:hmm+|wait|actually|oh|no),? "
+    r"(?:no|wait)(?=[.,!])|correction(?= ?[:–—-])|let me think (?:again|(?:about )?(?:this|it|that)"
+    r" (?:again|over|through again))"
+    r"|that was (?:wrong|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)"
     r"|i made an? (?:mistake|error)|(?:check|think|look|read)ing (?:it )?again|scratch that"
     r"|i take back \S{1,20}|i mis(?:read|understood|interpreted)(?: (?:the|your) \w+)?)"
+)
+TAKEN_BACK = re.compile(
+    r"(?:[.!?…\n][\"')\]]{0,2}\s{0,2}|[–—-] )(?:(?:but|oh|hmm+|no|ok(?:ay)?|actually|sorry|wait"
+    r"|hold on),? (?:(?:that|this|it)(?:'s| is) (?:wrong|incorrect|not right))|(?:(?:but|oh|hmm+|no"
+    r"|ok(?:ay)?|actually|sorry),? ){0,2}(?:wait(?=[.,:;!…–—-])|wait \w+ no\b"
+    r"|hmm+,? but\b"
+    r"|hold on(?=[.,:;!…–—-])|scratch that|strike that|(?:let me|let's"
+    r"|i (?:need to|must|should|have to|will)) re-?(?:consider|think|evaluate|examine|assess|do)\w*"
+    r"|let me think (?:again"
+    r"|(?:about )?(?:this|it|that) (?:again|over))|(?:that|this)"
+    r"(?: was| cannot be| can't be| must be) (?:wrong|incorrect|(?:not )?right|an? (?:mistake"
+    r"|error))"
+    r"|i (?:was wrong(?! (?:about|at first))|made an? (?:mistake|error)|take (?:that|it) back"
+    r"|misread|retract)"
+    r"|on second thoughts?\b))"
+)
+KEPT = re.compile(
+    r"\b(?:stands?|standing|stay\w*|still|remains?|unchanged|confirm\w*|(?:was|is) (?:right|correct"
+    r"|fine|ok(?:ay)?)|holds|keep\w*|stick\w*|indeed|yes|fits|consistent|makes sense)\b"
 )
 CORRECTED = re.compile(
     rf"{AFTER_ALL.pattern}|{RETRACTED.pattern}"
@@ -407,8 +453,39 @@ DENIED_LINK = re.compile(
     rf"\b(?:no|n[aã]o|non|nicht|ne)\s(?:{_BE})\W*\Z|\bn'est\b.{{0,40}}\bpas\W*\Z"
 )
 HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
+DOUBT_NEXT = re.compile(
+    r"[\"')\]]{0,3}(?:\.\.\.?|…|\s?[–—]|\s-)\s?(?:hmm+|wait|no|well|actually|or|let me)\b"
+)
+MARK = re.compile(r"(?P<tick>[✓✔✅☑]|\[x\])|[✗✘❌✖]|\[ \]")
+TICK = re.compile(r"[✓✔✅☑]|\[x\]")
+LINE_OF_OPTION = re.compile(
+    r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?:\d{1,2}[.)] )?(?P<said>\w[^\n]{0,400}?)"
+    r"(?P<after>[^\w\n]{0,12})$",
+    re.MULTILINE,
+)
+BETTER_NEXT = re.compile(
+    r"[\"')\]]{0,3} (?:is|would be|seems|fits) (?:the |an? )?(?:better|best|correct|right|more"
+    r"|preferable|preferred|safer)\b"
+)
+NEGATIVE_RELATIVE = re.compile(
+    r"\b(?:that|which|to) (?:\w+ ){0,3}?(?:not|never|avoid)\b[^.;,\n]{0,40}? (?:is|are) [\"'(]{0,3}"
+    r"(?:(?:the|an?) )?\Z"
+)
+LIST_JOINT = re.compile(r"[\"')]{0,3}(?:,? (?P<and>and|or|nor) |, )(?:(?:the|an?) )?[\"'(]{0,3}")
+ARROW_NEXT = re.compile(r"[\"')\]]{0,4} ?(?:->|→|⇒)")
+ANNOUNCED = re.compile(
+    r"\b(?:each|every|all|the|cada|todas|chaque|jede\w{0,2}|alle|ogni|elke|każd\w{1,3}|varje|las|les"
+    r"|as)(?: \w{2,8}){0,2} (?:options?|choices?|alternatives?|answers?|opci[oó]n(?:es)?"
+    r"|alternativas?|op[cç][aã]o|op[cç][oõ]es|optie|antwort\w{0,3}|m[oö]glichkeit\w{0,2}|opzion[ei]"
+    r"|opcj\w{1,2}|alternativ)\b[^\n]{0,60}\n"
+)
+LISTED_LABEL = re.compile(
+    r"^[^\w\n]{0,6}(?:(?:option|choice) )?[\"'(\[]{0,4}(\w)[.):\]]{1,2} \S", re.MULTILINE
+)
 LABEL_LAST = re.compile(r"(?:\A|[\s(\[*])\w[.)]\s*\Z")
-DISCUSSED = re.compile(r"[\"')\]]{0,4} (?!because|since)[^\W\d]")
+DISCUSSED = re.compile(
+    r"[\"')\]]{0,4} (?!because|since|i (?:think|guess|believe|suppose)\b)[^\W\d]"
+)
 OPEN = re.compile(
     r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply)"
     r"|(?:can(?:not|'t| not)|(?:unable|not able) to) (?:\w+ )?(?:answer|say|tell|decide|determine"
@@ -419,3 +496,58 @@ BEGUN_CLAUSE = re.compile(
     r"(?:,? [\w'-]+){0,3}(?<=\w\w)\Z"
 )
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")
+
+LOOSE_LABEL = re.compile(
+    r"\A\W{0,4}(?:(?:(?:has to|gotta|must) be|i(?:'?d| would|'ll)? (?:think|guess|say|believe"
+    r"|choose|pick|go with)|(?:i'm )?going with|prob\.?|(?:most )?(?:likely|probably)"
+    r"|definitely|maybe|perhaps|surely|certainly|answer|ans|option|choice|(?:it|this|that)"
+    r"(?:'s| is)|its|go with),?[ :.–—-]{1,4}){1,3}\(?(?P<label>[a-z])\)?(?=[.;!\n]"
+    r"|,(?! ?\W?\w\b)|\Z| (?:because|given|since|as|i (?:think|guess|believe))\b)"
+)
+_NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
+ORDINAL = re.compile(
+    rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice)"
+    r"|\b(?:option|answer|choice|number) (?:number )?(?P<after>one|two|three|four|five|[1-5])"
+    rf"|\A\W{{0,4}}(?:the )?(?P<alone>{_NUMBER})(?=\W{{0,4}}\Z))"
+    r"(?=[.,;!)\n]|\Z| (?:is (?:the )?(?:correct|right|best|answer)|because|since|as|given)\b)"
+)
+CONCLUSION_HEADING = re.compile(
+    r"^[^\w\n]{0,4}(?:(?:the|my|final|overall|clinical|brief|in|step \d:?) ){0,2}(?:conclusions?"
+    r"|verdict|answer|decision|diagnosis|summary|recommendation|bottom line|judge?ment|fazit"
+    r"|conclusi[oó]n|conclus[aã]o|conclusione|conclusie|schlussfolgerung)"
+    r"[^\w\n]{0,4}(?:\n+|(?<=: ))",
+    re.MULTILINE,
+)
+BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
+DENIES = re.compile(
+    r"(?:\b(?:none of|neither|nor|not|cannot)|n't)(?! (?:only|just|necessarily|always|because)\b)"
+    r"(?: (?:be|give|use|choose|pick|start))?(?=[ \"'(:])"
+)
+BETWEEN_DENIAL = re.compile(
+    r"[ \"'(:]{0,4}(?:(?:the|an?|either|options?|choices?|answers?)[ \"'(:]{1,4}){0,2}"
+)
+JOINTLY = re.compile(r"\b(?:none of|neither|n?or)\b")
+CLAUSE_START = re.compile(
+    r"(?:\A|(?<=[.!?;,] )|(?<=\n)|(?<=and )|(?<=but )|(?<=while ))"
+    r"(?:(?:options?|choices?|answers?|both) )?(?=[\"'(\[]{0,3}\w)"
+)
+ONLY_ONE = re.compile(
+    r"\bonly (?:one|option|choice|answer|\w{3,20})(?: here| left| listed)? (?:that|which|who) "
+    r"[^.:;!?\n]{1,60}? (?:is|would be)(?= )"
+)
+GIVE = re.compile(
+    r"(?:\A|(?<=[.!?;:] )|(?<=\n)|\bso,? |\binstead,? )(?:please )?(?:give|start|use|administer"
+    r"|order|prescribe|perform|do|take|begin|try|obtain|choose|pick)(?: (?:her|him|them|the patient"
+    r"))?(?= )"
+)
+SHOULD = re.compile(
+    r"\b(?:should|must|needs? to|has to|is to)(?: \w{2,12}ly| now| first){0,2} be (?:\w{2,12}ly )?"
+    r"(?:given|done|performed|started|used|administered|ordered|prescribed|tried|initiated"
+    r"|obtained|chosen)\b|\bis (?:clearly )?(?:indicated|required|needed|warranted|recommended"
+    r"|the (?:\w+ )?(?:drug|treatment|therapy|test|agent|step) of choice"
+    r"|what (?:this|the|our) patient needs)\b"
+)
+LINKED = re.compile(
+    r"\b(?:is|are|be|was|suggests?|indicates?|fits?|supports?|confirms?|means|called|of|with|for"
+    r"|to) "
+)

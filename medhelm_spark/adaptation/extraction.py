@@ -13,7 +13,7 @@ from medhelm_spark.adaptation.options import Options, options_among, options_of,
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
 from medhelm_spark.patterns import SlowPatternError, last_match
 
-EXTRACTION_VERSION = "6"
+EXTRACTION_VERSION = "7"
 """Part of every fingerprint of scores and judgements, so that stored answers are read again.
 
 Raised whenever an answer is read in another way: by a method here, or by `domain.thinking`.
@@ -84,7 +84,10 @@ def _with_words(options: Options, *, is_yes_no: bool) -> Options:
         texts = {**WORDS, **texts}
     if {"yes", "no"} <= texts.keys():
         texts = {**{word: texts[same] for word, same in _TRUTH.items()}, **texts}
-    return Options(options.labels, texts, options.shown) if texts != options.texts else options
+    if texts == options.texts:
+        return options
+    added = frozenset(texts.keys() - options.texts.keys())
+    return Options(options.labels, texts, options.shown, added)
 
 
 def _as_option(value: str | None, output_mapping: Mapping[str, str], question: str) -> str | None:

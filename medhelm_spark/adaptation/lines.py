@@ -11,6 +11,11 @@ from medhelm_spark.adaptation.statements import agreed
 
 _LONGEST_VERDICT = 60
 """Characters of a table's cell that is a verdict."""
+_BULLETS = " -+•"
+_LONGEST_LINES = 600
+"""Characters in which two lines that are an option each are looked for."""
+_FEWEST_MARKS, _MOST_MARKS = 2, 20
+"""Marks of a single line that is a list, and those that are looked at."""
 _FEWEST_OTHERS = 2
 """Of two rows nobody can tell which is the exception."""
 
@@ -59,7 +64,7 @@ def last_line(reply: Reply) -> NamedOption | None:
     start = max(begin, reply.sentence_start(len(reply.text) - 2))
     if cues.LABEL_LAST.search(reply.text, max(0, start - 5), start):
         start = begin  # the full stop of a label ends no sentence
-    if reply.text.endswith("?") or len(_listed(reply)) > 1:
+    if reply.text.endswith("?") or len(_listed(reply)) > 1 or _is_in_list(reply, begin):
         return None
     last = reply.text[start:]
     is_ended = (
@@ -75,16 +80,29 @@ def last_line(reply: Reply) -> NamedOption | None:
     return None
 
 
+def _is_list(reply: Reply) -> bool:
+    """Whether the first two lines are two options, as in a list of them."""
+    first, _, rest = reply.text[:_LONGEST_LINES].partition("\n")
+    if not rest:
+        return False
+    second = rest.partition("\n")[0]
+    results = {reply.options.whole(line.lstrip(_BULLETS)) for line in (first, second)}
+    return None not in results and len(results) > 1
+
+
+def _is_in_list(reply: Reply, begin: int) -> bool:
+    """Whether the line above the one that begins at a place is another option, as in a list."""
+    above = reply.text[: max(0, begin - 1)].rpartition("\n")[2]
+    other = reply.options.whole(above.lstrip(_BULLETS)) if above else None
+    return other is not None and other != reply.options.whole(reply.text[begin:].lstrip(_BULLETS))
+
+
 def first_line(reply: Reply) -> NamedOption | None:
     """The option that the text begins with, unless a discussion of the options begins there."""
     named = reply.named_at(0)
-    if named is None or _is_prefix(reply, 0, named) or reply.is_refuted(named):
+    if named is None or _is_no_answer(reply, named):
         return None
-    if reply.is_question(named) or len({option.result for option in _listed(reply).values()}) > 1:
-        return None
-    if reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end):
-        return None
-    if _is_explained(reply, named):
+    if _is_explained(reply, named) or (reply.is_cut and _is_out_of_order(reply, named)):
         return named
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
     if is_word and not reply.options.labels and reply.holds_where_cut(named):
@@ -103,6 +121,20 @@ def first_line(reply: Reply) -> NamedOption | None:
     return agreed([named, *texts_in(reply, reply.text.find("\n") % (len(reply.text) + 1))])
 
 
+def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
+    """Whether the option at the beginning is denied, asked, in a list, or left ("A -> B")."""
+    return bool(
+        _is_prefix(reply, 0, named)
+        or reply.is_refuted(named)
+        or reply.is_question(named)
+        or cues.ARROW_NEXT.match(reply.low, named.end)
+        or cues.DOUBT_NEXT.match(reply.low, named.end)
+        or _is_list(reply)
+        or len({option.result for option in _listed(reply).values()}) > 1
+        or (reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end))
+    )
+
+
 def _is_explained(reply: Reply, named: NamedOption) -> bool:
     """Whether an explanation follows; in a text that was cut, one that says that it is one.
 
@@ -110,6 +142,22 @@ def _is_explained(reply: Reply, named: NamedOption) -> bool:
     """
     pattern = cues.REASON_NEXT if reply.is_cut and reply.options.labels else cues.EXPLAINED
     return pattern.match(reply.low, named.end) is not None
+
+
+def _is_out_of_order(reply: Reply, named: NamedOption) -> bool:
+    """Whether the first line is an option, not the first one, and its explanation compares it.
+
+    "C. Warfarin", a blank line and "It is slow, and heparin" compares; "A. Aspirin" begins a list.
+    """
+    first = next(iter(reply.options.labels.values()), None)
+    is_alone = reply.low.startswith("\n\n", named.end) and named.is_text
+    if not is_alone or is_text(reply, named) or named.result == first:
+        return False
+    explanation = reply.low[named.end + 2 :].partition("\n")[0]
+    sentence = cues.SENTENCE.search(explanation)
+    own = reply.low[named.start : named.end]
+    others = (text for text in reply.options.shown.values() if text and text not in own)
+    return sentence is not None and any(text in explanation[sentence.end() :] for text in others)
 
 
 def _is_prefix(reply: Reply, at: int, named: NamedOption) -> bool:
@@ -165,6 +213,55 @@ def only_row(reply: Reply) -> NamedOption | None:
     if reply.asks.for_worst:
         return _only(right, wrong, _FEWEST_OTHERS) or _only(wrong, right, _FEWEST_OTHERS)
     return _only(right, wrong, 1)
+
+
+def ticked_line(reply: Reply) -> NamedOption | None:
+    """The only ticked line, where several lines are an option each; several where several are.
+
+    In a single line, the only option before a tick, where each mark has its option before it.
+    """
+    if not cues.TICK.search(reply.low):
+        return None
+    if "\n" not in reply.low:
+        return _ticked_inline(reply)
+    options: set[str] = set()
+    ticked: list[NamedOption] = []
+    for line in cues.LINE_OF_OPTION.finditer(reply.low):
+        if "|" in line[0]:
+            continue  # `only_row` reads tables
+        result = _of_cell(line["said"], reply.options)
+        if result is None:  # "Heparin: it acts at once ✅"
+            named = reply.named_at(line.start("said"))
+            result = named.result if named else None
+        if result is None:
+            continue
+        options.add(result)
+        if cues.TICK.search(line["before"]) or cues.TICK.search(line["after"]):
+            ticked.append(NamedOption(result, *line.span()))
+    return agreed(ticked) if len(options) > 1 else None
+
+
+def _ticked_inline(reply: Reply) -> NamedOption | None:
+    marks = [*cues.MARK.finditer(reply.low)][:_MOST_MARKS]
+    if len(marks) < _FEWEST_MARKS or not reply.low[: marks[0].start()].strip():
+        return None
+    starts = [0, *(mark.end() for mark in marks[:-1])]
+    named = [
+        _marked_at(reply, start, mark.start()) for start, mark in zip(starts, marks, strict=True)
+    ]
+    if None in named or len({option.result for option in named if option}) == 1:
+        return None
+    return agreed(
+        [option for option, mark in zip(named, marks, strict=True) if option and mark["tick"]]
+    )
+
+
+def _marked_at(reply: Reply, start: int, end: int) -> NamedOption | None:
+    """The option that words before a mark begin with."""
+    words = reply.text[start:end]
+    start += len(words) - len(words.lstrip(" ,;|-–—"))
+    result = reply.options.whole(reply.text[start:end])
+    return NamedOption(result, start, end) if result else reply.named_at(start)
 
 
 def _only(some: list[NamedOption], others: list[NamedOption], fewest: int) -> NamedOption | None:

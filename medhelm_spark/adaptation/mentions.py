@@ -1,5 +1,6 @@
 """The options that a text mentions, and whether it only discusses them."""
 
+import re
 from collections.abc import Iterator
 
 from medhelm_spark.adaptation import cues
@@ -76,7 +77,7 @@ def texts_in(reply: Reply, end: int) -> list[NamedOption]:
     Where a text is denied and its opposite is an option ("no pneumonia"), that one is named.
     """
     taken = bytearray(end)
-    named = []
+    found: list[tuple[NamedOption, bool, str | None]] = []
     for option, result in reply.options.longest_first:
         start = reply.low.find(option, 0, end)
         while start >= 0:
@@ -86,12 +87,38 @@ def texts_in(reply: Reply, end: int) -> list[NamedOption]:
                 mention = NamedOption(result, start, stop, is_text=True)
                 is_denied = reply.is_denied(start) or reply.is_absent(start)
                 if is_denied or reply.is_refuted(mention):
-                    if opposite := reply.options.opposites.get(option):
-                        named.append(NamedOption(opposite, start, stop, is_text=True))
-                elif not _is_topic(reply, mention):
-                    named.append(mention)
+                    opposite = reply.options.opposites.get(option)
+                    found.append((mention, is_denied, opposite))
+                else:
+                    is_topic = _is_topic(reply, mention)
+                    found.append((mention, False, None if is_topic else mention.result))
             start = reply.low.find(option, stop, end)
-    return sorted(named, key=lambda mention: mention.end)
+    found.sort(key=lambda mention: mention[0].end)
+    return [
+        NamedOption(result, mention.start, mention.end, is_text=True)
+        for mention, result in _without_denied_lists(reply, found)
+        if result
+    ]
+
+
+def _without_denied_lists(
+    reply: Reply, found: list[tuple[NamedOption, bool, str | None]]
+) -> Iterator[tuple[NamedOption, str | None]]:
+    """The mentions; without those that a denied one begins a list of ("avoid A, B and C")."""
+    at = 0
+    while at < len(found):
+        stop, is_joined = at + 1, False
+        while stop < len(found) and (joint := _joint(reply, found[stop - 1][0], found[stop][0])):
+            is_joined = is_joined or joint["and"] is not None
+            stop += 1
+        is_denied = found[at][1] and is_joined
+        for mention, _, result in found[at : at + 1] if is_denied else found[at:stop]:
+            yield mention, result
+        at = stop
+
+
+def _joint(reply: Reply, one: NamedOption, other: NamedOption) -> re.Match[str] | None:
+    return cues.LIST_JOINT.fullmatch(reply.low, one.end, other.start)
 
 
 def _is_topic(reply: Reply, named: NamedOption) -> bool:

@@ -37,7 +37,9 @@ _AND = re.compile(
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t](?=\S{1,3}(?:\W|\Z)))?"
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|u|of|eller|lub|albo)\b|/|या")
-_MOST = 4
+_NOR = re.compile(r"[ \t]?,?[ \t]?\bnor\b(?: is| it'?s?)?[ \t]")
+_BARE_OF_LIST = re.compile(r"[A-Z](?= (?:n?or|and) [A-Z]\b)")
+_MOST, _MOST_LISTED = 4, 10
 _BRACKETED = re.compile(r"[ \t]?\(([^\W_])\)")
 _VERB = re.compile(
     r"[)\]\"']{0,4}[ \t](?:is|(?P<plural>are|were|have|do|\w+ both)|was|would|has|can|could|may"
@@ -69,6 +71,26 @@ def named_at(text: str, low: str, at: int, options: Options) -> NamedOption | No
     if named is None or named.result is None:
         return named
     return _unless_joined(text, low, named, options)
+
+
+def listed_at(text: str, low: str, at: int, options: Options) -> list[NamedOption]:
+    """The options that are named at a position one after another: "A, B and C"."""
+    end = _skip_filler(text, at)
+    listed: list[NamedOption] = []
+    while len(listed) < _MOST_LISTED:
+        named = _text_at(low, end, options, is_listed=bool(listed))
+        named = named or _label_at(text, low, end, options)
+        bare = _BARE_OF_LIST.match(text, end) if named is None else None
+        if bare and (result := options.labels.get(bare[0])):
+            named = NamedOption(result, *bare.span())
+        if named is None or named.result is None:
+            break
+        listed.append(named)
+        joined = _NOR.match(low, named.end) or _AND.match(low, named.end)
+        if joined is None:
+            break
+        end = _skip_filler(text, joined.end())
+    return listed
 
 
 def _skip_filler(text: str, at: int) -> int:

@@ -2,11 +2,20 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from medhelm_spark.adaptation.plain_text import plain
+from medhelm_spark.adaptation.spelling import (
+    american,
+    american_where,
+    in_case_of,
+    key,
+    marked,
+    plainer,
+    words_of,
+)
 from medhelm_spark.domain.run import LETTERS
 
 FLAGS = {"0": "0", "1": "1"}
@@ -32,11 +41,13 @@ class Options:
         labels: Results by label in capitals.
         texts: Results by plain lower-case text; without the texts that two options share.
         shown: Plain lower-case texts by label, where options are shown as label and text.
+        added: The texts that are read as answers though the benchmark does not list them.
     """
 
     labels: Mapping[str, str]
     texts: Mapping[str, str]
     shown: Mapping[str, str] = field(default_factory=dict)
+    added: frozenset[str] = frozenset()
 
     @cached_property
     def longest_first(self) -> tuple[tuple[str, str], ...]:
@@ -89,6 +100,52 @@ class Options:
         return self._listing.sub(canonical, text)
 
     @cached_property
+    def _words(self) -> frozenset[str]:
+        return words_of((*self.texts, *self.shown.values()))
+
+    @cached_property
+    def _plainer(self) -> tuple[tuple[str, str], ...]:
+        joined = "".join(self.texts)
+        is_plain = joined.isascii() and "-" not in joined and "'s " not in joined
+        return () if is_plain else self._spelled(plainer)
+
+    @cached_property
+    def _marked(self) -> tuple[tuple[str, str], ...]:
+        return self._spelled(marked)
+
+    def _spelled(self, spellings: Callable[[str], Iterable[str]]) -> tuple[tuple[str, str], ...]:
+        """Other spellings of the texts, with the text that each stands for."""
+        texts = {*self.texts, *self.shown.values()}
+        found = [(other, text) for text in texts for other in spellings(text)]
+        times = Counter(other for other, _ in found)
+        return tuple(
+            (other, text) for other, text in found if other not in texts and times[other] == 1
+        )
+
+    @cached_property
+    def by_key(self) -> dict[str, str]:
+        """The result of each text by its key, which has no hyphens and blanks."""
+        keys = [(key(text), result) for text, result in self.texts.items()]
+        times = Counter(name for name, _ in keys)
+        return {name: result for name, result in keys if name and times[name] == 1}
+
+    def with_spelling(self, text: str) -> str:
+        """The text with the options' own spelling where it spells their words in another way."""
+        low = text.lower()
+        if not self._words or len(low) != len(text):
+            return text
+        if (changed := american_where(text, low, self._words)) != text:
+            text, low = changed, changed.lower()
+        spelled = self._plainer
+        if "-" in low or "'s" in low:
+            spelled += self._marked
+        for other, own in spelled:
+            if other in low:
+                text = _replaced(text, low, other, own)
+                low = text.lower()
+        return text
+
+    @cached_property
     def longest(self) -> int:
         """Characters of the longest text."""
         return max(map(len, (*self.texts, *self.shown.values())), default=0)
@@ -115,6 +172,19 @@ class Options:
             return self.labels[bare.upper()]
         result = self.texts.get(bare.lower()) or self.texts.get(option_text(text))
         return result or (self.lists.get(_items(bare.lower())) if self.lists else None)
+
+
+def _replaced(text: str, low: str, old: str, new: str) -> str:
+    """The text with a word or several as others, where they are no part of a longer word."""
+    parts, at, start = [], 0, low.find(old)
+    while start >= 0:
+        stop = start + len(old)
+        before, after = low[start - 1 : start], low[stop : stop + 1]
+        if not (before.isalnum() or after.isalnum() or before == "-" or after == "-"):
+            parts += [text[at:start], in_case_of(text[start:stop], new)]
+            at = stop
+        start = low.find(old, stop)
+    return "".join([*parts, text[at:]])
 
 
 def options_of(shown: Mapping[str, str], results: Mapping[str, str] | None = None) -> Options:
@@ -158,8 +228,8 @@ def options_among(references: Iterable[str], declared: Iterable[str] = ()) -> Op
 
 @lru_cache(maxsize=8192)
 def option_text(text: str) -> str:
-    """An option's text as it is compared: plain, lower-case, without article and full stop."""
-    bare = " ".join(plain(text).lower().split()).strip(" \"'").rstrip(".,;:")
+    """An option's text as it is compared: plain, lower-case, American, without article and stop."""
+    bare = american(" ".join(plain(text).lower().split()).strip(" \"'").rstrip(".,;:"))
     return _ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare
 
 

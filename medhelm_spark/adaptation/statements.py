@@ -172,7 +172,13 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
             named = reply.named_at(match.end())
             if named is None:
                 continue
-            is_answer = cues.SENTENCE_ENDED.match(reply.low, named.end) or pattern is cues.CONTRAST
+            is_arrow = match[0].rstrip().endswith(("->", "→", "⇒"))
+            is_answer = (
+                cues.SENTENCE_ENDED.match(reply.low, named.end)
+                or pattern is cues.CONTRAST
+                or cues.BETTER_NEXT.match(reply.low, named.end)
+                or (is_arrow and reply.options.whole(reply.text[: match.start()]))
+            )  # "A -> B, which is safer", where the reply begins with A
             is_open = reply.is_question(named) or not reply.holds_where_cut(named)
             is_word = named.is_text and match[0].partition(",")[0] in reply.options.texts
             is_out = is_word or reply.is_left_out(named.start)  # "yes, no, maybe", "all but B"
@@ -190,14 +196,14 @@ def _called_right(reply: Reply) -> Iterator[Statement]:
         verdicts += cues.IS_NOT_SUCH.finditer(reply.low)
     for verdict in verdicts:
         start = verdict.start()
-        for named in _subjects(reply, start):
+        for named in subjects(reply, start):
             certainty = certainty_of(reply, named.start, verdict.end(), named)
             if verdict.re is cues.IS_NOT_SUCH:  # it may explain another answer
                 certainty = min(certainty, Certainty.SUPPOSED)
             yield Statement(NamedOption(named.result, named.start, start), certainty)
 
 
-def _subjects(reply: Reply, end: int) -> Iterator[NamedOption]:
+def subjects(reply: Reply, end: int) -> Iterator[NamedOption]:
     """The options that may be the subject of a verb at `end`: by label, or by text."""
     begin = max(0, end - reply.options.longest - _AROUND_A_SUBJECT)
     for match in cues.SUBJECT.finditer(reply.low, begin, end):

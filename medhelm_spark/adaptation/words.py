@@ -45,7 +45,8 @@ _ENGLISH = _Words(
     r"|remains|(?:seems|appears|looks)(?: to be)?",
     choose=r"choos(?:e|ing)|chose|select(?:ing|ed)?|pick(?:ing|ed)?|(?:go|going|went) (?:with|for)"
     r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on|for)"
-    r"|(?:would|i'll|i will|i'd) (?:say|answer)|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
+    r"|(?:would|i'll|i will|i'd) (?:say|answer)|i (?:should|must|have to|need to) (?:say|answer)"
+    r"|(?:stay|stick)(?:ing)? with|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
     r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark"
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",

@@ -14,13 +14,15 @@ from medhelm_spark.domain.thinking import split_thinking
 from medhelm_spark.metrics import METRICS
 from tests.unit.metrics.states import correct, state
 
-OPTIONS = {"A": "aspirin", "B": "no heparin", "C": "none", "D": "yes"}
+OPTIONS = {"A": "aspirin", "B": "no heparin", "C": "anaemia", "D": "yes"}
 YES_NO = {"A": "yes", "B": "no", "C": "maybe"}
 UNITS = (
     "\n", "\r\n", " ", "\t", "\u00a0", "\u2028", "(", "{", "[", "\"", "'", "`", "```", ".", "!",
     "-", "*", "**A** ", "#", "$", "\\", "|", "<", "<|", "_", ",", "1.", "1", "a", "\u00df", "选项",
     "A.", "A. aspirin\n", "(A) ", "\nA\n", "A B C D ", "no ", "not ", "not A ", "isn't ",
-    "none except ", "if ", "so ", "because ", "wait, ", "yes ", "scratch that ", "the answer is ",
+    "none except ", "if ", "so ", "because ", "wait, ", "wait. ",
+    "**A**, ", "✅ ", "✅ aspirin\n", "Conclusion\n", "anaemia ", "aspirin-",
+    "yes ", "scratch that ", "the answer is ",
     "the answer is A. ", "A is correct. ", "option ", "option A ", "aspirin ", "{\"", "{'",
     "{'a': ", "\"answer\": \"A\", ", "{\"answer\": \"x\"}\n", "[{\"a\":1},", "\\boxed{",
     "\\boxed{A} ", "\\text{", "<think>", "</think>", "<think>x</think>", "<br", "<answer>",

@@ -1,0 +1,219 @@
+"""What is read where nothing stronger names an option: in a text that was not cut.
+
+In this order: a small letter after a hedge or a noun for the answer ("probably c,"); yes or no in
+other words ("Probably not."); "the second option"; what follows the heading of a conclusion; a
+short text that is an option in other words; the only option in bold; the only option that is not
+denied ("none of A, B or D"); the only one that should be given; the only one in the last
+sentence, where no other is named. Each reads nothing where it finds several options.
+"""
+
+from collections.abc import Callable, Iterator
+
+from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation.mentions import texts_in
+from medhelm_spark.adaptation.naming import NamedOption, listed_at
+from medhelm_spark.adaptation.other_words import in_other_words
+from medhelm_spark.adaptation.phrases import said
+from medhelm_spark.adaptation.plain_text import plain
+from medhelm_spark.adaptation.reply import Reply
+from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
+
+_WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
+_ORDINALS = {
+    "first": 0, "one": 0, "1st": 0, "1": 0, "second": 1, "two": 1, "2nd": 1, "2": 1, "third": 2,
+    "three": 2, "3rd": 2, "3": 2, "fourth": 3, "four": 3, "4th": 3, "4": 3, "fifth": 4, "five": 4,
+    "5th": 4, "5": 4, "last": -1,
+}  # fmt: skip
+_LONGEST, _LONGEST_SEARCHED, _LONGEST_LINE = 600, 2_000, 300
+"""Characters of texts that are searched for denials, for what is to be given, and of a line."""
+_MOST_BOLD, _MOST_ADDED = 60, 3
+"""Bold spans that are looked at, and words beside an option in one."""
+
+
+def last_resort(reply: Reply, marked: str, strongest: Callable[[Reply], str | None]) -> str | None:
+    """The result of the first way that names one option; `marked` is the text with its marks.
+
+    `strongest` reads what follows a heading.
+    """
+    is_long = len(reply.low) > _LONGEST_SEARCHED
+    for reader in (_loose_label, _in_words) if is_long else (_loose_label, _in_words, _by_number):
+        if result := reader(reply):
+            return result
+    if result := _concluded(reply, strongest) or in_other_words(reply.text, reply.options):
+        return result
+    if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
+        return result
+    for reader in () if is_long else (_only_left, _only_such, _to_be_given, _closing):
+        if result := reader(reply):
+            return result
+    return None
+
+
+def _one(results: Iterator[str | None]) -> str | None:
+    found = set(results)
+    return found.pop() if len(found) == 1 else None
+
+
+def _loose_label(reply: Reply) -> str | None:
+    match = cues.LOOSE_LABEL.match(reply.low)
+    return reply.options.labels.get(match["label"].upper()) if match else None
+
+
+def _in_words(reply: Reply) -> str | None:
+    words = _WORDS & reply.options.texts.keys()
+    word = said(reply.low, words) if len(words) > 1 else None
+    is_listed = word and not (word == "maybe" and word in reply.options.added)
+    return reply.options.texts[word] if word and is_listed else None
+
+
+def _by_number(reply: Reply) -> str | None:
+    """The option that is called by its place: "the second option"."""
+    results = [*reply.options.labels.values()]
+    shown = reply.options.shown.values()
+    if not shown or reply.options.are_numbers or any(text[:1].isdigit() for text in shown):
+        return None
+    named = []
+    for match in cues.ORDINAL.finditer(reply.low):
+        at = _ORDINALS[match["before"] or match["after"] or match["alone"]]
+        place = NamedOption("", match.start(), match.end())
+        if reply.is_denied(match.start()) or reply.is_refuted(place) or reply.is_question(place):
+            continue
+        named.append(results[at] if at < len(results) else None)
+    return _one(iter(named))
+
+
+def _concluded(reply: Reply, strongest: Callable[[Reply], str | None]) -> str | None:
+    """What the text after the last heading of a conclusion says, read by itself."""
+    headings = [*cues.CONCLUSION_HEADING.finditer(reply.low)]
+    if not headings:
+        return None
+    rest = reply.text[headings[-1].end() :].lstrip(" :")
+    return strongest(Reply(rest, reply.options, is_cut=False, asks=reply.asks))
+
+
+def _in_bold(reply: Reply, marked: str) -> str | None:
+    """The only option among the bold words, which nothing denies where it stands."""
+    if reply.options.are_numbers:
+        return None
+    results: set[str | None] = set()
+    for match, _ in zip(cues.BOLD.finditer(marked), range(_MOST_BOLD), strict=False):
+        begin = max(marked.rfind("\n", 0, match.start()) + 1, match.start() - _LONGEST_LINE)
+        before, bold = (
+            reply.options.with_spelling(plain(text))
+            for text in (marked[begin : match.start()], match[1] or match[2])
+        )
+        after = marked[match.end() : match.end() + _LONGEST_LINE].partition("\n")[0]
+        rest = reply.options.with_spelling(plain(f"x{after}"))
+        start = len(before) + 1 if before else 0
+        line = f"{before} {bold}{rest[1:]}" if before else f"{bold}{rest[1:]}"
+        own = Reply(line, reply.options, is_cut=False, asks=reply.asks)
+        named = own.named_at(start + len(bold) - len(cues.LEAD.sub("", bold)))
+        if named is None or own.text[named.start : named.end].isdigit():
+            continue
+        if named.start >= start + len(bold) or _says_more(bold[named.end - start :]):
+            continue
+        is_open = (
+            own.is_denied(named.start)
+            or own.is_absent(named.start)
+            or own.is_refuted(named)
+            or certainty_of(own, named.start, named.start, named) < Certainty.SUPPOSED
+        )
+        results.add(None if is_open else named.result)
+    return results.pop() if len(results) == 1 else None
+
+
+def _says_more(rest: str) -> bool:
+    return ":" in rest or len(rest.split()) > _MOST_ADDED
+
+
+def _only_left(reply: Reply) -> str | None:
+    """The option that is left where all others are denied at once ("none of A, B or D").
+
+    Denials one after another may be the steps of a reasoning that ends before its answer. Nothing
+    is read where the question asks for the exception.
+    """
+    options = reply.options
+    if reply.asks.for_worst or len(reply.low) > _LONGEST or options.are_numbers:
+        return None
+    if not options.labels and _WORDS & options.texts.keys():
+        return None
+    results = set(options.labels.values()) or set(options.texts.values())
+    others = len(results) - 1
+    denied: set[str | None] = set()
+    for match in cues.DENIES.finditer(reply.low):
+        listed = listed_at(reply.text, reply.low, match.end(), options)
+        if listed and not cues.BETWEEN_DENIAL.fullmatch(reply.low, match.end(), listed[0].start):
+            continue
+        if listed and cues.CONDITION.search(_sentence(reply, match.start())):
+            return None
+        is_joint = len(listed) == 1 or cues.JOINTLY.search(
+            reply.low, match.start(), listed[-1].start if listed else match.end()
+        )  # "not A or B", but "not A, B"
+        if is_joint and len({named.result for named in listed}) == others:
+            denied |= {named.result for named in listed}
+    for match in cues.CLAUSE_START.finditer(reply.low):
+        listed = listed_at(reply.text, reply.low, match.end(), options)
+        if len({named.result for named in listed}) == others and reply.is_refuted(listed[-1]):
+            denied |= {named.result for named in listed}
+    left = results - denied
+    return left.pop() if len(left) == 1 else None
+
+
+def _sentence(reply: Reply, at: int) -> str:
+    return reply.low[reply.sentence_start(at) : reply.sentence_end(at)]
+
+
+def _only_such(reply: Reply) -> str | None:
+    """What the text calls the only one of its kind: "the only one that is safe is B".
+
+    Where it says so of what is not so, the question must ask for that, and the other way about.
+    """
+    named = []
+    for match in cues.ONLY_ONE.finditer(reply.low):
+        option = reply.named_at(match.end())
+        is_worst = cues.DENIED_BEFORE.search(match[0]) is not None
+        if option is None or is_worst != reply.asks.for_worst or reply.is_refuted(option):
+            continue
+        if certainty_of(reply, *match.span(), option) >= Certainty.SUPPOSED:
+            named.append(option.result)
+    return _one(iter(named))
+
+
+def _to_be_given(reply: Reply) -> str | None:
+    """The only option that the text says to give, or that should be done."""
+    if reply.asks.for_worst:
+        return None
+    named = []
+    for match in cues.GIVE.finditer(reply.low):
+        option = reply.named_at(match.end())
+        if option and _is_firm(reply, match.start(), option):
+            named.append(option.result)
+    for match in cues.SHOULD.finditer(reply.low):
+        if any(match[0] in text for text in reply.options.texts):
+            continue  # "screening is recommended every year"
+        for option in subjects(reply, match.start()):
+            if _is_firm(reply, option.start, option):
+                named.append(option.result)
+    return _one(iter(named))
+
+
+def _is_firm(reply: Reply, start: int, named: NamedOption) -> bool:
+    is_out = reply.is_refuted(named) or reply.is_denied(named.start) or reply.is_absent(named.start)
+    return not is_out and certainty_of(reply, start, named.start, named) >= Certainty.SUPPOSED
+
+
+def _closing(reply: Reply) -> str | None:
+    """The option that the last sentence names by its text, where the text names no other one."""
+    if len(reply.low) > _LONGEST or (
+        not reply.options.labels and _WORDS & reply.options.texts.keys()
+    ):
+        return None
+    start = reply.sentence_start(len(reply.low) - 2)
+    if start == 0 or "\n" in reply.low[start:] or cues.OPEN.search(reply.low):
+        return None
+    if any(option in reply.low[:start] for option, _ in reply.options.longest_first):
+        return None
+    named = texts_in(reply, len(reply.low))
+    if len(named) != 1 or not cues.LINKED.search(reply.low, start, named[0].start):
+        return None
+    return named[0].result if _is_firm(reply, start, named[0]) else None

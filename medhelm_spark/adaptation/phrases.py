@@ -1,0 +1,89 @@
+"""Yes, no, maybe, true and false in other words, as in "Probably not" and "It is unclear".
+
+Only a phrase that makes up the first sentence or clause of a reply counts, and none before words to
+the reader ("Certainly! Please share the abstract.").
+"""
+
+import re
+
+_HEDGE = (
+    r"(?:(?:very|most|quite|almost|highly|more than) )?(?:probably|likely|certainly|definitely"
+    r"|absolutely|apparently|surely|clearly|evidently|presumably|obviously|undoubtedly)"
+)
+_WHO = r"(?:it|they|he|she|there|this|that|these|those)"
+_DOES = r"(?:does|do|did|is|are|was|were|has|have|had|can|could|should|will|would)"
+_SUBJECT = (
+    r"(?:(?:it|this|that|they|these|(?:the )?(?:overall )?(?:answer|evidence|data|results?"
+    r"|findings?|picture|association|effect|benefit|link|relationship|literature|study|trial)"
+    r"(?: here)?)"
+    r"(?:'s| is| are| was| were| remains?| seems?| appears?| looks?)"
+    r"(?: (?:to be|still|currently|largely|rather|somewhat|therefore|thus|as yet))? )"
+)
+_STOP = r"[\"')\]]{0,3}(?:\Z|[.,;:!\n]|\s[–—-]|\s(?:because|since)\b)"
+_NO = (
+    rf"(?:(?:{_HEDGE}|of course|perhaps|sadly|unfortunately),? )?not(?: really| at all)?"
+    rf"|{_HEDGE} no|not (?:very |so |at all )?likely"
+    rf"|(?:very |highly |quite |rather |most |{_SUBJECT}){{0,2}}unlikely"
+    r"|(?:i|we) (?:do not|don't|would not|wouldn't) (?:think|believe|say) so|by no means"
+    r"|(?:in )?no way|under no circumstances|hardly|nope|nah|not really|negative"
+    rf"|{_WHO} {_DOES}(?: not|n't)(?: (?:appear|seem|look)(?: (?:so|that way|to))?)?"
+    rf"|{_WHO} (?:seems|appears|would (?:seem|appear)) not|n(?=\W{{0,3}}\Z)"
+)
+_YES = (
+    rf"(?:(?:i|we) (?:do )?(?:think|believe|would say)|{_WHO} (?:seems|appears|looks)"
+    r"|apparently) so"
+    rf"|(?:very |highly |quite |most |{_SUBJECT}){{0,2}}likely|(?:yes,? )?indeed|yep|yeah|yup|yea"
+    rf"|affirmative|{_HEDGE}|of course|{_WHO} {_DOES}(?: (?:indeed|so))?"
+    r"|y(?=\W{0,3}\Z)"
+)
+_UNSURE = (
+    r"(?:not (?:entirely |yet |at all )?(?:clear|certain|conclusive|settled|known)|unclear"
+    r"|uncertain|inconclusive|equivocal|mixed|conflicting|ambiguous|debatable"
+    r"|controversial|insufficient|(?:hard|difficult|too early|impossible) to (?:say|tell|know))"
+)
+_MAYBE = (
+    rf"{_SUBJECT}?{_UNSURE}|possibly|perhaps|potentially|conceivably"
+    r"|(?:yes and no|no and yes)(?=[.,;:] ?\S)"
+    rf"|{_WHO} (?:may|might) or (?:may|might) not|(?:{_WHO} )?(?:could|might|may) be|it depends"
+    r"|there is (?:insufficient|not enough|conflicting|mixed|limited) (?:evidence|data)"
+    r"|(?:insufficient|not enough|conflicting|mixed) (?:evidence|data)"
+)
+_WHETHER = (
+    r"|(?=\s(?:whether|if|because|since|as|based|on|to|in|for|at|from|about|regarding|here)\b)"
+)
+_FIRST = r"\A[\W_]{0,4}(?:(?:overall|well|hmm|in (?:short|summary)|on balance),? )?"
+_PHRASES = tuple(
+    (word, re.compile(f"{_FIRST}(?:{pattern})(?:{_STOP}{more})"))
+    for word, pattern, more in (
+        ("maybe", _MAYBE, _WHETHER),
+        ("no", _NO, ""),
+        ("yes", _YES, ""),
+    )
+)
+_IT = r"(?:it|this|that|(?:the|this|that) (?:statement|claim|assertion))"
+_TRUTH = tuple(
+    (word, re.compile(rf"{_FIRST}(?:{pattern}){_STOP}"))
+    for word, pattern in (
+        (
+            "false",
+            rf"(?:no,? )?(?:(?:{_IT}(?:'s| is| was)(?: \w+ly)? )?(?:not (?:true|correct"
+            rf"|accurate|right)|untrue|incorrect|inaccurate|wrong)"
+            rf"|{_IT} isn't (?:true|correct|accurate|right))",
+        ),
+        ("true", rf"(?:yes,? )?(?:{_IT}(?:'s| is| was)(?: \w+ly)? )?(?:correct|right|accurate)"),
+    )
+)
+_TO_READER = re.compile(
+    r"\b(?:you|your|please|paste|share|upload|send|ask|provide|help|clarify|specify)\b|\?"
+)
+_NEXT = 80
+"""Characters behind a phrase that are searched for words to the reader."""
+
+
+def said(low: str, words: frozenset[str]) -> str | None:
+    """Which of `words` (yes, no, maybe, true, false) a lower-case text begins with in others."""
+    for word, pattern in (*_PHRASES, *_TRUTH):
+        match = pattern.match(low)
+        if match and not _TO_READER.search(low, match.end(), match.end() + _NEXT):
+            return word if word in words else None
+    return None

@@ -1,0 +1,112 @@
+"""Spellings of one word or name: British and American, hyphens and blanks, accents, "'s"."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+_STEPS = tuple(
+    (re.compile(pattern), new)
+    for pattern, new in (
+        (r"[ao]e", "e"),
+        (r"(?<=[a-z]{2})our(?=s?\b|(?:al|ed|ing)\b)", "or"),
+        (r"(?<=[a-z]{3})is(?=(?:e[sd]?|ing|ations?)\b)", "iz"),
+        (r"(?<=[a-z])ys(?=e[sd]?\b)", "yz"),
+        (r"sulph", "sulf"),
+        (r"(?<=[a-z][tb])re(?=s?\b)", "er"),
+    )
+)
+_HINT = re.compile(r"[ao]e|our|is[eai]|yse|sulph|[tb]re")
+_WORD = re.compile(r"[^\W\d_]{4,40}")
+_OWNER = re.compile(r"(?<=\w)'s?(?!\w)|(?<=\w)'(?=\w)")
+_RANGE = re.compile(r"(?<=\d) ?(?:-|to) ?(?=\d)")
+_GAP = re.compile(r"(?<=[^\W\d_])[ -](?=\w)|(?<=\w)[ -](?=[^\W\d_])")
+_LONGEST_WORD = 40
+_LONGEST, _SHORTEST, _MOST_BLANKS = 120, 4, 5
+
+
+def american(text: str) -> str:
+    """A lower-case text with British spellings as American ones ("anaemia" as "anemia")."""
+    if not _HINT.search(text):
+        return text
+    return _WORD.sub(lambda match: _american_word(match[0]), text)
+
+
+@lru_cache(maxsize=8192)
+def _american_word(word: str) -> str:
+    for pattern, new in _STEPS:
+        word = pattern.sub(new, word)
+    return word
+
+
+def american_where(text: str, low: str, words: frozenset[str]) -> str:
+    """The text with those British words as American ones that are among `words` as such.
+
+    `low` is the text in lower case, of equal length.
+    """
+    parts: list[str] = []
+    at = kept = 0
+    while hint := _HINT.search(low, at):
+        start, end = _word_at(low, hint.start())
+        old, new = low[start:end], _american_word(low[start:end])
+        at = max(end, hint.end())
+        if new != old and new in words and start >= kept:
+            parts += [text[kept:start], in_case_of(text[start:end], new)]
+            kept = end
+    return "".join([*parts, text[kept:]]) if parts else text
+
+
+def _word_at(low: str, at: int) -> tuple[int, int]:
+    """Where the word around a position begins and ends, as far as it is as long as words are."""
+    start, end = at, at
+    while start and at - start < _LONGEST_WORD and low[start - 1].isalpha():
+        start -= 1
+    while end < len(low) and end - at < _LONGEST_WORD and low[end].isalpha():
+        end += 1
+    return start, end
+
+
+def in_case_of(old: str, new: str) -> str:
+    """A text that begins with a capital where another one does."""
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+@lru_cache(maxsize=1024)
+def words_of(texts: tuple[str, ...]) -> frozenset[str]:
+    """The words of texts that are long enough to be spelled in two ways."""
+    return frozenset(word for text in texts for word in _WORD.findall(text))
+
+
+def key(text: str) -> str:
+    """A lower-case text without accents, hyphens, blanks between words, and "'s".
+
+    Blanks and hyphens between digits stay, so that "1-2" is not "12".
+    """
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return _GAP.sub("", _OWNER.sub("", _RANGE.sub("-", american(text))))
+
+
+def plainer(text: str) -> Iterator[str]:
+    """How else a lower-case text may be written in a sentence: without hyphens, "'s", accents."""
+    if not _SHORTEST <= len(text) <= _LONGEST:
+        return
+    if "-" in text:
+        yield text.replace("-", " ")
+        yield text.replace("-", "")
+    if "'s " in text:
+        yield text.replace("'s ", " ")
+        yield text.replace("'s ", "s ")
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)
+        yield "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+
+
+def marked(text: str) -> Iterator[str]:
+    """The same with a hyphen more, or with "'s"."""
+    blanks = [at for at, sign in enumerate(text) if sign == " "]
+    for at in blanks if len(text) <= _LONGEST and len(blanks) <= _MOST_BLANKS else ():
+        yield f"{text[:at]}-{text[at + 1 :]}"
+        if text[at - 1].isalpha() and text[at - 1] != "s":
+            yield f"{text[:at]}'s{text[at:]}"
