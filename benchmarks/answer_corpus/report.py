@@ -10,17 +10,23 @@ no longer measure with them.
 import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from benchmarks.answer_corpus.generate import PARTS, Reply, replies
-from benchmarks.answer_corpus.written import FIRST, SECOND, THIRD, Written
+from benchmarks.answer_corpus.written import FIRST, SECOND, THIRD, Written, unseen
 
 RIGHT, WRONG, NONE_READ, UNREAD = "right", "wrong option", "read where none", "unread"
 OUTCOMES = (RIGHT, WRONG, NONE_READ, UNREAD)
 METHODS = ("choice", "yes_no", "json_field")
+_SETS: Mapping[str, Iterable[Written]] = {
+    "first": FIRST,
+    "second": SECOND,
+    "third": THIRD,
+    "unseen": unseen(),
+}
 
 
 def outcome(expected: str | None, read: str | None) -> str:
@@ -136,9 +142,7 @@ def report(parts: list[Measured]) -> str:
         f"{part.json_letters()[0]:,} of {part.json_letters()[1]:,} |"
         for part in parts
     )
-    sets = [
-        _written(name, of) for name, of in (("first", FIRST), ("second", SECOND), ("third", THIRD))
-    ]
+    sets = [_written(name, of) for name, of in _SETS.items()]
     styles = "\n\n".join(
         _table("style", (_row(style, counts) for style, counts in part.styles().items()))
         for part in parts
@@ -167,8 +171,10 @@ def report(parts: list[Measured]) -> str:
         "read 115 of 123 right, none as another option, 2 where none is, and left 6 unread. Some "
         "of these were mended too. The\nthird set was written by somebody else, who had not seen "
         "the reader: extraction version 6 read 185 of 222 right, 3 as\nanother option, 5 where "
-        "none is, and left 29 unread. These were mended, so that the rows below are no measure "
-        "of it any\nmore.\n\n"
+        "none is, and left 29 unread. These were mended, so that these rows are no measure "
+        "of it any\nmore. `unseen` is one: its author had seen neither the reader nor the other "
+        "sets, and nobody mends the reader by it.\nExtraction version 6 read 170 of its 222 "
+        "right, 4 as another option, none where none is, and left 48 unread.\n\n"
         f"{_table('set', sets)}\n\n"
         f"## Styles of `tune`\n\n{styles}\n"
     )

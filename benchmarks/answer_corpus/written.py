@@ -1,15 +1,21 @@
-"""Replies written by hand in three sets, with what a person reads in them.
+"""Replies written by hand in four sets, with what a person reads in them.
 
 `FIRST` was written before its author had seen the reader of extraction version 6, or a reply of
 `check`; what the reader got wrong in it was then mended. `SECOND` was written after that, with
 other questions and words, and measured before anything else was mended by it. `THIRD` was written
 by somebody else, who had not seen the reader, and measured before its failures were mended in
 extraction version 7. One reply of it is thinking alone, which is removed before answers are read.
+`unseen` was written by somebody else again, who had seen neither the reader nor the other sets. It
+measures: nobody mends the reader by it. Whoever has read `unseen.jsonl` writes another set first.
 """
 # ruff: noqa: E501  (a reply is a line)
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
@@ -56,6 +62,26 @@ class Written:
             question=self.asked.question,
             is_cut=self.is_cut,
         )
+
+
+@cache
+def unseen() -> tuple[Written, ...]:
+    """The set by which nobody mends the reader."""
+    lines = Path(__file__).with_name("unseen.jsonl").read_text(encoding="utf-8").splitlines()
+    return tuple(_unseen(json.loads(line)) for line in lines)
+
+
+def _unseen(row: dict[str, Any]) -> Written:
+    options = row.get("options") or dict.fromkeys(row.get("labels", ()))
+    texts = tuple(text or label for label, text in options.items())
+    is_yes_no = set(texts) <= {"yes", "no", "maybe"}
+    asked = Asked(
+        row["question"],
+        texts,
+        method="yes_no" if is_yes_no else "choice",
+        has_labels="options" in row,
+    )
+    return Written(asked, row["reply"], row["right"], is_cut=bool(row.get("is_cut")))
 
 
 def _of(asked: Asked, *replies: tuple[str, str | None]) -> Iterator[Written]:
