@@ -150,9 +150,9 @@ answer-report: $(STAMP) ## How well answers are read in generated replies, by pa
 	$(BIN)/python -m benchmarks.answer_corpus.report
 docs: setup ## Write the generated pages of docs: tables, exports, scenarios, filters
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
-	$(BIN)/python -m medhelm_spark.render.fields > docs/exports.md
-	$(BIN)/python -m medhelm_spark.render.scenario_page > docs/scenarios.md
-	$(BIN)/python -m medhelm_spark.render.filter_page > docs/filters.md
+	$(BIN)/python -m medhelm_spark.board.render.fields > docs/exports.md
+	$(BIN)/python -m medhelm_spark.pipeline.scenario_page > docs/scenarios.md
+	$(BIN)/python -m medhelm_spark.board.render.filter_page > docs/filters.md
 site: $(SITE)/.installed ## Build the documentation as a site, dist/site; a broken link fails
 	$(SITE)/bin/python -m mkdocs build --strict --config-file website/mkdocs.yml
 site-serve: $(SITE)/.installed ## Show the site at http://127.0.0.1:8000 and build it again at every change

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from benchmarks.own_code_timing import Comparison, timed
-from medhelm_spark.engines.holder import Claim
+from medhelm_spark.engines.engine_lock import Claim
 
 TIMES = 2_000
 NAME = "gpu-0"

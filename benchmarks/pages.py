@@ -32,9 +32,9 @@ from deltalake import DeltaTable, write_deltalake
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from benchmarks.boards import SUITE, make
+from medhelm_spark.board import choose, load_runs
 from medhelm_spark.cli.serve import command
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.leaderboard import choose, load_runs
 
 RESULTS = Path(__file__).parent / "results" / "pages.md"
 MODELS, BENCHMARKS, ROWS, LARGE = 9, 46, 1000, 5

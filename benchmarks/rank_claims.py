@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from medhelm_spark.statistics.bootstrap import weights
 from medhelm_spark.statistics.paired import paired_difference
 from medhelm_spark.statistics.pairs import BoardPair, adjusted
-from medhelm_spark.statistics.tiers import DecidingColumn, Standing, standings
+from medhelm_spark.statistics.tiers import DecidingColumn, TierRank, standings
 
 MODELS = 9
 BENCHMARKS = (1, 2, 3, 5, 10, 20)
@@ -71,7 +71,7 @@ def column(generator: np.random.Generator, right: NDArray[np.float64]) -> Decidi
     )
 
 
-def board(generator: np.random.Generator, shares: Shares, n: int) -> list[Standing]:
+def board(generator: np.random.Generator, shares: Shares, n: int) -> list[TierRank]:
     """The standings of one board."""
     held = [column(generator, answers(generator, each, n)) for each in shares]
     return standings(shares.shape[1], held)
@@ -186,7 +186,7 @@ def _pairs(generator: np.random.Generator, shares: Shares, n: int) -> list[Board
     ]
 
 
-def _has_tiers(rows: Iterable[Standing]) -> bool:
+def _has_tiers(rows: Iterable[TierRank]) -> bool:
     return any(row.tier > 1 for row in rows)
 
 

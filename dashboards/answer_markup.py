@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from page_markup import chip, passage, section, table, text
 
+from medhelm_spark.board import BoardRun, InstanceDetail, own_columns
 from medhelm_spark.domain.annotation import RubricItem, rubric_items
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.domain.thinking import without_thinking
-from medhelm_spark.leaderboard import BoardRun, InstanceDetail, own_columns
 
 GONE = "No longer in the lake"
 

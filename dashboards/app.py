@@ -18,18 +18,18 @@ from page_markup import about, heading, links, note, styles
 from pages import PAGES
 from shown import Shown
 
-from medhelm_spark.errors import LakeError, MedhelmSparkError
-from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import (
+from medhelm_spark.board import (
     BoardSource,
     Viewer,
     choose,
     viewer_of,
 )
-from medhelm_spark.leaderboard import reader_of as frozen
-from medhelm_spark.leaderboard.filters import STATUS, filters_text, passing
+from medhelm_spark.board import reader_of as frozen
+from medhelm_spark.board.filters import STATUS, filters_text, passing
+from medhelm_spark.board.render.report_file import standing_of
+from medhelm_spark.errors import LakeError, MedhelmSparkError
+from medhelm_spark.lake.reader import Reader
 from medhelm_spark.plugins import activate
-from medhelm_spark.render.report_file import standing_of
 
 
 @st.cache_resource(show_spinner=False)
@@ -42,7 +42,7 @@ def load_plugins(modules: Sequence[str]) -> None:
 def check_listed(location: str, site: Path) -> None:
     """Whatever started the server; and the lake may hold other text than it did then."""
     # Not at the top: it reads configuration, which takes a third of a second to import.
-    from medhelm_spark.leaderboard.listed_plugins import refuse_unlisted
+    from medhelm_spark.governance.listed_plugins import refuse_unlisted
 
     refuse_unlisted(reader_of(location), site)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from medhelm_spark.leaderboard import BoardRun
+from medhelm_spark.board import BoardRun
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 
 ALL = "All"

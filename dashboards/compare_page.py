@@ -11,10 +11,7 @@ from loaded import board_for
 from page_markup import LOCAL_VIEW, chip, note, section, table, text
 from shown import Shown
 
-from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.thinking import without_thinking
-from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import (
+from medhelm_spark.board import (
     BoardRun,
     Disagreement,
     InstanceDetail,
@@ -26,9 +23,12 @@ from medhelm_spark.leaderboard import (
     paired,
     with_all,
 )
-from medhelm_spark.leaderboard.filters import filters_text
-from medhelm_spark.render import comparison
-from medhelm_spark.statistics.pairs import BoardPair, Decision, regressions_first
+from medhelm_spark.board.filters import filters_text
+from medhelm_spark.board.render import comparison
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.thinking import without_thinking
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.statistics.pairs import BoardPair, PairDecision, regressions_first
 
 ABOUT = (
     "Each row is one benchmark, on the instances that both models have a value for. The first "
@@ -55,7 +55,7 @@ def show(shown: Shown) -> None:
     if not pairs:
         st.html(note("The two have no comparable benchmark in common: see the board for why."))
         return
-    listed = [pair for pair in pairs if pair.decision is Decision.WORSE or not is_short]
+    listed = [pair for pair in pairs if pair.decision is PairDecision.WORSE or not is_short]
     st.html(_summary(pairs, first, second))
     if listed:
         st.html(_table(listed))
@@ -142,7 +142,7 @@ def _pairs(
 def _summary(pairs: Sequence[BoardPair], first: str, second: str) -> str:
     counts = [
         f"{decision.value} on {sum(pair.decision is decision for pair in pairs)}"
-        for decision in Decision
+        for decision in PairDecision
         if any(pair.decision is decision for pair in pairs)
     ]
     of = counted(len(pairs), "comparison")

@@ -11,14 +11,14 @@ from loaded import known_prices
 from page_markup import text
 from shown import Shown
 
-from medhelm_spark.leaderboard import BoardRun, manifest_of, paired
-from medhelm_spark.leaderboard.benchmark_metrics import benchmark_metrics, benchmarks_of
-from medhelm_spark.leaderboard.filters import filters_text
-from medhelm_spark.render.board import board_report
-from medhelm_spark.render.charts import DARK, LIGHT, Spec, dot_plots, heat_map, png, svg
-from medhelm_spark.render.fields import FIELD_KINDS
+from medhelm_spark.board import BoardRun, manifest_of, paired
+from medhelm_spark.board.benchmark_metrics import benchmark_metrics, benchmarks_of
+from medhelm_spark.board.filters import filters_text
+from medhelm_spark.board.render.board import board_report
+from medhelm_spark.board.render.charts import DARK, LIGHT, Spec, dot_plots, heat_map, png, svg
+from medhelm_spark.board.render.fields import FIELD_KINDS
+from medhelm_spark.board.render.report_file import facts_of, report_file
 from medhelm_spark.render.report import Report, formatted, parquet
-from medhelm_spark.render.report_file import facts_of, report_file
 from medhelm_spark.statistics.board import Leaderboard
 
 FORMATS = {
@@ -70,7 +70,7 @@ class Exports:
     def html(self) -> str:
         """The report to keep beside a decision."""
         # Not at the top: it reads configuration, which takes a third of a second to import.
-        from medhelm_spark.leaderboard.cards import cards_behind
+        from medhelm_spark.board.cards import cards_behind
 
         source = self.shown.source
         facts = facts_of(

@@ -5,8 +5,8 @@ from itertools import cycle
 
 import streamlit as st
 
-from medhelm_spark.leaderboard import BoardRun
-from medhelm_spark.leaderboard.filters import (
+from medhelm_spark.board import BoardRun
+from medhelm_spark.board.filters import (
     STATUS,
     UNKNOWN,
     Filter,

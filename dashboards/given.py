@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.domain.policy import ComparisonRules
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
@@ -21,5 +21,5 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         parser.add_argument(f"--{name}", default=os.environ.get(variable, default))
     parser.add_argument("--local-path", type=Path, default=Path("prod_env"))
     parser.add_argument("--plugins", nargs="+", default=())
-    parser.add_argument("--coverage-floor", type=float, default=Comparison().coverage_floor)
+    parser.add_argument("--coverage-floor", type=float, default=ComparisonRules().coverage_floor)
     return parser.parse_known_args(words)[0]

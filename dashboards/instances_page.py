@@ -20,22 +20,22 @@ from answer_markup import (
 from page_markup import LOCAL_VIEW, chip, note, section, text
 from shown import Shown, nothing
 
-from medhelm_spark.domain.natural_order import in_natural_order
-from medhelm_spark.errors import PolicyError
-from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import (
+from medhelm_spark.board import (
+    AnswerFilter,
     BoardRun,
     InstanceDetail,
     InstanceKey,
     InstancePage,
     InstanceScore,
-    Only,
     Order,
     Viewer,
     instance_detail,
     instance_details,
     instances_of,
 )
+from medhelm_spark.domain.natural_order import in_natural_order
+from medhelm_spark.errors import PolicyError
+from medhelm_spark.lake.reader import Reader
 
 ABOUT = (
     "Each entry on the left is one answer of a model to one instance of a benchmark. On the right "
@@ -52,9 +52,9 @@ ORDERS = {
 }
 ONLY = {
     "": "all",
-    Only.WRONG.value: "wrong",
-    Only.UNREAD.value: "unread",
-    Only.FAILED.value: "failed",
+    AnswerFilter.WRONG.value: "wrong",
+    AnswerFilter.UNREAD.value: "unread",
+    AnswerFilter.FAILED.value: "failed",
 }
 SEPARATOR = "~"
 
@@ -173,7 +173,7 @@ def _pick_answer(
         offset=st.session_state.get(f"offset-{state}", 0),
         order=order,
         holding=key_of(written) if written else None,
-        only=Only(listing.only) if listing.only else None,
+        only=AnswerFilter(listing.only) if listing.only else None,
         viewer=viewer,
     )
     try:
@@ -228,7 +228,7 @@ def _pick_only(page: InstancePage, only: str, state: str) -> None:
     """All answers, or those of one kind; the address keeps which."""
     key = f"only-{state}"
     labels = {
-        name: f"{label} ({page.counts.get(Only(name), '–') if name else page.asked})"
+        name: f"{label} ({page.counts.get(AnswerFilter(name), '–') if name else page.asked})"
         for name, label in ONLY.items()
     }
     st.selectbox(
@@ -255,11 +255,15 @@ def _none(page: InstancePage, listing: Listing) -> str:
     """Why no answer is listed."""
     if not page.asked or listing.is_all:
         return "No answers were scored."
-    if listing.only and Only(listing.only) not in page.counts:
+    if listing.only and AnswerFilter(listing.only) not in page.counts:
         return "The main metric does not say which answers are wrong."
     of = f"None of the {page.asked:,} answers "
-    kinds = {Only.WRONG: "is wrong", Only.UNREAD: "is unread", Only.FAILED: "failed"}
-    parts = [kinds[Only(listing.only)]] if listing.only else []
+    kinds = {
+        AnswerFilter.WRONG: "is wrong",
+        AnswerFilter.UNREAD: "is unread",
+        AnswerFilter.FAILED: "failed",
+    }
+    parts = [kinds[AnswerFilter(listing.only)]] if listing.only else []
     parts += ["has the text that was searched for"] if listing.matching else []
     return f"{of}{' and '.join(parts)}."
 

@@ -21,10 +21,10 @@ from loaded import board_for
 from page_markup import LOCAL_VIEW, chip, note, text
 from shown import Shown, address_of, nothing
 
-from medhelm_spark.domain.counting import counted, first_of
-from medhelm_spark.leaderboard import BoardRun
-from medhelm_spark.render.board import BELOW_FLOOR, counts, remarks
-from medhelm_spark.render.charts import share_of_scale
+from medhelm_spark.board import BoardRun
+from medhelm_spark.board.render.board import BELOW_FLOOR, counts, remarks
+from medhelm_spark.board.render.charts import share_of_scale
+from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.render.table import interval_text, mean_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell

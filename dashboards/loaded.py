@@ -8,16 +8,12 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from given import arguments
 
-from medhelm_spark.domain.deployment import Prices
-from medhelm_spark.domain.mlflow_run import MlflowRun
-from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
-from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.reader import FileReader, Reader, open_reader
-from medhelm_spark.leaderboard import (
+from medhelm_spark.board import (
     BoardRun,
     BoardSource,
     Kind,
@@ -28,15 +24,22 @@ from medhelm_spark.leaderboard import (
     list_suites,
     load_runs,
     preferred,
-    tracked_of,
 )
-from medhelm_spark.leaderboard import reader_of as frozen_of
-from medhelm_spark.leaderboard.benchmark_metrics import (
+from medhelm_spark.board import reader_of as frozen_of
+from medhelm_spark.board.benchmark_metrics import (
     BenchmarkMetrics,
     BenchmarkRuns,
     benchmark_metrics,
 )
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.features import part
+from medhelm_spark.lake.reader import FileReader, Reader, open_reader
 from medhelm_spark.statistics.board import Leaderboard
+
+if TYPE_CHECKING:
+    from medhelm_spark.tracking.tables import MlflowRun
 
 REFRESH_SECONDS = 15
 """How long a page may show what a lake held before."""
@@ -110,9 +113,10 @@ def runs_of(location: str, source: BoardSource) -> tuple[BoardRun, ...]:
 
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
-def tracked_by(location: str, source: BoardSource) -> list[MlflowRun]:
-    """The MLflow runs of one suite or release."""
-    return tracked_of(reader_of(location), source)
+def tracked_by(location: str, source: BoardSource) -> "list[MlflowRun]":
+    """The MLflow runs of one suite or release; none where the feature is not there."""
+    tracking = part("tracking", "tracked")
+    return tracking.tracked_of(reader_of(location), source) if tracking else []
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the results …")
@@ -170,7 +174,7 @@ def _metrics(
 def known_prices(site: Path) -> Mapping[str, Prices] | None:
     """What the site's deployments cost, by name; None where its files cannot be read."""
     # Not at the top: it reads configuration, which takes a third of a second to import.
-    from medhelm_spark.leaderboard.cards import prices_behind
+    from medhelm_spark.board.cards import prices_behind
 
     try:
         return prices_behind(site)

@@ -8,18 +8,17 @@ from loaded import known_prices, metrics_for
 from page_markup import note, table, text
 from shown import Shown, nothing
 
-from medhelm_spark.domain.deployment import Prices
-from medhelm_spark.leaderboard import StatRow, stat_rows
-from medhelm_spark.leaderboard.benchmark_metrics import (
+from medhelm_spark.board import StatRow, stat_rows
+from medhelm_spark.board.benchmark_metrics import (
     BenchmarkMetrics,
     BenchmarkRuns,
     RunMetrics,
     benchmarks_of,
 )
-from medhelm_spark.leaderboard.filters import filters_text
-from medhelm_spark.render.charts import CURVE_NOTE, DARK, LIGHT, calibration_plots
-from medhelm_spark.render.metric_records import render_metrics
-from medhelm_spark.render.metrics import (
+from medhelm_spark.board.filters import filters_text
+from medhelm_spark.board.render.charts import CURVE_NOTE, DARK, LIGHT, calibration_plots
+from medhelm_spark.board.render.metric_records import render_metrics
+from medhelm_spark.board.render.metrics import (
     calibration_table,
     classes_table,
     confusion_table,
@@ -27,9 +26,10 @@ from medhelm_spark.render.metrics import (
     rates_table,
     took_table,
 )
-from medhelm_spark.render.risk import Stated, counts_of, lead, prevalence_of, risk_table
-from medhelm_spark.render.stats import size_text
-from medhelm_spark.render.table import Table, interval_text, number_text
+from medhelm_spark.board.render.risk import Stated, counts_of, lead, prevalence_of, risk_table
+from medhelm_spark.board.render.stats import size_text
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.render.table import TextTable, interval_text, number_text
 
 ABOUT = (
     "All models on one benchmark: whom they miss, how many false alarms they raise, what their "
@@ -136,7 +136,7 @@ def _grid(run: RunMetrics) -> str:
     return f"<figure><figcaption>{text(run.name)}</figcaption>{table(header, rows)}</figure>"
 
 
-def _table(held: Table) -> None:
+def _table(held: TextTable) -> None:
     """A table that scrolls by itself, its first column staying, with its notes."""
     rows = [[text(cell) for cell in row] for row in held.rows]
     label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'

@@ -1,16 +1,18 @@
 """From a page to MLflow's record of the same numbers, where the lake notes one."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from page_markup import text
 from shown import Shown
 
-from medhelm_spark.domain.mlflow_run import MlflowRun
+if TYPE_CHECKING:
+    from medhelm_spark.tracking.tables import MlflowRun
 
 SUMMARY = "These numbers in MLflow"
 
 
-def mlflow_links(tracked: Sequence[MlflowRun], shown: Shown, run_spec_id: str | None) -> str:
+def mlflow_links(tracked: "Sequence[MlflowRun]", shown: Shown, run_spec_id: str | None) -> str:
     """Links to the MLflow run of each model that is shown, or of the one run of the page.
 
     Empty where nothing was tracked.
@@ -30,8 +32,8 @@ def mlflow_links(tracked: Sequence[MlflowRun], shown: Shown, run_spec_id: str | 
 
 
 def _rows(
-    tracked: Sequence[MlflowRun], shown: Shown, run_spec_id: str | None
-) -> Sequence[MlflowRun]:
+    tracked: "Sequence[MlflowRun]", shown: Shown, run_spec_id: str | None
+) -> "Sequence[MlflowRun]":
     """The rows of the run alone, else of all models that are shown."""
     if run_spec_id and (own := [row for row in tracked if row.run_spec_id == run_spec_id]):
         return own
@@ -39,7 +41,7 @@ def _rows(
     return [row for row in tracked if not row.run_spec_id and row.model_deployment in models]
 
 
-def _link(row: MlflowRun) -> str:
+def _link(row: "MlflowRun") -> str:
     """The model's name as a link; without an address the id to look for."""
     if row.address.startswith(("http://", "https://")):
         return f'<a href="{text(row.address)}">{text(row.model_deployment)}</a>'

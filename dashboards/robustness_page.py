@@ -4,8 +4,8 @@ import streamlit as st
 from page_markup import table, text
 from shown import Shown, nothing
 
-from medhelm_spark.leaderboard import robustness_of
-from medhelm_spark.render.robustness import HEADER, NOTES, numbers
+from medhelm_spark.board import robustness_of
+from medhelm_spark.board.render.robustness import HEADER, NOTES, numbers
 from medhelm_spark.render.table import interval_text
 from medhelm_spark.statistics.robustness import RobustnessRow
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from medhelm_spark.board import BoardRun, BoardSource, Viewer, lost_note
+from medhelm_spark.board.filters import Filters, filters_text
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.leaderboard import BoardRun, BoardSource, Viewer, lost_note
-from medhelm_spark.leaderboard.filters import Filters, filters_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

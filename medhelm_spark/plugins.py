@@ -6,9 +6,8 @@ installed is not loaded for that alone. Its files are hashed before any of its c
 runs from them, not from what Python compiled before. `lake.rows.map_rows` carries the loaded
 plug-ins to every executor, which refuses one that is not the driver's to the byte.
 
-Code in the same process can do anything. That nothing of the package was replaced (`check_intact`)
-catches mistakes and the obvious; what defends gated and private text is the policy's list of
-hashes.
+Code in the same process can do anything. What defends gated and private text is the policy's list
+of hashes, and who reads the code before it is listed.
 """
 
 import dataclasses
@@ -26,12 +25,12 @@ from importlib.machinery import (
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.names import RULE, is_name
-from medhelm_spark.errors import ConfigError, PolicyError, SetupError
+from medhelm_spark.errors import ConfigError, SetupError
 
 PACKAGE = "medhelm_spark"
 KINDS = ("ANNOTATORS", "ENGINES", "METRICS", "PARSERS", "PERTURBATIONS", "RUN_METRICS")
@@ -64,11 +63,8 @@ _ACTIVE: dict[str, Plugin] = {}
 _LOADED: dict[str, tuple[ModuleType, str]] = {}
 """By top-level name what was loaded, and the version of the files that it was loaded from."""
 
-_SURFACE: dict[tuple[str, ...], object] = {}
-"""The package's modules, functions and classes by place, as they were before any plug-in."""
 
-
-class Registry(Mapping[str, T]):
+class PluginRegistry(Mapping[str, T]):
     """The package's own things of one kind by name, and after them those of loaded plug-ins.
 
     A plug-in's thing carries the plug-in's hash in its `version`, so that what it shaped is made
@@ -140,9 +136,7 @@ def activate(modules: Iterable[str] = ()) -> tuple[Plugin, ...]:
     Raises:
         SetupError: a module cannot be imported.
         ConfigError: a module adds nothing.
-        PolicyError: a module replaces something of the package.
     """
-    _SURFACE.clear()
     loaded = [_load(name) for name in dict.fromkeys(modules)]
     _ACTIVE.clear()
     _ACTIVE.update({plugin.module: plugin for plugin in loaded})
@@ -172,53 +166,11 @@ def ensure(plugins: Iterable[Plugin]) -> None:
 
     Raises:
         SetupError: a plug-in is absent here, or not the driver's.
-        PolicyError: something of the package was replaced.
     """
     for plugin in plugins:
         if _ACTIVE.get(plugin.module) != plugin:
             _load(plugin.module, of_driver=plugin)
             _ACTIVE[plugin.module] = plugin
-    check_intact()
-
-
-def check_intact() -> None:
-    """Refuse to go on where something of the package is not what it was before plug-ins came.
-
-    Raises:
-        PolicyError: names what was replaced.
-    """
-    for place, thing in _SURFACE.items():
-        if _at(place) is not thing:
-            raise PolicyError(
-                f"plug-ins {', '.join(_ACTIVE) or 'that were loading'}: {'.'.join(place)} of the "
-                "package was replaced; a plug-in may only add to it."
-            )
-
-
-def _surface() -> Iterator[tuple[tuple[str, ...], object]]:
-    """Every module of the package that is loaded, its functions and classes, and their code."""
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] != PACKAGE:
-            continue
-        yield (name,), module
-        for key, value in list(vars(module).items()):
-            if isinstance(value, type | FunctionType):
-                yield (name, key), value
-            if isinstance(value, FunctionType) and value.__module__ == name:
-                yield (name, key, "__code__"), value.__code__
-            if isinstance(value, type) and value.__module__ == name:
-                for member, thing in list(vars(value).items()):
-                    if isinstance(thing, FunctionType | property | staticmethod | classmethod):
-                        yield (name, key, member), thing
-
-
-def _at(place: tuple[str, ...]) -> object:
-    """What stands at a place of the surface now."""
-    thing: object = sys.modules.get(place[0])
-    for name in place[1:]:
-        own = vars(thing) if isinstance(thing, ModuleType | type) else {}
-        thing = own.get(name) if own else getattr(thing, name, None)
-    return thing
 
 
 class _FromSource(SourceFileLoader):
@@ -275,8 +227,6 @@ def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
             f"plug-in {of_driver} of the driver is {plugin} on an executor; install the same "
             "on every machine, and restart the executors."
         )
-    if not _SURFACE:
-        _SURFACE.update(_surface())
     _Finder.tops[top] = frozenset(sha for _, sha in _listing(top) or ())
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
@@ -290,7 +240,6 @@ def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
             "every executor too, or put its folder on PYTHONPATH."
         ) from error
     _LOADED[top] = (sys.modules[top], plugin.version)
-    check_intact()
     if not any(hasattr(module, kind) for kind in KINDS):
         raise ConfigError(f"plug-in {name!r} adds nothing; it may hold {', '.join(KINDS)}.")
     return plugin

@@ -1,4 +1,4 @@
-"""Exports of the form that `helm.export_script` writes, without a MedHELM."""
+"""Exports of the form that `medhelm_results.export_script` writes, without a MedHELM."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,8 +9,8 @@ from typing import Any
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.scenario import ScenarioCard
-from medhelm_spark.helm.export_file import read_export
-from medhelm_spark.helm.imported import held_card, import_of
+from medhelm_spark.medhelm.export_file import read_export
+from medhelm_spark.medhelm.imported import held_card, import_of
 
 ADAPTER: dict[str, Any] = {
     "method": "multiple_choice_joint",

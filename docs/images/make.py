@@ -115,7 +115,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         lake = str(Path(name, "lake"))
         subprocess.run([*COMMAND, "demo", "-o", lake], check=True, stdout=subprocess.DEVNULL)
-        uri = Evaluation(lake).tracking_uri or ""
+        uri = Evaluation(lake).tracking.uri or ""
         variables, _, line = server_command(uri).partition(" mlflow ")
         mlflow = f"env {variables} {sys.executable} -m mlflow {line} --port {MLFLOW}"
         with (

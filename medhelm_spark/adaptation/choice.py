@@ -20,7 +20,7 @@ question, the text before that is read.
 import re
 from collections.abc import Callable
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.last_resort import last_resort
@@ -59,20 +59,22 @@ def read_choice(
     the answer.
     """
     text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
-    reply = cues.OFFER.sub("", cues.SPEAKER.sub("", plain(text)), count=1).strip()
+    reply = patterns.OFFER.sub("", patterns.SPEAKER.sub("", plain(text)), count=1).strip()
     reply = options.with_lists(options.with_spelling(reply))
     if not options.labels and {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)
     if options.are_numbers:
-        reply = _without_numbering(cues.GRADE.sub("", reply))
+        reply = _without_numbering(patterns.GRADE.sub("", reply))
     asked = asked_in(question)
     asks = asks_of(asked)
     begun = _begun_object(text)
-    if not begun and (whole := _whole(reply, options) or options.whole(cues.LEAD.sub("", reply))):
+    if not begun and (
+        whole := _whole(reply, options) or options.whole(patterns.LEAD.sub("", reply))
+    ):
         return whole
     if not options.are_numbers and not options.are_labels:
-        reply = cues.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
-    if cues.MEMBER.search(text):
+        reply = patterns.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
+    if patterns.MEMBER.search(text):
         in_json = choice_in(
             text, options, asked, lambda value: read_value(value, options, question)
         )
@@ -84,11 +86,11 @@ def read_choice(
         is_cut = is_cut or is_begun  # what the object would have said is unknown
         if left or in_json.prose != text:
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
-    turn = cues.NEXT_TURN.search(reply)
+    turn = patterns.NEXT_TURN.search(reply)
     first_turn = reply[: turn.start()] if turn else ""
     if first_turn and (result := _read(Reply(first_turn, options, is_cut=False, asks=asks))):
         return result
-    is_cut = is_cut and not cues.CLOSED.search(text[-200:])
+    is_cut = is_cut and not patterns.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
     if (result := _read(prose)) or is_cut or _after_taken_back(prose) is not None:
@@ -98,7 +100,7 @@ def read_choice(
 
 def _begun_object(text: str) -> re.Match[str] | None:
     """A JSON object that the text ends in; looked for only as far back as one can begin."""
-    return cues.OBJECT_BEGUN.search(text, max(0, len(text) - cues.LONGEST_BEGUN))
+    return patterns.OBJECT_BEGUN.search(text, max(0, len(text) - patterns.LONGEST_BEGUN))
 
 
 def _with_english_words(text: str, options: Options) -> str:
@@ -106,16 +108,16 @@ def _with_english_words(text: str, options: Options) -> str:
 
     def translated(match: re.Match[str]) -> str:
         own = match[0].removeprefix(match[1]).lower()
-        word = "yes" if match.re is cues.YES_ELSEWHERE else "no"
+        word = "yes" if match.re is patterns.YES_ELSEWHERE else "no"
         return match[0] if own in options.texts else f"{match[1]}{word}"
 
-    return cues.NO_ELSEWHERE.sub(translated, cues.YES_ELSEWHERE.sub(translated, text))
+    return patterns.NO_ELSEWHERE.sub(translated, patterns.YES_ELSEWHERE.sub(translated, text))
 
 
 def _without_numbering(text: str) -> str:
     """The text without the numbers of a list's lines, if two lines at least are numbered."""
-    numbers = {match[1] for match in cues.NUMBERED.finditer(text)}
-    return cues.NUMBERED.sub("", text) if {"1", "2"} <= numbers else text
+    numbers = {match[1] for match in patterns.NUMBERED.finditer(text)}
+    return patterns.NUMBERED.sub("", text) if {"1", "2"} <= numbers else text
 
 
 def _whole(text: str, options: Options) -> str | None:
@@ -139,23 +141,25 @@ def _is_unfinished(text: str, options: Options) -> bool:
         return False
     tail = low[-200:]
     if (
-        cues.ARTICLE_LAST.search(text[-20:])
-        or cues.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
-        or cues.BEGUN_CLAUSE.search(tail)
+        patterns.ARTICLE_LAST.search(text[-20:])
+        or patterns.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
+        or patterns.BEGUN_CLAUSE.search(tail)
     ):
         return True
     if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
         return True
-    return tail[-1:].isalnum() and len(cues.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
+    return tail[-1:].isalnum() and len(patterns.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
 
 
 def _is_begun_list(low: str, options: Options) -> bool:
     """Whether a text says that it goes through the options, and ends before the last of them."""
     head = low[:_LONGEST_LINE]
-    announced = cues.ANNOUNCED.search(head) if options.labels and "\n" in head else None
+    announced = patterns.ANNOUNCED.search(head) if options.labels and "\n" in head else None
     if announced is None:
         return False
-    labels = {match[1].upper() for match in cues.LISTED_LABEL.finditer(low, announced.end() - 1)}
+    labels = {
+        match[1].upper() for match in patterns.LISTED_LABEL.finditer(low, announced.end() - 1)
+    }
     listed = [label for label in options.labels if label in labels]
     return bool(listed) and listed == [*options.labels][: len(listed)] != [*options.labels]
 
@@ -164,18 +168,22 @@ def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
     """Whether a text that begins with an option ends in a line without a full stop."""
     named = named_at(text, low, 0, options) if options.labels else None
     line = text.rpartition("\n")[2] if "\n" in text else ""
-    is_list = len(cues.LINE_START.findall(low)) > 1
-    if not named or not named.is_text or is_list or not cues.BEGUN_LINE.search(line[-2:]):
+    is_list = len(patterns.LINE_START.findall(low)) > 1
+    if not named or not named.is_text or is_list or not patterns.BEGUN_LINE.search(line[-2:]):
         return False
     line = line.lower()
     if len(line) > _LONGEST_LINE or len(line.split()) < _SHORTEST_LINE:
         return False
-    return not (cues.REASON_NEXT.match(line) or cues.ANSWER.search(line) or cues.FINAL.search(line))
+    return not (
+        patterns.REASON_NEXT.match(line)
+        or patterns.ANSWER.search(line)
+        or patterns.FINAL.search(line)
+    )
 
 
 def _read(reply: Reply) -> str | None:
     """What the strongest evidence names; what follows after the text takes itself back is first."""
-    retracted = [match.end() for match in cues.RETRACTED.finditer(reply.low)]
+    retracted = [match.end() for match in patterns.RETRACTED.finditer(reply.low)]
     if retracted:
         after = reply.text[retracted[-1] :].lstrip(" .,:;!")
         rest = Reply(after, reply.options, is_cut=reply.is_cut, asks=reply.asks)
@@ -188,8 +196,8 @@ def _read(reply: Reply) -> str | None:
 
 def _after_taken_back(reply: Reply) -> Reply | None:
     """What follows where a text takes its answer back; None where it does not, or keeps it."""
-    end = max((match.end() for match in cues.TAKEN_BACK.finditer(reply.low)), default=-1)
-    if end < 0 or cues.KEPT.search(reply.low, end):
+    end = max((match.end() for match in patterns.TAKEN_BACK.finditer(reply.low)), default=-1)
+    if end < 0 or patterns.KEPT.search(reply.low, end):
         return None
     rest = reply.text[end:].lstrip(" .,:;!")
     return Reply(rest, reply.options, is_cut=reply.is_cut, asks=reply.asks)
@@ -219,7 +227,7 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
 def _weak(reply: Reply) -> NamedOption | None:
     named = [
         statement.named
-        for statement in statements(reply, (cues.WEAK,))
+        for statement in statements(reply, (patterns.WEAK,))
         if statement.certainty >= Certainty.SUPPOSED
     ]
     return agreed(
@@ -239,14 +247,14 @@ def _mentioned(reply: Reply) -> NamedOption | None:
 
 def _in_one_sentence(reply: Reply) -> NamedOption | None:
     begun = reply.named_at(0)
-    if cues.SENTENCE.search(reply.text):
+    if patterns.SENTENCE.search(reply.text):
         return None
     if begun and is_discussed(reply, begun) and not reply.is_refuted(begun):
         return None
-    if cues.OPEN.search(reply.low) or reply.low.endswith("?"):
+    if patterns.OPEN.search(reply.low) or reply.low.endswith("?"):
         return None
     named = agreed(texts_in(reply, len(reply.text)))
-    is_negative = named and cues.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)
+    is_negative = named and patterns.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)
     return None if is_negative and not reply.asks.for_worst else named
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from medhelm_spark.adaptation.cues import CORRECTED
+from medhelm_spark.adaptation.answer_patterns import CORRECTED
 from medhelm_spark.adaptation.json_fields import as_text, loose_values, without_examples
 from medhelm_spark.adaptation.options import Options, option_text
 from medhelm_spark.json_text import objects

@@ -9,7 +9,7 @@ sentence, where no other is named. Each reads nothing where it finds several opt
 
 from collections.abc import Callable, Iterator
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.mentions import texts_in
 from medhelm_spark.adaptation.naming import NamedOption, listed_at
 from medhelm_spark.adaptation.other_words import in_other_words
@@ -55,7 +55,7 @@ def _one(results: Iterator[str | None]) -> str | None:
 
 
 def _loose_label(reply: Reply) -> str | None:
-    match = cues.LOOSE_LABEL.match(reply.low)
+    match = patterns.LOOSE_LABEL.match(reply.low)
     return reply.options.labels.get(match["label"].upper()) if match else None
 
 
@@ -73,7 +73,7 @@ def _by_number(reply: Reply) -> str | None:
     if not shown or reply.options.are_numbers or any(text[:1].isdigit() for text in shown):
         return None
     named = []
-    for match in cues.ORDINAL.finditer(reply.low):
+    for match in patterns.ORDINAL.finditer(reply.low):
         at = _ORDINALS[match["before"] or match["after"] or match["alone"]]
         place = NamedOption("", match.start(), match.end())
         if reply.is_denied(match.start()) or reply.is_refuted(place) or reply.is_question(place):
@@ -84,7 +84,7 @@ def _by_number(reply: Reply) -> str | None:
 
 def _concluded(reply: Reply, strongest: Callable[[Reply], str | None]) -> str | None:
     """What the text after the last heading of a conclusion says, read by itself."""
-    headings = [*cues.CONCLUSION_HEADING.finditer(reply.low)]
+    headings = [*patterns.CONCLUSION_HEADING.finditer(reply.low)]
     if not headings:
         return None
     rest = reply.text[headings[-1].end() :].lstrip(" :")
@@ -96,7 +96,7 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
     if reply.options.are_numbers:
         return None
     results: set[str | None] = set()
-    for match, _ in zip(cues.BOLD.finditer(marked), range(_MOST_BOLD), strict=False):
+    for match, _ in zip(patterns.BOLD.finditer(marked), range(_MOST_BOLD), strict=False):
         begin = max(marked.rfind("\n", 0, match.start()) + 1, match.start() - _LONGEST_LINE)
         before, bold = (
             reply.options.with_spelling(plain(text))
@@ -107,7 +107,7 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
         start = len(before) + 1 if before else 0
         line = f"{before} {bold}{rest[1:]}" if before else f"{bold}{rest[1:]}"
         own = Reply(line, reply.options, is_cut=False, asks=reply.asks)
-        named = own.named_at(start + len(bold) - len(cues.LEAD.sub("", bold)))
+        named = own.named_at(start + len(bold) - len(patterns.LEAD.sub("", bold)))
         if named is None or own.text[named.start : named.end].isdigit():
             continue
         if named.start >= start + len(bold) or _says_more(bold[named.end - start :]):
@@ -140,18 +140,20 @@ def _only_left(reply: Reply) -> str | None:
     results = set(options.labels.values()) or set(options.texts.values())
     others = len(results) - 1
     denied: set[str | None] = set()
-    for match in cues.DENIES.finditer(reply.low):
+    for match in patterns.DENIES.finditer(reply.low):
         listed = listed_at(reply.text, reply.low, match.end(), options)
-        if listed and not cues.BETWEEN_DENIAL.fullmatch(reply.low, match.end(), listed[0].start):
+        if listed and not patterns.BETWEEN_DENIAL.fullmatch(
+            reply.low, match.end(), listed[0].start
+        ):
             continue
-        if listed and cues.CONDITION.search(_sentence(reply, match.start())):
+        if listed and patterns.CONDITION.search(_sentence(reply, match.start())):
             return None
-        is_joint = len(listed) == 1 or cues.JOINTLY.search(
+        is_joint = len(listed) == 1 or patterns.JOINTLY.search(
             reply.low, match.start(), listed[-1].start if listed else match.end()
         )  # "not A or B", but "not A, B"
         if is_joint and len({named.result for named in listed}) == others:
             denied |= {named.result for named in listed}
-    for match in cues.CLAUSE_START.finditer(reply.low):
+    for match in patterns.CLAUSE_START.finditer(reply.low):
         listed = listed_at(reply.text, reply.low, match.end(), options)
         if len({named.result for named in listed}) == others and reply.is_refuted(listed[-1]):
             denied |= {named.result for named in listed}
@@ -169,9 +171,9 @@ def _only_such(reply: Reply) -> str | None:
     Where it says so of what is not so, the question must ask for that, and the other way about.
     """
     named = []
-    for match in cues.ONLY_ONE.finditer(reply.low):
+    for match in patterns.ONLY_ONE.finditer(reply.low):
         option = reply.named_at(match.end())
-        is_worst = cues.DENIED_BEFORE.search(match[0]) is not None
+        is_worst = patterns.DENIED_BEFORE.search(match[0]) is not None
         if option is None or is_worst != reply.asks.for_worst or reply.is_refuted(option):
             continue
         if certainty_of(reply, *match.span(), option) >= Certainty.SUPPOSED:
@@ -184,11 +186,11 @@ def _to_be_given(reply: Reply) -> str | None:
     if reply.asks.for_worst:
         return None
     named = []
-    for match in cues.GIVE.finditer(reply.low):
+    for match in patterns.GIVE.finditer(reply.low):
         option = reply.named_at(match.end())
         if option and _is_firm(reply, match.start(), option):
             named.append(option.result)
-    for match in cues.SHOULD.finditer(reply.low):
+    for match in patterns.SHOULD.finditer(reply.low):
         if any(match[0] in text for text in reply.options.texts):
             continue  # "screening is recommended every year"
         for option in subjects(reply, match.start()):
@@ -209,11 +211,11 @@ def _closing(reply: Reply) -> str | None:
     ):
         return None
     start = reply.sentence_start(len(reply.low) - 2)
-    if start == 0 or "\n" in reply.low[start:] or cues.OPEN.search(reply.low):
+    if start == 0 or "\n" in reply.low[start:] or patterns.OPEN.search(reply.low):
         return None
     if any(option in reply.low[:start] for option, _ in reply.options.longest_first):
         return None
     named = texts_in(reply, len(reply.low))
-    if len(named) != 1 or not cues.LINKED.search(reply.low, start, named[0].start):
+    if len(named) != 1 or not patterns.LINKED.search(reply.low, start, named[0].start):
         return None
     return named[0].result if _is_firm(reply, start, named[0]) else None

@@ -2,7 +2,7 @@
 
 import re
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.mentions import is_discussed, is_text, mentions, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
@@ -24,10 +24,10 @@ def bare_label(reply: Reply) -> NamedOption | None:
     """Labels alone on a line; the last line does not count in a text that was cut."""
     bare = [
         NamedOption(reply.options.labels[match[1].upper()], match.start(), match.end())
-        for match in cues.BARE_LINE.finditer(reply.low)
+        for match in patterns.BARE_LINE.finditer(reply.low)
         if match[1].upper() in reply.options.labels
         and not (reply.is_cut and match.end() == len(reply.text))
-        and not (reply.is_cut and cues.TURN_NEXT.match(reply.low, match.end()))
+        and not (reply.is_cut and patterns.TURN_NEXT.match(reply.low, match.end()))
         and not (reply.is_cut and _is_heading(reply, match))
         and not _continues_list(reply, match)
     ]
@@ -39,7 +39,7 @@ def _is_heading(reply: Reply, line: re.Match[str]) -> bool:
 
     "Option B:", or the option's text on the next line; a reason after it makes it an answer.
     """
-    if cues.REASON_NEXT.match(reply.low, line.end()):
+    if patterns.REASON_NEXT.match(reply.low, line.end()):
         return False
     shown = reply.options.shown.get(line[1].upper(), "")
     begins_text = bool(shown) and reply.low[line.end() :].lstrip("\n *(\"'").startswith(shown)
@@ -52,7 +52,7 @@ def _continues_list(reply: Reply, line: re.Match[str]) -> bool:
     """Whether a label alone on the last line continues the list of options above it."""
     if line.end() < len(reply.text) or reply.low[line.start() - 2 : line.start()] == "\n\n":
         return False
-    if cues.BARE_LINE.match(reply.low, reply.low.rfind("\n", 0, line.start() - 1) + 1):
+    if patterns.BARE_LINE.match(reply.low, reply.low.rfind("\n", 0, line.start() - 1) + 1):
         return False
     above = reply.low[: line.start()].rstrip("\n").rpartition("\n")[2].lstrip("*_([ ")
     return above[:1].isalnum() and ord(line[1]) - ord(above[0]) == 1 and not above[1:2].isalnum()
@@ -62,7 +62,7 @@ def last_line(reply: Reply) -> NamedOption | None:
     """The last line, or the last sentence, where it is an option and nothing else."""
     begin = reply.text.rfind("\n") + 1
     start = max(begin, reply.sentence_start(len(reply.text) - 2))
-    if cues.LABEL_LAST.search(reply.text, max(0, start - 5), start):
+    if patterns.LABEL_LAST.search(reply.text, max(0, start - 5), start):
         start = begin  # the full stop of a label ends no sentence
     if reply.text.endswith("?") or len(_listed(reply)) > 1 or _is_in_list(reply, begin):
         return None
@@ -71,10 +71,10 @@ def last_line(reply: Reply) -> NamedOption | None:
         start <= begin
         or reply.text[:start].endswith("?")
         or reply.text[-1:] in ".!\"')]*"
-        or cues.LEAD.match(last.strip())
+        or patterns.LEAD.match(last.strip())
     )
     for part in (reply.text[begin:], last if is_ended else ""):
-        bare = cues.LEAD.sub("", part.strip())
+        bare = patterns.LEAD.sub("", part.strip())
         if result := reply.options.whole(part) or reply.options.whole(bare):
             return NamedOption(result, start, len(reply.text))
     return None
@@ -110,9 +110,9 @@ def first_line(reply: Reply) -> NamedOption | None:
     if reply.is_cut or is_discussed(reply, named):
         return None
     is_label = not is_text(reply, named)
-    if is_label and named.start and not cues.ENDED.match(reply.low, named.end):
+    if is_label and named.start and not patterns.ENDED.match(reply.low, named.end):
         return None  # "Option A, aspirin, inhibits"
-    if cues.SENTENCE_ENDED.match(reply.low, named.end) and (
+    if patterns.SENTENCE_ENDED.match(reply.low, named.end) and (
         is_label or reply.low[named.end : named.end + 1] in ".!"
     ):
         return named
@@ -127,11 +127,11 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         _is_prefix(reply, 0, named)
         or reply.is_refuted(named)
         or reply.is_question(named)
-        or cues.ARROW_NEXT.match(reply.low, named.end)
-        or cues.DOUBT_NEXT.match(reply.low, named.end)
+        or patterns.ARROW_NEXT.match(reply.low, named.end)
+        or patterns.DOUBT_NEXT.match(reply.low, named.end)
         or _is_list(reply)
         or len({option.result for option in _listed(reply).values()}) > 1
-        or (reply.is_cut and cues.TURN_NEXT.match(reply.low, named.end))
+        or (reply.is_cut and patterns.TURN_NEXT.match(reply.low, named.end))
     )
 
 
@@ -140,7 +140,7 @@ def _is_explained(reply: Reply, named: NamedOption) -> bool:
 
     "Option A: Aspirin", a line break and "This is a" may begin the discussion of all options.
     """
-    pattern = cues.REASON_NEXT if reply.is_cut and reply.options.labels else cues.EXPLAINED
+    pattern = patterns.REASON_NEXT if reply.is_cut and reply.options.labels else patterns.EXPLAINED
     return pattern.match(reply.low, named.end) is not None
 
 
@@ -154,7 +154,7 @@ def _is_out_of_order(reply: Reply, named: NamedOption) -> bool:
     if not is_alone or is_text(reply, named) or named.result == first:
         return False
     explanation = reply.low[named.end + 2 :].partition("\n")[0]
-    sentence = cues.SENTENCE.search(explanation)
+    sentence = patterns.SENTENCE.search(explanation)
     own = reply.low[named.start : named.end]
     others = (text for text in reply.options.shown.values() if text and text not in own)
     return sentence is not None and any(text in explanation[sentence.end() :] for text in others)
@@ -170,9 +170,9 @@ def _is_prefix(reply: Reply, at: int, named: NamedOption) -> bool:
 def _listed(reply: Reply) -> dict[int, NamedOption]:
     """The options that lines begin with, by position."""
     lines: dict[int, NamedOption] = {}
-    starts = [*cues.LINE_START.finditer(reply.low)]
-    if cues.HEADED.match(reply.low):  # "A. Aspirin: weak. B. Heparin: slow."
-        starts += cues.INLINE_START.finditer(reply.low)
+    starts = [*patterns.LINE_START.finditer(reply.low)]
+    if patterns.HEADED.match(reply.low):  # "A. Aspirin: weak. B. Heparin: slow."
+        starts += patterns.INLINE_START.finditer(reply.low)
     end = 0
     for match in sorted(starts, key=lambda match: match.start()):
         named = reply.named_at(match.end())
@@ -188,7 +188,7 @@ def only_line(reply: Reply) -> NamedOption | None:
     lines = _listed(reply)
     listed = list(lines.values())
     if len({named.result for named in listed}) == 1:
-        is_answer = cues.SENTENCE_ENDED.match(reply.low, listed[0].end)
+        is_answer = patterns.SENTENCE_ENDED.match(reply.low, listed[0].end)
         return listed[0] if is_answer and not reply.is_refuted(listed[0]) else None
     starts = sorted(lines)
     ends = dict(zip(starts, [*starts[1:], len(reply.low)], strict=False))
@@ -204,7 +204,7 @@ def only_row(reply: Reply) -> NamedOption | None:
         return None
     right: list[NamedOption] = []
     wrong: list[NamedOption] = []
-    for row in cues.TABLE_ROW.finditer(reply.low):
+    for row in patterns.TABLE_ROW.finditer(reply.low):
         verdict = _verdict(reply, row.start(), row[0].strip("|").split("|"), row[0])
         if verdict is None:
             continue
@@ -220,13 +220,13 @@ def ticked_line(reply: Reply) -> NamedOption | None:
 
     In a single line, the only option before a tick, where each mark has its option before it.
     """
-    if not cues.TICK.search(reply.low):
+    if not patterns.TICK.search(reply.low):
         return None
     if "\n" not in reply.low:
         return _ticked_inline(reply)
     options: set[str] = set()
     ticked: list[NamedOption] = []
-    for line in cues.LINE_OF_OPTION.finditer(reply.low):
+    for line in patterns.LINE_OF_OPTION.finditer(reply.low):
         if "|" in line[0]:
             continue  # `only_row` reads tables
         result = _of_cell(line["said"], reply.options)
@@ -236,13 +236,13 @@ def ticked_line(reply: Reply) -> NamedOption | None:
         if result is None:
             continue
         options.add(result)
-        if cues.TICK.search(line["before"]) or cues.TICK.search(line["after"]):
+        if patterns.TICK.search(line["before"]) or patterns.TICK.search(line["after"]):
             ticked.append(NamedOption(result, *line.span()))
     return agreed(ticked) if len(options) > 1 else None
 
 
 def _ticked_inline(reply: Reply) -> NamedOption | None:
-    marks = [*cues.MARK.finditer(reply.low)][:_MOST_MARKS]
+    marks = [*patterns.MARK.finditer(reply.low)][:_MOST_MARKS]
     if len(marks) < _FEWEST_MARKS or not reply.low[: marks[0].start()].strip():
         return None
     starts = [0, *(mark.end() for mark in marks[:-1])]
@@ -281,8 +281,8 @@ def _verdict(reply: Reply, at: int, cells: list[str], row: str) -> tuple[NamedOp
         rest = [other for other in cells[number + 1 :] if len(other) < _LONGEST_VERDICT]
         if rest and _of_cell(rest[0], options) == result:
             rest = rest[1:]  # its text, in a column of its own
-        is_right = any(cues.CELL_RIGHT.fullmatch(other) for other in rest)
-        is_wrong = any(cues.CELL_WRONG.fullmatch(other) for other in rest)
+        is_right = any(patterns.CELL_RIGHT.fullmatch(other) for other in rest)
+        is_wrong = any(patterns.CELL_WRONG.fullmatch(other) for other in rest)
         if is_right == is_wrong:
             return None
         return NamedOption(result, at, at + len(row)), is_right
@@ -300,4 +300,4 @@ def _of_cell(cell: str, options: Options) -> str | None:
 def _is_marked(reply: Reply, named: NamedOption, end: int) -> bool:
     end = min(end, named.end + 400)
     line = reply.low[named.end : end].partition("\n")[0]
-    return bool(cues.MARKED.search(line)) and not cues.MARKED_WRONG.search(line)
+    return bool(patterns.MARKED.search(line)) and not patterns.MARKED_WRONG.search(line)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
 
@@ -16,16 +16,16 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
 
     After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
     """
-    is_preferred = cues.PREFERRED.match(reply.low, named.end) is not None
+    is_preferred = patterns.PREFERRED.match(reply.low, named.end) is not None
     if not named.is_text:
         is_bare = reply.low[named.end - 1 : named.end].isalnum()
-        return is_bare and not is_preferred and bool(cues.DISCUSSED.match(reply.low, named.end))
+        return is_bare and not is_preferred and bool(patterns.DISCUSSED.match(reply.low, named.end))
     is_ended = reply.text[-1:] in ".!" and not reply.is_cut
     is_word = reply.low[named.start : named.end] in _WORDS
     is_subject = not is_word and (is_text(reply, named) or not is_ended)
-    if is_subject and not is_preferred and cues.DISCUSSED.match(reply.low, named.end):
+    if is_subject and not is_preferred and patterns.DISCUSSED.match(reply.low, named.end):
         return True
-    is_heading = cues.HEADING.match(reply.low, named.end) and not is_text(reply, named)
+    is_heading = patterns.HEADING.match(reply.low, named.end) and not is_text(reply, named)
     return bool(is_heading) and reply.text[-1:].isalnum()
 
 
@@ -48,24 +48,25 @@ def is_inside(reply: Reply, named: NamedOption) -> bool:
 
 def mentions(reply: Reply) -> Iterator[NamedOption]:
     """Labels in brackets or after "option" that are neither denied nor discussed."""
-    for match in cues.MENTION.finditer(reply.low):
+    for match in patterns.MENTION.finditer(reply.low):
         named = reply.named_at(match.end())
         if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
             continue
         begin = reply.sentence_start(match.start())
-        is_denied_before = cues.DENIED_BEFORE.search(reply.low, begin, match.start())
-        is_worst = cues.WORST_ANSWER.search(reply.low, begin, named.end)
+        is_denied_before = patterns.DENIED_BEFORE.search(reply.low, begin, match.start())
+        is_worst = patterns.WORST_ANSWER.search(reply.low, begin, named.end)
         if not reply.asks.for_worst and is_worst:
             continue
         if reply.is_question(named) or is_denied_before:
             continue
         before = reply.low[begin : match.start()].strip()
-        is_ended = cues.ENDED.match(reply.low, named.end) and (
+        is_ended = patterns.ENDED.match(reply.low, named.end) and (
             begin == 0 or named.end < len(reply.low)
         )
         is_subject = len(before) < _LONGEST_ARTICLE and not is_ended
         is_answer = named.end < len(reply.low) and (
-            cues.EXPLAINED.match(reply.low, named.end) or cues.PREFERRED.match(reply.low, named.end)
+            patterns.EXPLAINED.match(reply.low, named.end)
+            or patterns.PREFERRED.match(reply.low, named.end)
         )
         if is_answer or not is_subject:
             yield named
@@ -118,20 +119,20 @@ def _without_denied_lists(
 
 
 def _joint(reply: Reply, one: NamedOption, other: NamedOption) -> re.Match[str] | None:
-    return cues.LIST_JOINT.fullmatch(reply.low, one.end, other.start)
+    return patterns.LIST_JOINT.fullmatch(reply.low, one.end, other.start)
 
 
 def _is_topic(reply: Reply, named: NamedOption) -> bool:
     """Whether a text inside a sentence begins a discussion: "first A, aspirin: it"."""
     if not named.start or reply.low[named.start - 2] not in ":;,.":
         return False
-    return is_discussed(reply, named) or cues.HEADING.match(reply.low, named.end) is not None
+    return is_discussed(reply, named) or patterns.HEADING.match(reply.low, named.end) is not None
 
 
 def _is_alone(low: str, option: str, start: int) -> bool:
     end = start + len(option)
-    if cues.INSIDE.search(low, max(0, start - 3), start) or low[end : end + 1].isalnum():
+    if patterns.INSIDE.search(low, max(0, start - 3), start) or low[end : end + 1].isalnum():
         return False
-    if cues.HYPHENATED.match(low, end) or cues.MET_WITH.match(low, start):
+    if patterns.HYPHENATED.match(low, end) or patterns.MET_WITH.match(low, start):
         return False
-    return option != "no" or cues.NO_ALONE.match(low, end) is not None
+    return option != "no" or patterns.NO_ALONE.match(low, end) is not None

@@ -9,10 +9,12 @@ whatever it says (`B. no`, `C. None of the above`).
 import re
 from dataclasses import dataclass
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.options import Options
 
-_FILLER = re.compile(rf"(?:[\s\"'(\[{{:=-]|\.\.+|(?:{cues.FILLER})(?!\w)){{0,60}}", re.IGNORECASE)
+_FILLER = re.compile(
+    rf"(?:[\s\"'(\[{{:=-]|\.\.+|(?:{patterns.FILLER})(?!\w)){{0,60}}", re.IGNORECASE
+)
 _LABEL = re.compile(
     r"(?P<open>[(\[{\"'<]{0,4})(?P<label>[^\W_])(?![a-zA-Z0-9_\u00c0-\u052f])"
     r"(?P<close>[)\]}\"'>]{0,4})"
@@ -23,7 +25,7 @@ _TERMINAL = re.compile(
     r"|\s(?:है|होगा|सही)|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是|正|而|,|。)"
 )
 _MARKER = re.compile(
-    rf"\b(?:{cues.OPTION}|except(?: for)?)\s[\"'(\[]{{0,4}}\Z|选项\Z", re.IGNORECASE
+    rf"\b(?:{patterns.OPTION}|except(?: for)?)\s[\"'(\[]{{0,4}}\Z|选项\Z", re.IGNORECASE
 )
 _WORDLIKE = frozenset("AI")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -31,7 +33,8 @@ _DELIMITER = re.compile(r"[)\]\"'}>]{0,4}[ \t]{0,4}[.):,=–—-]{0,3}[ \t]{0,4}
 _OPENING = re.compile(r"[ \"'(\[:]{0,8}(?:(?:the|an?) )?[\"'(\[]{0,3}")
 _ENDS = re.compile(r"[ \t\"')\]]{0,8}(?:\Z|[.\n,;])")
 _AND = re.compile(
-    rf"[ \t]?(?:(?:\.\.+|[–—])[ \t]?)?(?:,?[ \t]?(?:\b(?:{cues.AND})\b| (?:[yoeui]|of|en) )|[,/&+]"
+    rf"[ \t]?(?:(?:\.\.+|[–—])[ \t]?)?(?:,?[ \t]?(?:\b(?:{patterns.AND})\b| (?:[yoeui]|of|en) )"
+    r"|[,/&+]"
     rf"|,? \((?=or\b)"
     r"|[和或与と、]|या|और)[ \t]?(?:(?:or else|or|alternatively|else|so is|then)[ \t])?"
     r"(?:(?:also|both|option|choice|possibly|maybe|perhaps)[ \t](?=\S{1,3}(?:\W|\Z)))?"
@@ -109,7 +112,7 @@ def _begin(low: str, at: int) -> int:
 def _ends_word(low: str, end: int) -> bool:
     """Whether no word goes on at a place; a hyphenated word is one word."""
     is_inside = low[end : end + 1].isalnum() and low[end - 1 : end].isalnum()
-    return not is_inside and not cues.HYPHENATED.match(low, end)
+    return not is_inside and not patterns.HYPHENATED.match(low, end)
 
 
 def _text_at(low: str, at: int, options: Options, *, is_listed: bool = False) -> NamedOption | None:
@@ -118,7 +121,7 @@ def _text_at(low: str, at: int, options: Options, *, is_listed: bool = False) ->
     for text, result in options.longest_first:
         end = at + len(text)
         if low.startswith(text, at) and _ends_word(low, end):
-            if text == "no" and not is_listed and not cues.NO_ALONE.match(low, end):
+            if text == "no" and not is_listed and not patterns.NO_ALONE.match(low, end):
                 continue  # a determiner: "no evidence"
             return NamedOption(result, at, end, is_text=True)
     return None
@@ -155,12 +158,12 @@ def _is_label(text: str, match: re.Match[str]) -> bool:
         before = text[max(0, match.start() - 8) : match.start()].strip()
         return not (label == "a" and end == len(text) and before[-1:] != ":")  # an article
     if label.islower():
-        is_begun = not text[: match.start()].strip() and cues.LABEL_IS_RIGHT.match(text, end)
-        is_called = _is_called(text, match) and cues.VERDICT_NEXT.match(text, end)
+        is_begun = not text[: match.start()].strip() and patterns.LABEL_IS_RIGHT.match(text, end)
+        is_called = _is_called(text, match) and patterns.VERDICT_NEXT.match(text, end)
         return bool(is_begun or is_called)
     if _is_called(text, match):
         return True
-    connective = cues.SURE_CONNECTIVE if label in _WORDLIKE else cues.CONNECTIVE
+    connective = patterns.SURE_CONNECTIVE if label in _WORDLIKE else patterns.CONNECTIVE
     return connective.match(text, end) is not None
 
 

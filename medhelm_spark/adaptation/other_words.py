@@ -2,7 +2,7 @@
 
 import re
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.options import Options, option_text
 from medhelm_spark.adaptation.spelling import key
 from medhelm_spark.adaptation.words import any_of
@@ -39,7 +39,7 @@ def in_other_words(text: str, options: Options) -> str | None:
     is_long = len(text) > options.longest + 60 or text.count(" ") > _MOST_WORDS + _MOST_STATED
     if is_long or "\n" in text.strip():
         return None
-    bare = option_text(cues.LEAD.sub("", text.strip(" \n.!\"'()[]"))).strip(" .!\"'()[]")
+    bare = option_text(patterns.LEAD.sub("", text.strip(" \n.!\"'()[]"))).strip(" .!\"'()[]")
     if result := options.by_key.get(key(bare)) or _alike(bare, options):
         return result
     stated = _STATED.match(bare)
@@ -49,7 +49,7 @@ def in_other_words(text: str, options: Options) -> str | None:
 
 def _alike(said: str, options: Options) -> str | None:
     words = _WORD.findall(said)
-    if not words or len(words) > _MOST_WORDS or cues.SENTENCE.search(said):
+    if not words or len(words) > _MOST_WORDS or patterns.SENTENCE.search(said):
         return None
     if any(word.upper() in options.labels for word in words):
         return None  # "A. heparin" names two options, or a word of its own

@@ -6,7 +6,7 @@ All searches around a position are bounded, so that the time is linear in the le
 from dataclasses import dataclass
 from functools import cached_property
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 
@@ -51,27 +51,29 @@ class Reply:
 
     def is_denied(self, at: int) -> bool:
         """Whether the words before a position deny what follows, option texts aside."""
-        is_denied = cues.DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at)
+        is_denied = patterns.DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at)
         return is_denied is not None or self.is_left_out(at)
 
     def is_left_out(self, at: int) -> bool:
         """Whether all options but the one at a place are meant, and the question asks not so."""
         if self.asks.for_worst:
             return False
-        return cues.ALL_BUT.search(self.low, max(0, at - _BEFORE), at) is not None
+        return patterns.ALL_BUT.search(self.low, max(0, at - _BEFORE), at) is not None
 
     def is_refuted(self, named: NamedOption) -> bool:
         """Whether the words after an option deny it, or warn of it where no one asks for that."""
-        if cues.REFUTED.match(self._without_negated_texts, named.end) or self.is_warned_of(named):
+        if patterns.REFUTED.match(self._without_negated_texts, named.end) or self.is_warned_of(
+            named
+        ):
             return True
         rest = self.low[named.end : self.sentence_end(named.end)]
-        return cues.NOT_HERE.search(rest) is not None
+        return patterns.NOT_HERE.search(rest) is not None
 
     def is_warned_of(self, named: NamedOption) -> bool:
         """Whether the words after an option call it harmful, and the question does not ask so."""
         if self.asks.for_worst:
             return False
-        return cues.HARMFUL.match(self._without_negated_texts, named.end) is not None
+        return patterns.HARMFUL.match(self._without_negated_texts, named.end) is not None
 
     def is_called_worst(self, begin: int, start: int) -> bool:
         """Whether what a statement names is called worst or wrong, and the question asks not so.
@@ -80,16 +82,19 @@ class Reply:
         """
         if self.asks.for_worst:
             return False
-        is_before = cues.CALLED_WORST.search(self.low, max(begin, start - _DENIAL), start)
-        return bool(is_before or cues.CALLED_WORST_AFTER.match(self.low, start))
+        is_before = patterns.CALLED_WORST.search(self.low, max(begin, start - _DENIAL), start)
+        return bool(is_before or patterns.CALLED_WORST_AFTER.match(self.low, start))
 
     def is_absent(self, at: int) -> bool:
         """Whether the words before a place say that it is not there, or not chosen."""
-        return cues.ABSENT.search(self._without_negated_texts, max(0, at - _BEFORE), at) is not None
+        return (
+            patterns.ABSENT.search(self._without_negated_texts, max(0, at - _BEFORE), at)
+            is not None
+        )
 
     @cached_property
     def _last_turn(self) -> int:
-        return max((match.end() for match in cues.SENTENCE_TURN.finditer(self.low)), default=-1)
+        return max((match.end() for match in patterns.SENTENCE_TURN.finditer(self.low)), default=-1)
 
     def holds_where_cut(self, named: NamedOption, end: int = 0) -> bool:
         """Whether a statement that goes up to `end` holds whatever follows where a text was cut.
@@ -100,17 +105,19 @@ class Reply:
         if not self.is_cut:
             return True
         stated = max(named.end, end)
-        if cues.TURN_NEXT.match(self.low, stated) or cues.SCOPED_NEXT.match(self.low, stated):
+        if patterns.TURN_NEXT.match(self.low, stated) or patterns.SCOPED_NEXT.match(
+            self.low, stated
+        ):
             return False
         is_text_alone = self.low[named.start : named.end] in self.options.texts
         begin = stated if is_text_alone or end > named.end else named.start
-        stop = cues.SENTENCE_END.search(self.low, begin, begin + _LONGEST_SENTENCE)
+        stop = patterns.SENTENCE_END.search(self.low, begin, begin + _LONGEST_SENTENCE)
         if stop and "\n" in self.low[stop.start() : stop.end() + 1]:
-            return not cues.TURN_NEXT.match(self.low, stop.end())
+            return not patterns.TURN_NEXT.match(self.low, stop.end())
         rest = self.low[stated : min(stop.start() if stop else len(self.low), stated + _AFTER)]
-        if cues.TURN.search(rest) or self._last_turn > stated:
+        if patterns.TURN.search(rest) or self._last_turn > stated:
             return False
-        is_reasoned = cues.REASON.match(rest) and not cues.UNREAL.search(rest)
+        is_reasoned = patterns.REASON.match(rest) and not patterns.UNREAL.search(rest)
         is_with_label = named.is_text and not is_text_alone
         return bool(stop or is_reasoned or is_with_label)
 
@@ -122,12 +129,12 @@ class Reply:
     def sentence_start(self, at: int) -> int:
         """Where the sentence around a position begins; at most `_BEFORE` characters before it."""
         begin = max(0, at - _BEFORE)
-        ends = [match.end() for match in cues.SENTENCE_END.finditer(self.low, begin, at)]
+        ends = [match.end() for match in patterns.SENTENCE_END.finditer(self.low, begin, at)]
         return ends[-1] if ends else begin
 
     def sentence_end(self, at: int) -> int:
         """Where the sentence around a position ends; at most `_AFTER` characters behind it."""
-        match = cues.SENTENCE_END.search(self.low, at, at + _AFTER)
+        match = patterns.SENTENCE_END.search(self.low, at, at + _AFTER)
         return match.start() if match else min(len(self.low), at + _AFTER)
 
 
@@ -136,9 +143,9 @@ def asked_in(question: str) -> str:
     lines = [
         line
         for line in question[-_LONGEST_QUESTION:].splitlines()
-        if line.strip() and not cues.OPTION_LINE.match(line)
+        if line.strip() and not patterns.OPTION_LINE.match(line)
     ]
-    sentences = cues.AFTER_SENTENCE.split(" ".join(lines).lower())
+    sentences = patterns.AFTER_SENTENCE.split(" ".join(lines).lower())
     asking = (sentence for sentence in reversed(sentences) if "?" in sentence)
     return next(asking, sentences[-1])
 
@@ -146,6 +153,6 @@ def asked_in(question: str) -> str:
 def asks_of(asked: str) -> Asks:
     """What the sentence that asks wants: "EXCEPT", "least likely"."""
     return Asks(
-        for_worst=cues.ASKS_FOR_WORST.search(asked) is not None,
-        for_exception=cues.ASKS_FOR_EXCEPTION.search(asked) is not None,
+        for_worst=patterns.ASKS_FOR_WORST.search(asked) is not None,
+        for_exception=patterns.ASKS_FOR_EXCEPTION.search(asked) is not None,
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from medhelm_spark.adaptation import cues
+from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
 
@@ -35,30 +35,30 @@ class Statement:
 def certainty_of(reply: Reply, start: int, end: int, named: NamedOption) -> Certainty:
     """The certainty of a statement whose cue spans `start` to `end` and that names `named`."""
     begin = reply.sentence_start(start)
-    before = cues.OWN_CLAUSE.split(reply.low[begin:start])[-1]
+    before = patterns.OWN_CLAUSE.split(reply.low[begin:start])[-1]
     after = reply.low[named.end : reply.sentence_end(named.end)]
     if (
         reply.is_question(named)
         or reply.is_denied(start)
         or reply.is_called_worst(start - len(before), start)
         or reply.is_warned_of(named)
-        or cues.SOMEBODY.search(before + reply.low[start:end])
-        or cues.OTHER_ANSWER.search(before[-_LONGEST_ADJECTIVE:])
-        or cues.OF_ALL.search(reply.low[start:end])
-        or cues.DENIED_LINK.search(reply.low, start, end)
-        or cues.NOT_HERE.search(after)
+        or patterns.SOMEBODY.search(before + reply.low[start:end])
+        or patterns.OTHER_ANSWER.search(before[-_LONGEST_ADJECTIVE:])
+        or patterns.OF_ALL.search(reply.low[start:end])
+        or patterns.DENIED_LINK.search(reply.low, start, end)
+        or patterns.NOT_HERE.search(after)
         or not reply.holds_where_cut(named, end)
         or _is_shared(reply, named)
         or reply.is_left_out(named.start)
     ):
         return Certainty.NONE
-    would = cues.WOULD.search(reply.low, start, max(end, named.start))
-    if cues.CONDITION.search(before) or cues.CONDITION.search(after):
-        is_counterfactual = would or cues.WOULD.search(before)
-        is_none = is_counterfactual or cues.ONLY_IF.search(after)
+    would = patterns.WOULD.search(reply.low, start, max(end, named.start))
+    if patterns.CONDITION.search(before) or patterns.CONDITION.search(after):
+        is_counterfactual = would or patterns.WOULD.search(before)
+        is_none = is_counterfactual or patterns.ONLY_IF.search(after)
         return Certainty.NONE if is_none else Certainty.CONDITIONAL
-    if would and not cues.TURN.search(before):
-        return Certainty.NONE if cues.BUT_HERE.search(after) else Certainty.SUPPOSED
+    if would and not patterns.TURN.search(before):
+        return Certainty.NONE if patterns.BUT_HERE.search(after) else Certainty.SUPPOSED
     return Certainty.FIRM
 
 
@@ -68,23 +68,23 @@ def _is_shared(reply: Reply, named: NamedOption) -> bool:
     "A in adults, B in children", "none of the above except B"
     """
     end = reply.sentence_end(named.end)
-    but = cues.EXCEPT.search(reply.low, named.end, end)
+    but = patterns.EXCEPT.search(reply.low, named.end, end)
     if but and reply.named_at(but.end()):
         return True
-    scope = cues.SCOPED_NEXT.match(reply.low, named.end)
+    scope = patterns.SCOPED_NEXT.match(reply.low, named.end)
     others = (
         reply.named_at(joined.end())
-        for joined in (cues.JOINED.finditer(reply.low, scope.end(), end) if scope else ())
+        for joined in (patterns.JOINED.finditer(reply.low, scope.end(), end) if scope else ())
     )
     return any(other and other.result != named.result for other in others)
 
 
-def statements(reply: Reply, patterns: Iterable[re.Pattern[str]]) -> Iterator[Statement]:
-    """The statements whose cue is one of these patterns."""
-    for pattern in patterns:
+def statements(reply: Reply, stating: Iterable[re.Pattern[str]]) -> Iterator[Statement]:
+    """The statements that begin with one of these patterns."""
+    for pattern in stating:
         for match in pattern.finditer(reply.low):
             start, end = match.span()
-            if cues.ONE_OPTION.search(reply.text, start, end):
+            if patterns.ONE_OPTION.search(reply.text, start, end):
                 continue  # about one option: "answer choice B:"
             if named := reply.named_at(end):
                 yield Statement(named, certainty_of(reply, start, end, named))
@@ -113,16 +113,16 @@ def _last_or_first(reply: Reply, named: list[NamedOption]) -> NamedOption:
     if (clause := reply.low.rfind("whereas ", begin, last.start)) >= 0:
         begin = clause + len("whereas ")
     after = reply.low[last.end : reply.sentence_end(last.end)]
-    if cues.ALSO.search(reply.low, begin, reply.sentence_end(last.end)):
+    if patterns.ALSO.search(reply.low, begin, reply.sentence_end(last.end)):
         return NamedOption(None, last.start, last.end)
     if (
-        cues.TURN.search(between)
-        or cues.CONCLUDED.search(between)
-        or cues.AFTER_ALL.search(between)
+        patterns.TURN.search(between)
+        or patterns.CONCLUDED.search(between)
+        or patterns.AFTER_ALL.search(between)
     ):
         return last
-    is_scoped = cues.SCOPE.match(reply.low[begin : last.start]) or cues.SCOPED.match(after)
-    if is_scoped and cues.SCOPED.match(reply.low[first.end : reply.sentence_end(first.end)]):
+    is_scoped = patterns.SCOPE.match(reply.low[begin : last.start]) or patterns.SCOPED.match(after)
+    if is_scoped and patterns.SCOPED.match(reply.low[first.end : reply.sentence_end(first.end)]):
         return NamedOption(
             None, last.start, last.end
         )  # "A is best for adults, B is best for children"
@@ -137,18 +137,18 @@ _ANSWER_FIRST = 20
 
 def final_statement(reply: Reply) -> NamedOption | None:
     """The last statement of a final answer: "Final answer: B"."""
-    return _last(reply, statements(reply, (cues.FINAL,)), Certainty.FIRM, Certainty.SUPPOSED)
+    return _last(reply, statements(reply, (patterns.FINAL,)), Certainty.FIRM, Certainty.SUPPOSED)
 
 
 def last_statement(reply: Reply) -> NamedOption | None:
     """The last statement of an answer."""
-    patterns = [cues.ANSWER, cues.VERB]
+    stating = [patterns.ANSWER, patterns.VERB]
     if reply.asks.for_worst:
-        patterns += [cues.WORST_ANSWER, cues.ALL_EXCEPT]
+        stating += [patterns.WORST_ANSWER, patterns.ALL_EXCEPT]
     return _last(
         reply,
         [
-            *statements(reply, patterns),
+            *statements(reply, stating),
             *_called_right(reply),
             *_corrections(reply),
         ],
@@ -159,7 +159,10 @@ def last_statement(reply: Reply) -> NamedOption | None:
 
 def conditional_statement(reply: Reply) -> NamedOption | None:
     """The option that all conditional statements name."""
-    stated = [*statements(reply, (cues.FINAL, cues.ANSWER, cues.VERB)), *_called_right(reply)]
+    stated = [
+        *statements(reply, (patterns.FINAL, patterns.ANSWER, patterns.VERB)),
+        *_called_right(reply),
+    ]
     return agreed(
         [statement.named for statement in stated if statement.certainty is Certainty.CONDITIONAL]
     )
@@ -167,16 +170,16 @@ def conditional_statement(reply: Reply) -> NamedOption | None:
 
 def _corrections(reply: Reply) -> Iterator[Statement]:
     """Corrections of what was denied or said before: "not A but B", "wait, B."."""
-    for pattern in (cues.CONTRAST, cues.AFTER_ALL, cues.NONE_BUT):
+    for pattern in (patterns.CONTRAST, patterns.AFTER_ALL, patterns.NONE_BUT):
         for match in pattern.finditer(reply.low):
             named = reply.named_at(match.end())
             if named is None:
                 continue
             is_arrow = match[0].rstrip().endswith(("->", "→", "⇒"))
             is_answer = (
-                cues.SENTENCE_ENDED.match(reply.low, named.end)
-                or pattern is cues.CONTRAST
-                or cues.BETTER_NEXT.match(reply.low, named.end)
+                patterns.SENTENCE_ENDED.match(reply.low, named.end)
+                or pattern is patterns.CONTRAST
+                or patterns.BETTER_NEXT.match(reply.low, named.end)
                 or (is_arrow and reply.options.whole(reply.text[: match.start()]))
             )  # "A -> B, which is safer", where the reply begins with A
             is_open = reply.is_question(named) or not reply.holds_where_cut(named)
@@ -188,17 +191,17 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
 
 def _called_right(reply: Reply) -> Iterator[Statement]:
     """Options that are the subject of a sentence which calls them right: "(B) is correct"."""
-    verdicts = [*cues.IS_RIGHT.finditer(reply.low)]
+    verdicts = [*patterns.IS_RIGHT.finditer(reply.low)]
     if reply.asks.for_worst:
-        verdicts += cues.IS_WORST.finditer(reply.low)
+        verdicts += patterns.IS_WORST.finditer(reply.low)
     if reply.asks.for_exception:
-        verdicts += cues.IS_NOT.finditer(reply.low)
-        verdicts += cues.IS_NOT_SUCH.finditer(reply.low)
+        verdicts += patterns.IS_NOT.finditer(reply.low)
+        verdicts += patterns.IS_NOT_SUCH.finditer(reply.low)
     for verdict in verdicts:
         start = verdict.start()
         for named in subjects(reply, start):
             certainty = certainty_of(reply, named.start, verdict.end(), named)
-            if verdict.re is cues.IS_NOT_SUCH:  # it may explain another answer
+            if verdict.re is patterns.IS_NOT_SUCH:  # it may explain another answer
                 certainty = min(certainty, Certainty.SUPPOSED)
             yield Statement(NamedOption(named.result, named.start, start), certainty)
 
@@ -206,13 +209,15 @@ def _called_right(reply: Reply) -> Iterator[Statement]:
 def subjects(reply: Reply, end: int) -> Iterator[NamedOption]:
     """The options that may be the subject of a verb at `end`: by label, or by text."""
     begin = max(0, end - reply.options.longest - _AROUND_A_SUBJECT)
-    for match in cues.SUBJECT.finditer(reply.low, begin, end):
+    for match in patterns.SUBJECT.finditer(reply.low, begin, end):
         named = reply.named_at(match.end())
         if named and not reply.low[named.end : end].strip(" \n\"')].:"):
             yield named
     subject = reply.low[begin:end].rstrip(" \"')].:")
     for option, result in reply.options.longest_first:
-        if subject.endswith(option) and not cues.INSIDE.search(subject.removesuffix(option)[-3:]):
+        if subject.endswith(option) and not patterns.INSIDE.search(
+            subject.removesuffix(option)[-3:]
+        ):
             stop = begin + len(subject)
             yield NamedOption(result, stop - len(option), stop, is_text=True)
             return

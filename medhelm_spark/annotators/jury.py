@@ -7,7 +7,7 @@ stored answers and never asks the evaluated model again.
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from medhelm_spark.annotators.kinds import Shown, kind_of
+from medhelm_spark.annotators.kinds import JudgeInput, kind_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
@@ -25,7 +25,7 @@ from medhelm_spark.domain.scenario import Message
 
 
 def judge_prompts(
-    rubric: Rubric, shown: Shown, *, judged_request_id: str, render_id: str
+    rubric: Rubric, shown: JudgeInput, *, judged_request_id: str, render_id: str
 ) -> Iterator[Prompt]:
     """The prompts to a judge about one answer, each of one user message.
 

@@ -12,7 +12,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import CriterionScore
 from medhelm_spark.domain.scenario import Message
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.plugins import Registry
+from medhelm_spark.plugins import PluginRegistry
 
 Question = tuple[int | None, str]
 """Index of the rubric item that the question is about (None for the whole rubric), and its text."""
@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class JudgeInput:
     """One answer with its context, as values for a rubric's template.
 
     `question` is the instance's input without adapter instructions, `messages` the conversation
@@ -47,14 +47,14 @@ class Annotator:
     `judges_empty`. With a changed `version` answers are judged again.
     """
 
-    ask: Callable[[Rubric, Shown], Iterable[Question]]
+    ask: Callable[[Rubric, JudgeInput], Iterable[Question]]
     schema: Callable[[Rubric], str | None]
     read: Callable[[str, Rubric], tuple[CriterionScore, ...] | None]
     judges_empty: bool = False
     version: str = ""
 
 
-def filled(rubric: Rubric, shown: Shown, criterion: str = "") -> str:
+def filled(rubric: Rubric, shown: JudgeInput, criterion: str = "") -> str:
     """The rubric's template for one answer.
 
     All placeholders are replaced in one pass, so that a placeholder, `$` or backslash inside a
@@ -84,11 +84,11 @@ def conversation_text(messages: Sequence[Message], question: str) -> str:
     )
 
 
-def _ask_once(rubric: Rubric, shown: Shown) -> Iterable[Question]:
+def _ask_once(rubric: Rubric, shown: JudgeInput) -> Iterable[Question]:
     return [(None, filled(rubric, shown))]
 
 
-def _ask_per_item(rubric: Rubric, shown: Shown) -> Iterable[Question]:
+def _ask_per_item(rubric: Rubric, shown: JudgeInput) -> Iterable[Question]:
     for index, item in enumerate(rubric_items(shown.extra_data)):
         yield index, filled(rubric, shown, item.criterion)
 
@@ -97,7 +97,7 @@ _OWN: Mapping[str, Annotator] = {
     JURY: Annotator(ask=_ask_once, schema=verdict_schema, read=parse_verdict),
     PER_ITEM: Annotator(ask=_ask_per_item, schema=met_schema, read=parse_met, judges_empty=True),
 }
-ANNOTATORS: Mapping[str, Annotator] = Registry("ANNOTATORS", Annotator, _OWN)
+ANNOTATORS: Mapping[str, Annotator] = PluginRegistry("ANNOTATORS", Annotator, _OWN)
 
 
 def kind_of(rubric: Rubric) -> Annotator:

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
+from medhelm_spark.board import AnswerFilter
 from medhelm_spark.cli.options import (
     DEFAULT_HOST,
     DEFAULT_PORT,
@@ -14,7 +15,6 @@ from medhelm_spark.cli.options import (
 )
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.leaderboard import Only
 
 ALL = "all"
 """As a metric: every stat."""
@@ -39,9 +39,9 @@ def answers(parser: ArgumentParser) -> None:
     add("--model", metavar="NAME", help="of this model or deployment")
     only = parser.add_mutually_exclusive_group()
     for kind, about in {
-        Only.WRONG: "only answers with the worst score there is",
-        Only.UNREAD: "only answers in which the extraction found nothing",
-        Only.FAILED: "only requests without an answer",
+        AnswerFilter.WRONG: "only answers with the worst score there is",
+        AnswerFilter.UNREAD: "only answers in which the extraction found nothing",
+        AnswerFilter.FAILED: "only requests without an answer",
     }.items():
         only.add_argument(
             f"--{kind.value}", dest="only", action="store_const", const=kind, help=about

@@ -8,36 +8,33 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from medhelm_spark.api import Entries, Evaluated, Evaluation
-from medhelm_spark.api.imports import export_request
-from medhelm_spark.api.metrics import Metrics
-from medhelm_spark.api.own_data import Source, own_data, parse_columns
-from medhelm_spark.api.results import Board, InitializedBenchmark, Robustness, Stats
-from medhelm_spark.api.session import policy_tables, settings_of
-from medhelm_spark.api.workspace import say, tell_unread
+from medhelm_spark import Entries, Evaluation, RunResult
+from medhelm_spark.board import text_levels
+from medhelm_spark.board.metrics import Metrics
+from medhelm_spark.board.results import Board, Robustness, Stats
 from medhelm_spark.cli.board_options import ALL, prevalence_of
 from medhelm_spark.cli.dry_run import print_dry_run
-from medhelm_spark.cli.exit_codes import FAILED, LEFT_OUT
+from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.incomplete import exit_code, left_out_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.counting import counted
-from medhelm_spark.domain.data_place import TABLE
+from medhelm_spark.domain.data_uri import TABLE
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.names import printable, without_login
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.governance.plugins import check_plugins
-from medhelm_spark.helm.export import ExportRequest
-from medhelm_spark.helm.run_entries import parse_value
-from medhelm_spark.helm.schema_file import load_schema
-from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.leaderboard import text_levels
-from medhelm_spark.render.answers import printable
-from medhelm_spark.stages.read_responses import parse_fields
-from medhelm_spark.tracking import without_login
+from medhelm_spark.medhelm.schema_file import Schema, load_schema
+from medhelm_spark.medhelm.site import load_site
+from medhelm_spark.policy.plugins import check_plugins
+from medhelm_spark.user_data.init import InitializedBenchmark
+from medhelm_spark.user_data.own_data import Source, own_data, parse_columns
+from medhelm_spark.user_data.read_responses import parse_fields
+from medhelm_spark.workspace.session import policy_tables, settings_of
+from medhelm_spark.workspace.workspace import say, tell_unread
 
 RUN = "run"
 POINT_ZERO = re.compile(r"-?\d+\.0+")
@@ -56,7 +53,7 @@ def evaluation(args: Namespace, deployments: Sequence[Deployment] = ()) -> Evalu
     )
 
 
-def finished(done: Evaluated, args: Namespace) -> int:
+def finished(done: RunResult, args: Namespace) -> int:
     """Print what an evaluation came to; returns the exit code."""
     say(counted(done.model_calls, "model call"))
     if done.board:
@@ -167,13 +164,13 @@ def ingest(args: Namespace) -> int:
 def level(args: Namespace) -> int:
     """`level lower`: on record, a lower level of a scenario's newest data. `level list`: all."""
     if args.action == "list":
-        text = evaluation(args).level_changes().render(args.format)
+        text = evaluation(args).governance.level_changes().render(args.format)
         write_out(text, args.output_file, command=args.name)
         return 0
     given = {"--scenario": args.scenario, "--to": args.to, "--reason": args.reason}
     if lacking := [flag for flag, value in given.items() if not (value or "").strip()]:
         raise ConfigError(f"level lower: {', '.join(lacking)} missing or empty.")
-    change = evaluation(args).lower_level(args.scenario, args.to, reason=args.reason)
+    change = evaluation(args).governance.lower_level(args.scenario, args.to, reason=args.reason)
     say(
         f"level: {change.scenario_name} is recorded as {change.to_level} instead of "
         f"{change.from_level} by {change.changed_by}, data version {change.data_version}"
@@ -233,74 +230,26 @@ def import_responses(args: Namespace) -> int:
     return finished(done, args)
 
 
-def import_helm(args: Namespace) -> int:
-    """`import-helm`: results of MedHELM's or HELM's own; LEFT_OUT where a run is broken."""
-    done = evaluation(args).import_helm(
-        args.place, suite=args.suite, access_level=level_of(args), rescore=args.rescore
-    )
-    if done.board:
-        write_out(done.board.render())
-    return LEFT_OUT if done.broken else 0
-
-
-def export_helm(args: Namespace) -> int:
-    """`export-helm`: a suite's runs as HELM's files; text of the levels that were named."""
-    evaluation(args).export_helm(
-        args.place,
-        suite=args.suite,
-        text_levels=(AccessLevel.PUBLIC, *map(AccessLevel, args.text_levels)),
-    )
-    return 0
-
-
-def import_scenario(args: Namespace) -> int:
-    """`import-scenario`: from `--file`, or from what MedHELM's Python exports."""
-    if (args.from_medhelm is None) == (args.file is None):
-        raise ConfigError("give --from-medhelm NAME with --medhelm-python, or --file FILE.")
-    export: str | ExportRequest = args.file
-    if args.from_medhelm:
-        given = dict(map(_pair, args.args))
-        export = export_request(args.from_medhelm, given, args.medhelm_python, args.medhelm_output)
-    done = evaluation(args).import_scenario(export, name=args.called, access_level=level_of(args))
-    if done.ingested.bad:
-        say("import-scenario: what is quarantined is in MedHELM's numbers, and not in these")
-    for name in done.left_out:
-        say(f"import-scenario: {name} is not computed here")
-    size = counted(done.num_instances, "instance")
-    say(f"import-scenario: {size}; run it by -r {done.entry}")
-    return 0
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not key or not equals or not value:
-        raise ConfigError(f"--args: {text!r} is not KEY=VALUE.")
-    return key, str(parse_value(value))
-
-
 def suites_of(args: Namespace) -> list[str]:
     """The suites that were typed."""
     return args.suites or ([args.suite] if args.suite else [])
 
 
-def summarize(args: Namespace) -> int:
-    """`summarize --suite S`, or `--suites A B --release R`, which also makes the release."""
-    suites = suites_of(args)
-    if not suites:
-        raise ConfigError("give --suite S, or --suites A B with --release R.")
-    schema = load_schema(args.schema) if args.schema else None
+def schema_of(args: Namespace) -> Schema | None:
+    """The schema file that was typed."""
     if args.auto_generate_schema:
         say("--auto-generate-schema: every group is shown; names and directions are the cards'")
-    site = evaluation(args)
-    if args.release:
-        board = site.publish(args.release, suites, schema=schema).board
-    else:
-        board = site.summarize(suites)
-    if schema:
-        board = site.board(
-            None if args.release else suites[-1], release=args.release, schema=schema
-        )
-    write_out(board.render())
+    return load_schema(args.schema) if args.schema else None
+
+
+def summarize(args: Namespace) -> int:
+    """`summarize`: score and summarise suites anew; prints the board of the last one."""
+    suites = suites_of(args)
+    if not suites:
+        raise ConfigError("give --suite S, or --suites A B.")
+    here, schema = evaluation(args), schema_of(args)
+    board = here.summarize(suites)
+    write_out((here.board(suites[-1], schema=schema) if schema else board).render())
     return 0
 
 
@@ -357,7 +306,7 @@ def report(args: Namespace) -> int:
 
 def disclosures(args: Namespace) -> int:
     """`disclosures`: what text was sent where, printed or written."""
-    text = evaluation(args).disclosures().render(args.format)
+    text = evaluation(args).governance.disclosures().render(args.format)
     write_out(text, args.output_file, command=args.name)
     return 0
 

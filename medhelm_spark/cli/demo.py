@@ -2,13 +2,12 @@
 
 from argparse import Namespace
 
-from medhelm_spark.api import Entries, OwnData
-from medhelm_spark.api.workspace import say
+from medhelm_spark import Entries, OwnData, features
 from medhelm_spark.cli.commands import evaluation, finished
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
-from medhelm_spark.tracking.store import server_command
+from medhelm_spark.workspace.workspace import say
 
 SUITE = "demo"
 MODEL = "huggingface/smollm2-135m-instruct"
@@ -43,12 +42,11 @@ def demo(args: Namespace) -> int:
         source={"pubmed_qa": pubmed},
     )
     code = finished(done, args)
-    uri = site.tracking_uri
-    server = server_command(uri or "")
     say(f"\nlake       {site.location}")
-    say(f"compare    {server if uri else 'on the page of the tracking server'}")
-    if page := None if args.no_tracking else site.tracking_page:
-        say(f"           then open {page}")
+    if features.is_there("tracking"):
+        say(f"compare    {site.tracking.server or 'on the page of the tracking server'}")
+        if page := None if args.no_tracking else site.tracking.page:
+            say(f"           then open {page}")
     say(f"dashboard  medhelm-spark serve --suite {SUITE} --output-path {args.output_path}")
     return code
 

@@ -5,12 +5,12 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from dataclasses import asdict
 
-from medhelm_spark.api.doctor import Finding, State, findings, gather
-from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.printing import write_out
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.doctor import CheckFinding, CheckState, findings, gather
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.engines import ENGINES
+from medhelm_spark.workspace.workspace import say
 
 
 def doctor(args: Namespace) -> int:
@@ -28,25 +28,25 @@ def doctor(args: Namespace) -> int:
     )
     write_out(as_json(found) if args.format == "json" else as_text(found))
     states = Counter(each.state for each in found)
-    wrong, warnings = states[State.WRONG], states[State.WARNING]
+    wrong, warnings = states[CheckState.WRONG], states[CheckState.WARNING]
     said = f"{counted(wrong, 'thing')} wrong" if wrong else "nothing is wrong"
     say(f"doctor: {said}" + (f", {counted(warnings, 'warning')}" if warnings else ""))
     return FAILED if wrong else 0
 
 
-def as_text(found: tuple[Finding, ...]) -> str:
+def as_text(found: tuple[CheckFinding, ...]) -> str:
     """A line each, what is wrong marked at its beginning."""
     return "\n".join(map(_line, found))
 
 
-def _line(each: Finding) -> str:
+def _line(each: CheckFinding) -> str:
     remedy = f"; {each.remedy}" if each.remedy else ""
     return f"{each.state:<8} {each.check:<11} {each.where}: {each.found}{remedy}"
 
 
-def as_json(found: tuple[Finding, ...]) -> str:
+def as_json(found: tuple[CheckFinding, ...]) -> str:
     """The same for a program."""
-    is_well = all(each.state is not State.WRONG for each in found)
+    is_well = all(each.state is not CheckState.WRONG for each in found)
     return json.dumps({"ok": is_well, "findings": [asdict(each) for each in found]}, indent=2)
 
 

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from medhelm_spark.api.at_hand import DATA
-from medhelm_spark.api.results import Runs
-from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.exit_codes import FAILED, LEFT_OUT
 from medhelm_spark.cli.incomplete import FETCH
-from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.sampling import SamplingOrder
 from medhelm_spark.engines import IMPORTED, factory_of
+from medhelm_spark.pipeline.availability import DATA
+from medhelm_spark.pipeline.results import Runs
 from medhelm_spark.stages.decide import JUDGE, MODEL, decisions_of, refuse
+from medhelm_spark.workspace.workspace import say
 
 ROLES = (MODEL, IMPORTED, JUDGE)
 

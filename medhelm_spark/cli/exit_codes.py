@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from medhelm_spark.helm.run_entries import without_model
-from medhelm_spark.tracking import without_login
+from medhelm_spark.domain.names import without_login
+from medhelm_spark.medhelm.run_entries import without_model
 
 PROG = "medhelm-spark"
 

@@ -3,17 +3,17 @@
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 
-from medhelm_spark.api.coverage import Missing
-from medhelm_spark.api.results import Evaluated
-from medhelm_spark.api.suite_models import Other
-from medhelm_spark.api.workspace import say
 from medhelm_spark.cli.exit_codes import INCOMPLETE, LEFT_OUT, RETRY, again, for_models
-from medhelm_spark.domain.counting import counted, first_of
-from medhelm_spark.domain.left_out import LeftOut
+from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.request import FailureKind
-from medhelm_spark.render.left_out import render_left_out
+from medhelm_spark.domain.skipped import LeftOut
+from medhelm_spark.pipeline.coverage import Missing
+from medhelm_spark.pipeline.render_skipped import render_left_out
+from medhelm_spark.pipeline.results import RunResult
+from medhelm_spark.pipeline.suite_models import StaleModel
 from medhelm_spark.stages.infer.outage import by_kind, without_answer
-from medhelm_spark.stages.infer.pending import Tally
+from medhelm_spark.stages.infer.pending import RequestCounts
+from medhelm_spark.workspace.workspace import say
 
 FETCH = (
     "left out: `medhelm-spark scenarios` says whose data is at hand, `medhelm-spark scenarios "
@@ -21,7 +21,7 @@ FETCH = (
 )
 
 
-def exit_code(done: Evaluated, args: Namespace) -> int:
+def exit_code(done: RunResult, args: Namespace) -> int:
     """0, INCOMPLETE where too many scores are missing, LEFT_OUT where whole scenarios are.
 
     Says which, and what to type.
@@ -56,7 +56,7 @@ def sentence(missing: Missing, typed: Sequence[str]) -> str:
     return f"incomplete: {first_of(short, 3)} ({floor}); {_repair(missing.tallies.items(), typed)}"
 
 
-def _repair(tallies: Iterable[tuple[str, Tally]], typed: Sequence[str]) -> str:
+def _repair(tallies: Iterable[tuple[str, RequestCounts]], typed: Sequence[str]) -> str:
     """What is without an answer, by deployment and kind, and what asks it again."""
     missing = {name: tally for name, tally in tallies if tally.answered < tally.requests}
     if not missing:
@@ -70,7 +70,7 @@ def _repair(tallies: Iterable[tuple[str, Tally]], typed: Sequence[str]) -> str:
     return "; ".join(words)
 
 
-def _tell_other(other: Other, args: Namespace) -> None:
+def _tell_other(other: StaleModel, args: Namespace) -> None:
     """Say how many models keep another definition of a scenario, and what mends it."""
     if models := (*other.asked, *other.imported):
         say(

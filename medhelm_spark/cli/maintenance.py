@@ -7,13 +7,13 @@ from medhelm_spark.cli.commands import evaluation
 
 def gc(args: Namespace) -> int:
     """Remove what the policy's `retention` no longer keeps."""
-    evaluation(args).gc(dry_run=args.dry_run)
+    evaluation(args).lake.gc(dry_run=args.dry_run)
     return 0
 
 
 def optimize(args: Namespace) -> int:
     """Rewrite tables of many small files."""
-    evaluation(args).optimize(dry_run=args.dry_run)
+    evaluation(args).lake.optimize(dry_run=args.dry_run)
     return 0
 
 

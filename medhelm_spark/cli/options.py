@@ -5,13 +5,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from medhelm_spark.api.names import check_name
-from medhelm_spark.api.workspace import say
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.run import MEDHELM_08
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.workspace.names import check_name
+from medhelm_spark.workspace.workspace import say
 
 DEFAULT_OUTPUT = "benchmark_output"
 DEFAULT_PORT = 8000
@@ -396,7 +396,7 @@ def levels(parser: ArgumentParser) -> None:
 
 
 def summarizing(parser: ArgumentParser) -> None:
-    """Which suites, whether to pin them, and what to show."""
+    """Which suites, and what to show."""
     add = parser.add_argument
     add("--suite", type=suite_name, metavar="NAME", help="the suite to summarise")
     add(
@@ -408,18 +408,22 @@ def summarizing(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="several suites; a run that stands in two counts as the later suite's",
     )
-    add(
-        "--release",
-        type=release_name,
-        metavar="NAME",
-        help="a release's name: with suites their numbers are pinned as a draft",
-    )
     shown = parser.add_mutually_exclusive_group()
     schema(shown.add_argument)
     shown.add_argument(
         "--auto-generate-schema",
         action="store_true",
         help="show every group, with names and directions from the cards, as without a schema",
+    )
+
+
+def naming_release(parser: ArgumentParser) -> None:
+    """Which release."""
+    parser.add_argument(
+        "--release",
+        type=release_name,
+        metavar="NAME",
+        help="a release's name: with suites their numbers are pinned as a draft",
     )
 
 

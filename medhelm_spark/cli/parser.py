@@ -4,11 +4,13 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from medhelm_spark import features
 from medhelm_spark.cli import (
     board_options,
     commands,
     import_options,
     maintenance,
+    medhelm,
     options,
     releases,
 )
@@ -19,7 +21,7 @@ from medhelm_spark.cli.exit_codes import MEANINGS, PROG
 from medhelm_spark.cli.first_page import Group, grouped, unknown_command
 from medhelm_spark.cli.scenarios import scenarios
 from medhelm_spark.domain.stages import SUMMARIZE, UPTO
-from medhelm_spark.helm.flags import refuse_replaced
+from medhelm_spark.medhelm.flags import refuse_replaced
 from medhelm_spark.version import VERSION
 
 ABOUT = "Evaluate language models on medical tasks: Spark jobs over Delta tables."
@@ -39,15 +41,18 @@ class Command:
     about: str
     options: tuple[Callable[[argparse.ArgumentParser], None], ...] = ()
     examples: tuple[str, ...] = ()
+    feature: str = ""
+    """The feature whose command it is; empty for what is always there."""
 
 
 ALIASES: Mapping[str, tuple[str, ...]] = {"serve": ("server",)}
 _PLACES = (options.lake, options.site)
 _STAGES = (*_PLACES, options.entries, options.running)
 _SUMMARIES = (*_PLACES, options.summarizing, options.tracking)
+_RELEASES = (*_SUMMARIES, options.naming_release, releases.noting)
 _QUESTIONS = '-r "pubmed_qa:model=huggingface/smollm2-135m-instruct" --suite first'
 
-COMMANDS: Mapping[str, Command] = {
+_COMMANDS: Mapping[str, Command] = {
     "demo": Command(
         group=Group.BEGIN,
         line="run three shipped benchmarks with a small model, print their board",
@@ -156,9 +161,10 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "import-scenario": Command(
+        feature="medhelm_results",
         group=Group.RUN,
         line="take over a scenario with MedHELM's own prompts",
-        function=commands.import_scenario,
+        function=medhelm.import_scenario,
         about="Take a scenario with MedHELM's own prompts and instances out of an installed "
         "medhelm package, or from a file that was exported elsewhere, into the lake.",
         options=(*_PLACES, import_options.scenario),
@@ -180,9 +186,10 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "import-helm": Command(
+        feature="medhelm_results",
         group=Group.RUN,
         line="take over results that MedHELM or HELM wrote",
-        function=commands.import_helm,
+        function=medhelm.import_helm,
         about="Take results that MedHELM or HELM wrote into a suite: answers, verdicts, values and "
         "releases; no model is asked.",
         options=(*_PLACES, import_options.helm_results, options.tracking),
@@ -192,9 +199,10 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "export-helm": Command(
+        feature="medhelm_results",
         group=Group.HAND_ON,
         line="write results that MedHELM's helm-summarize reads",
-        function=commands.export_helm,
+        function=medhelm.export_helm,
         about="Write a suite's runs as files that MedHELM's own helm-summarize reads.",
         options=(*_PLACES, import_options.helm_export),
         examples=("export-helm for_helm --suite first -o lake",),
@@ -203,32 +211,38 @@ COMMANDS: Mapping[str, Command] = {
         group=Group.STAGES,
         line="summarise suites, print the board",
         function=commands.summarize,
-        about="Summarise suites again, pin them as a release if asked, print the board.",
+        about="Score and summarise suites again where a metric or definition changed; print the "
+        "board.",
         options=_SUMMARIES,
-        examples=(
-            "summarize --suite first",
-            "summarize --suites first second --release 2026-q1 --schema schema_medhelm.yaml",
-        ),
+        examples=("summarize --suite first", "summarize --suites first second"),
     ),
     "publish": Command(
+        feature="releases",
         group=Group.DECIDE,
         line="pin a release, or publish one that is approved",
         function=releases.publish,
         about="Short for release publish: make a release of one or more suites or replace a draft; "
         "without --suites, publish one that is approved.",
-        options=(*_SUMMARIES, releases.noting),
+        options=_RELEASES,
         examples=(
             "publish --suites first second --release 2026-q1",
             "publish --release 2026-q1",
         ),
     ),
     "release": Command(
+        feature="releases",
         group=Group.DECIDE,
         line="pin, review, approve, publish, withdraw and verify releases",
         function=releases.release,
         about="List, show and compare releases; take one from draft through review and approval to "
         "publication, or withdraw it; check it against the policy and against change.",
-        options=(*_SUMMARIES, releases.stepping, releases.noting, board_options.form),
+        options=(
+            *_SUMMARIES,
+            options.naming_release,
+            releases.stepping,
+            releases.noting,
+            board_options.form,
+        ),
         examples=(
             "release list",
             "release show 2026-q1",
@@ -351,6 +365,12 @@ COMMANDS: Mapping[str, Command] = {
         options=(options.site,),
     ),
 }
+COMMANDS: Mapping[str, Command] = {
+    name: command
+    for name, command in _COMMANDS.items()
+    if not command.feature or features.is_there(command.feature)
+}
+"""The commands of this installation."""
 EXAMPLES = (f"run {_QUESTIONS} -m 10", "leaderboard --suite first --format md")
 
 

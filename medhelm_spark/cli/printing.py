@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from medhelm_spark.api.workspace import say
+from medhelm_spark.domain.names import printable
 from medhelm_spark.local_files import write_whole
-from medhelm_spark.render.answers import printable
+from medhelm_spark.workspace.workspace import say
 
 
 def write_out(text: str, path: Path | None = None, *, command: str = "leaderboard") -> None:

@@ -3,17 +3,20 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from medhelm_spark.api.release_results import ReleaseRecord
 from medhelm_spark.cli import options
-from medhelm_spark.cli.commands import evaluation, suites_of, summarize
+from medhelm_spark.cli.commands import evaluation, schema_of, suites_of
 from medhelm_spark.cli.exit_codes import GATED
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.errors import ConfigError
 
+if TYPE_CHECKING:
+    from medhelm_spark.releases.results import ReleaseRecord
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class ReleaseStep:
     """What is done, in words; the function that does it; and how many releases it is done to."""
 
     about: str
@@ -40,73 +43,78 @@ def publish(args: Namespace) -> int:
     """With `--suites` pin a draft, without publish the approved release; prints its board."""
     if not args.release:
         raise ConfigError("publish makes a release: name it by --release R.")
-    if suites_of(args):
-        return summarize(args)
-    done = evaluation(args).publish(args.release, schema=args.schema, note=args.note or "")
-    write_out(str(done))
+    here, schema, suites = evaluation(args), schema_of(args), suites_of(args)
+    done = here.releases.publish(args.release, suites or None, schema=schema, note=args.note or "")
+    if suites:  # a draft: its numbers are what its maker wants to see
+        board = here.board(release=args.release, schema=schema) if schema else done.board
+        write_out(board.render())
+    else:
+        write_out(str(done))
     return 0
 
 
 def _list(args: Namespace) -> int:
-    write_out(evaluation(args).releases().render(args.format), args.output_file, command=args.name)
+    write_out(
+        evaluation(args).releases.list().render(args.format), args.output_file, command=args.name
+    )
     return 0
 
 
 def _show(args: Namespace) -> int:
-    shown = evaluation(args).release(args.release)
+    shown = evaluation(args).releases.show(args.release)
     write_out(shown.render(args.format), args.output_file, command=args.name)
     return 0
 
 
 def _compare(args: Namespace) -> int:
     first, second = args.names
-    compared = evaluation(args).compare_releases(first, second)
+    compared = evaluation(args).releases.compare(first, second)
     write_out(compared.render(args.format), args.output_file, command=args.name)
     return 0
 
 
 def _gate(args: Namespace) -> int:
-    gate = evaluation(args).gate(args.release)
+    gate = evaluation(args).releases.gate(args.release)
     write_out(gate.render(args.format), args.output_file, command=args.name)
     return 0 if gate.is_passed else GATED
 
 
 def _submit(args: Namespace) -> int:
-    return _told(evaluation(args).submit(args.release, note=args.note or ""))
+    return _told(evaluation(args).releases.submit(args.release, note=args.note or ""))
 
 
 def _approve(args: Namespace) -> int:
-    return _told(evaluation(args).approve(args.release, note=args.note or ""))
+    return _told(evaluation(args).releases.approve(args.release, note=args.note or ""))
 
 
 def _withdraw(args: Namespace) -> int:
-    return _told(evaluation(args).withdraw(args.release, reason=args.reason))
+    return _told(evaluation(args).releases.withdraw(args.release, reason=args.reason))
 
 
-def _told(record: ReleaseRecord) -> int:
+def _told(record: "ReleaseRecord") -> int:
     """Print where a release stands; who took which step is told on standard error."""
     write_out(f"release {record.held.name}: {record.status}, manifest {record.manifest_hash}")
     return 0
 
 
 def _verify(args: Namespace) -> int:
-    manifest = evaluation(args).verify(args.release)
+    manifest = evaluation(args).releases.verify(args.release)
     write_out(f"release {args.release}: as published, manifest {manifest}")
     return 0
 
 
-ACTIONS: Mapping[str, Action] = {
-    "list": Action(about="all releases with their statuses", function=_list, takes=0),
-    "show": Action(about="status, who and when, manifest, runs, requirements", function=_show),
-    "compare": Action(about="two releases: what changed and why", function=_compare, takes=2),
-    "submit": Action(about="put a draft in review", function=_submit),
-    "gate": Action(about="check what the policy requires", function=_gate),
-    "approve": Action(about="approve, as somebody who did not make it", function=_approve),
-    "publish": Action(
+ACTIONS: Mapping[str, ReleaseStep] = {
+    "list": ReleaseStep(about="all releases with their statuses", function=_list, takes=0),
+    "show": ReleaseStep(about="status, who and when, manifest, runs, requirements", function=_show),
+    "compare": ReleaseStep(about="two releases: what changed and why", function=_compare, takes=2),
+    "submit": ReleaseStep(about="put a draft in review", function=_submit),
+    "gate": ReleaseStep(about="check what the policy requires", function=_gate),
+    "approve": ReleaseStep(about="approve, as somebody who did not make it", function=_approve),
+    "publish": ReleaseStep(
         about="publish what is approved; with --suites pin a draft", function=publish
     ),
-    "withdraw": Action(about="withdraw, with a --reason", function=_withdraw),
-    "verify": Action(about="hash every row behind it again, and compare", function=_verify),
+    "withdraw": ReleaseStep(about="withdraw, with a --reason", function=_withdraw),
+    "verify": ReleaseStep(about="hash every row behind it again, and compare", function=_verify),
 }
 
 

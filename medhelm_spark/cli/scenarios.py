@@ -5,20 +5,20 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from medhelm_spark.api.workspace import Workspace, say
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.cli.commands import evaluation
 from medhelm_spark.cli.exit_codes import LEFT_OUT
 from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.imported import ImportedScenario
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.imported import card_of, export_of
+from medhelm_spark.medhelm.imported import card_of, export_of
 from medhelm_spark.metrics import stats_of
 from medhelm_spark.render.table import aligned
 from medhelm_spark.scenarios import READERS, by_hand, check_card, presence
+from medhelm_spark.workspace.workspace import Workspace, say
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
 CHECK, FETCH = "check", "fetch"

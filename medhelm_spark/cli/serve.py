@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from medhelm_spark.board import choose, is_loopback, text_levels
 from medhelm_spark.config.resources import resource
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.warehouse import Warehouse
 from medhelm_spark.errors import PolicyError, SetupError
 from medhelm_spark.lake.reader import Reader, open_reader
-from medhelm_spark.leaderboard import choose, is_loopback, text_levels
 
 
 def serve(

@@ -5,7 +5,7 @@ user's own may hold patients), `columns`, `id_column`, `cluster_column`, `answer
 `sampling`, `prompt_variants`, `perturbations`, `category` and `subcategory`. Paths are looked for
 beside the YAML, then in the working directory. Mistakes that these files and the header of a csv
 show are refused here, before a model is loaded; the columns of tables and of other files where they
-are read (`api.own_columns`).
+are read (`user_data.own_columns`).
 """
 
 import os
@@ -33,7 +33,7 @@ from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
-from medhelm_spark.domain.data_place import (
+from medhelm_spark.domain.data_uri import (
     FORMATS,
     TABLE,
     ending_of,

@@ -2,8 +2,8 @@
 
 An entry with `engine` is ours: `client_spec.args` are that engine's arguments, which the engine
 itself checks before anything is asked. An entry without is MedHELM's own, and its client class is
-translated (`helm.clients`). What has no counterpart here, or an engine that is not loaded, becomes
-a `Refusal`: it may be listed, and says what to write instead when it is used.
+translated (`medhelm.clients`). What has no counterpart here, or an engine that is not loaded,
+becomes a `Refusal`: it may be listed, and says what to write instead when it is used.
 """
 
 from collections.abc import Callable, Mapping

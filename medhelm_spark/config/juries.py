@@ -11,7 +11,7 @@ from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Judge, Jury
 from medhelm_spark.domain.plan import ResolvedAnnotator
-from medhelm_spark.domain.policy import Comparison, IncompleteJury
+from medhelm_spark.domain.policy import ComparisonRules, IncompleteJury
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.errors import ConfigError
 
@@ -59,7 +59,7 @@ def build_jury(
 def with_jury(
     metrics: Iterable[MetricSpec],
     annotators: Sequence[ResolvedAnnotator],
-    comparison: Comparison,
+    comparison: ComparisonRules,
 ) -> tuple[MetricSpec, ...]:
     """The metrics of a run with the arguments that its rubrics and the policy give them.
 
@@ -76,7 +76,7 @@ def with_jury(
 
 
 def _jury_args(
-    spec: MetricSpec, rubrics: Mapping[str, Rubric], comparison: Comparison
+    spec: MetricSpec, rubrics: Mapping[str, Rubric], comparison: ComparisonRules
 ) -> dict[str, str]:
     rule = comparison.incomplete_jury
     args = {} if rule is IncompleteJury.UNSCORED else {"incomplete_jury": rule.value}

@@ -19,8 +19,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from medhelm_spark.config.yaml_text import parse_yaml, read_text
-from medhelm_spark.domain.counting import counted
 from medhelm_spark.domain.names import RULE, unprintable
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.errors import ConfigError
 
 ALLOWED = {

@@ -1,7 +1,7 @@
 """`policy.yaml`: which locality may see text of which access level, and what may be compared.
 
 A site's policy, a file or a catalog's table, is binding where nobody who runs a job could have
-chosen (`config.settings.named_policy`) or written it (`config.standing`). Every other one is
+chosen (`config.settings.named_policy`) or written it (`config.policy_trust`). Every other one is
 advisory: it restricts what the policy above it allows.
 """
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.config.loader import load_yaml, validate
-from medhelm_spark.config.standing import why_ours, why_ours_in_catalog
+from medhelm_spark.config.policy_trust import why_ours, why_ours_in_catalog
 from medhelm_spark.config.yaml_text import parse_yaml
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
-from medhelm_spark.domain.policy import Comparison, ListedPlugin, Policy, Standing
+from medhelm_spark.domain.policy import ComparisonRules, ListedPlugin, Policy, PolicyTrust
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.domain.release import ReleaseRequirements
 from medhelm_spark.domain.retention import LEAST, Retention
@@ -34,7 +34,7 @@ class _Release:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PolicyFile:
     allowed: Mapping[AccessLevel, tuple[Locality, ...]] | None = None
-    comparison: Comparison | None = None
+    comparison: ComparisonRules | None = None
     networks: Mapping[Locality, tuple[Network, ...]] = field(default_factory=dict)
     plugins: tuple[ListedPlugin, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()
@@ -62,7 +62,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
     given = file.allowed if file.allowed is not None else dict(above.allowed) if above else None
     if given is None:
         raise ConfigError(f"{origin}: allowed is missing; allowed: levels with their localities.")
-    comparison = file.comparison or Comparison()
+    comparison = file.comparison or ComparisonRules()
     floor = comparison.coverage_floor
     if not 0 <= floor <= 1:
         raise ConfigError(f"{origin}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
@@ -104,7 +104,7 @@ def policy_in_force(
     if named and (reason := why_chosen or _why_ours(named)):
         policy = replace(_restricted(policy, load_policy(named, policy)), reason=reason)
     elif named:
-        policy = _stamped(replace(load_policy(named), standing=Standing.BINDING))
+        policy = _stamped(replace(load_policy(named), standing=PolicyTrust.BINDING))
     if site is None:
         return policy
     if policy.is_binding:
@@ -145,10 +145,10 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
         over = tuple(place for place in listed if place not in above.get(level, ()))
         kept.append((level, tuple(place for place in listed if place not in over)))
         withheld += [(level, over)] if over else []
-    if policy.standing is Standing.SHIPPED:
+    if policy.standing is PolicyTrust.SHIPPED:
         changed = replace(
             policy,
-            standing=Standing.ADVISORY,
+            standing=PolicyTrust.ADVISORY,
             origin=advisory.origin,
             comparison=advisory.comparison,
             plugins=advisory.plugins,

@@ -14,8 +14,8 @@ from typing import Any
 
 from medhelm_spark.config.addresses import check_spark_secrets, check_url
 from medhelm_spark.config.loader import load_yaml, refuse_misnamed
+from medhelm_spark.config.policy_trust import is_root, why_ours
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.config.standing import is_root, why_ours
 from medhelm_spark.domain.cluster import Manager, manager_of
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse, check_token

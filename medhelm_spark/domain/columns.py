@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from medhelm_spark.domain.counting import first_of
 from medhelm_spark.domain.header import reads_as_names
+from medhelm_spark.domain.pluralize import first_of
 
 SHOWN_COLUMNS = 200
 """Names or numbers of columns in one message."""

@@ -61,7 +61,7 @@ def prompt_part(spec: RunSpec, *, is_changed: bool = False) -> str:
     """How the instances are asked; with `is_changed` also how their copies were changed.
 
     Their number belongs to the data part. What HELM changes for a model whose interface refuses
-    a setting (`helm.expanders.MODEL_TAGS`) is left out: it asks the same.
+    a setting (`medhelm.expanders.MODEL_TAGS`) is left out: it asks the same.
     """
     adapter = spec.adapter_spec
     asked = replace(

@@ -7,7 +7,7 @@ from datetime import datetime
 from medhelm_spark.domain.access import AccessLevel
 
 EXPORT_FORMAT = "medhelm"
-"""The source format of a file that `helm.export_script` wrote."""
+"""The source format of a file that `medhelm_results.export_script` wrote."""
 
 EXPORT_SHAPE = "exported"
 """The shape of its instances, which are taken as they are."""

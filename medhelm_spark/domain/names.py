@@ -1,5 +1,7 @@
 """What a name may be: it stands in tables, charts, file names and a terminal, which obeys some."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -56,3 +58,30 @@ def unprintable(value: Any, place: str = "") -> Iterable[tuple[str, str]]:
     elif isinstance(value, tuple):
         for number, held in enumerate(value):
             yield from unprintable(held, f"{place}[{number}]")
+
+
+_KEPT = "\n\t"
+_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def printable(text: str) -> str:
+    r"""A text that a terminal shows and does not obey: control characters are written out.
+
+    >>> printable("a\x1b[2Jb\u202ec")
+    'a\\x1b[2Jb\\u202ec'
+    """
+    return "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    is_control = unicodedata.category(character) in _CONTROL and character not in _KEPT
+    return character.encode("unicode_escape").decode() if is_control else character
+
+
+def without_login(text: str) -> str:
+    """A text without the user names and passwords of its URIs, and without the values after a `?`.
+
+    >>> without_login("cannot reach https://me:secret@mlflow.example.org/x?token=t")
+    'cannot reach https://***@mlflow.example.org/x?token=***'
+    """
+    return re.sub(r"([?&][\w.-]+=)[^\s&]+", r"\1***", re.sub(r"//\S*@", "//***@", text))

@@ -24,7 +24,7 @@ class IncompleteJury(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class ComparisonRules:
     """What a mean needs before it is compared with another model's.
 
     `coverage_floor` is the share of a cell's answers, 0 to 1, that must have a score.
@@ -34,7 +34,7 @@ class Comparison:
     incomplete_jury: IncompleteJury = IncompleteJury.UNSCORED
 
 
-class Standing(StrEnum):
+class PolicyTrust(StrEnum):
     """How much a policy's file can be relied on.
 
     SHIPPED: the package's own. ADVISORY: whoever runs the job could have written it, so it can only
@@ -62,7 +62,7 @@ class Policy:
     """Which localities may see text of which access level, and which means may be compared.
 
     A level or locality that is not listed is denied. `networks` are those in which the servers of a
-    locality are: gated and private text goes to no other (`governance.reach`). `withheld` are
+    locality are: gated and private text goes to no other (`policy.allowlist`). `withheld` are
     levels and localities that an advisory file lists and the policy above it does not: they are not
     `allowed`. `release` is what a release needs before it is approved, `retention` how long `gc`
     keeps what is out of use. `standing` is that of the file `origin`; `restricted_by` is an
@@ -74,10 +74,10 @@ class Policy:
     allowed: Allowed
     version: str
     origin: str = ""
-    comparison: Comparison = field(default_factory=Comparison)
+    comparison: ComparisonRules = field(default_factory=ComparisonRules)
     networks: tuple[tuple[Locality, tuple[Network, ...]], ...] = ()
     approvals: tuple[Approval, ...] = ()
-    standing: Standing = Standing.SHIPPED
+    standing: PolicyTrust = PolicyTrust.SHIPPED
     withheld: Allowed = ()
     plugins: tuple[ListedPlugin, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()
@@ -89,7 +89,7 @@ class Policy:
     @property
     def is_binding(self) -> bool:
         """Whether it stands where the job's user could not have written it."""
-        return self.standing is Standing.BINDING
+        return self.standing is PolicyTrust.BINDING
 
     @property
     def binding_approvals(self) -> tuple[Approval, ...]:
@@ -107,9 +107,9 @@ class Policy:
     def label(self) -> str:
         """Its file, as rules and messages name it, with its standing where a site wrote it."""
         name = self.origin or "policy"
-        if self.standing is not Standing.SHIPPED:
+        if self.standing is not PolicyTrust.SHIPPED:
             name += f" ({self.standing}{f': {self.reason}' if self.reason else ''})"
-        advisory = f" with {self.restricted_by} ({Standing.ADVISORY})"
+        advisory = f" with {self.restricted_by} ({PolicyTrust.ADVISORY})"
         return name + advisory if self.restricted_by else name
 
     def lists(self, module: str, sha256: str) -> bool:

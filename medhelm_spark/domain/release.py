@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 
-from medhelm_spark.domain.counting import first_of
+from medhelm_spark.domain.pluralize import first_of
 from medhelm_spark.errors import GateError, ReleaseError
 from medhelm_spark.namespaces import MARK
 

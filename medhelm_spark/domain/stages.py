@@ -225,5 +225,8 @@ STAGES = (
 
 BY_NAME: Mapping[str, Stage] = {stage.name: stage for stage in STAGES}
 
-UPTO = (PLAN, INFER, ANNOTATE, SCORE, SUMMARIZE)
-"""Where an evaluation may end, in their order; what comes before is done where it is missing."""
+ORDER = (INGEST, PLAN, INFER, ANNOTATE, SCORE, SUMMARIZE)
+"""The stages of an evaluation, in their order; `pipeline.run` walks it."""
+
+UPTO = ORDER[1:]
+"""Where an evaluation may end; what comes before is done where it is missing."""

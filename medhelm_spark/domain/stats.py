@@ -114,7 +114,7 @@ class ComputedOn(StrEnum):
     ORIGINAL: the unperturbed instances of which there is a perturbed copy. PERTURBED: the copies.
     WORST: the worst of both, instance by instance. INVARIANCE: the share of instances whose value
     is the same on both. MEAN and SPREAD: mean, and largest less smallest, of the means of prompts
-    or repeats. What these are of a stat of a whole run is said in `stages.run_level`.
+    or repeats. What these are of a stat of a whole run is said in `stages.summarize.run_level`.
     """
 
     ORIGINAL = "original"
@@ -225,3 +225,10 @@ SHARE = MetricInfo(name="share", display_name="Share")
 
 UNBOUNDED = MetricInfo(name="unbounded", display_name="Unbounded", minimum=None, maximum=None)
 """The scale of a stat that this installation does not know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenStat(Stat):
+    """A Stat and the id of its write."""
+
+    write_id: str

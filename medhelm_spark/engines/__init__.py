@@ -11,7 +11,7 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import canned, llama_cpp, openai_api, vllm_engine
 from medhelm_spark.engines.engine import Args, Engine, EngineFactory, Gate, nowhere
 from medhelm_spark.errors import SetupError, UnknownNameError
-from medhelm_spark.plugins import Registry
+from medhelm_spark.plugins import PluginRegistry
 
 __all__ = [
     "ENGINES",
@@ -40,7 +40,7 @@ def _not_known(args: Args) -> None:
     """Where answers from a file were made is for a person to state."""
 
 
-ENGINES: Mapping[str, EngineFactory] = Registry(
+ENGINES: Mapping[str, EngineFactory] = PluginRegistry(
     "ENGINES",
     EngineFactory,
     {

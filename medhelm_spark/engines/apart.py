@@ -13,14 +13,14 @@ from typing import NamedTuple, Protocol
 Turn = Mapping[str, str]
 
 
-class Part(NamedTuple):
+class PromptPart(NamedTuple):
     """A piece of a prompt in order: the template's own text, or a text of data."""
 
     text: str
     is_data: bool
 
 
-def apart(turns: Sequence[Turn], render: Callable[[list[dict[str, str]]], str]) -> list[Part]:
+def apart(turns: Sequence[Turn], render: Callable[[list[dict[str, str]]], str]) -> list[PromptPart]:
     """The rendered conversation in pieces; `render` fills the template.
 
     Names are letters and digits that no data can hold: a template leaves them as they are.
@@ -29,7 +29,7 @@ def apart(turns: Sequence[Turn], render: Callable[[list[dict[str, str]]], str]) 
     texts = {f"x{nonce}n{number}x": turn["content"] for number, turn in enumerate(turns)}
     named = [{**turn, "content": name} for turn, name in zip(turns, texts, strict=True)]
     pieces = re.split(f"({'|'.join(texts)})", render(named))
-    return [Part(texts.get(piece, piece), piece in texts) for piece in pieces if piece]
+    return [PromptPart(texts.get(piece, piece), piece in texts) for piece in pieces if piece]
 
 
 def holds_marker(texts: Iterable[str], markers: Iterable[str]) -> bool:

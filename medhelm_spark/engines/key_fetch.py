@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from medhelm_spark.children import FETCHING, child_environment
 from medhelm_spark.domain.key_source import KeyCommand, KeySource, OAuthClient
 from medhelm_spark.engines.peers import Wire, blocking_client, http_error
 from medhelm_spark.engines.secrets import resolve
+from medhelm_spark.subprocess_env import FETCHING, child_environment
 
 COMMAND_SECONDS = 60.0
 TOKEN_SECONDS = 30.0

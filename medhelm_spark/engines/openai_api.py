@@ -36,8 +36,8 @@ from medhelm_spark.engines.retry import (
     NO_KEY,
     NO_REPLY,
     Action,
+    CallError,
     RetryPolicy,
-    Trouble,
     delay,
     is_settled,
     tries_left,
@@ -148,7 +148,7 @@ class OpenAIEngine:
             started = time.perf_counter()
             outcome = await self._connection.post(body, reach)
             seconds = time.perf_counter() - started
-            if isinstance(outcome, wire.Reply):
+            if isinstance(outcome, wire.WireReply):
                 return self._answered(request, outcome, tries, seconds)
             if outcome.label.startswith(NO_KEY):  # nothing was sent
                 tries -= 1
@@ -160,7 +160,7 @@ class OpenAIEngine:
                 return self._settled(request, trouble, tries, seconds)
             await asyncio.sleep(delay(self._policy, tries, trouble.retry_after, request.request_id))
 
-    def _is_last(self, trouble: Trouble, tries: int, budget: int) -> bool:
+    def _is_last(self, trouble: CallError, tries: int, budget: int) -> bool:
         """Whether a request is not tried again.
 
         A time-out has cost its whole time already: it is tried again only if something came back
@@ -172,7 +172,7 @@ class OpenAIEngine:
         return is_settled(self._policy, trouble, tries, budget)
 
     def _answered(
-        self, request: Request, reply: wire.Reply, tries: int, seconds: float
+        self, request: Request, reply: wire.WireReply, tries: int, seconds: float
     ) -> RequestResult:
         self._is_silent, self._is_serving = False, True
         return answered(
@@ -187,7 +187,7 @@ class OpenAIEngine:
         )
 
     def _settled(
-        self, request: Request, trouble: Trouble, tries: int, seconds: float
+        self, request: Request, trouble: CallError, tries: int, seconds: float
     ) -> RequestResult:
         if trouble.action is Action.ANSWER:
             refusal = completion("", "content_filter")
@@ -208,7 +208,7 @@ class OpenAIEngine:
             reason=self._reason(trouble, request),
         )
 
-    def _reason(self, trouble: Trouble, request: Request) -> str:
+    def _reason(self, trouble: CallError, request: Request) -> str:
         """Why a request failed; the server's own sentence only of a public request."""
         parts = [trouble.label]
         if names := trouble.parameters:
@@ -217,7 +217,7 @@ class OpenAIEngine:
             parts.append(f"it says: {trouble.said}")
         return "; ".join(parts)
 
-    def _doubt(self, trouble: Trouble) -> Doubt:
+    def _doubt(self, trouble: CallError) -> Doubt:
         """How many such refusals show what this one is about; what says it needs fewer at first."""
         if trouble.label.startswith(NO_KEY):
             return Doubt(many=1, at_first=1, hint="")
@@ -230,7 +230,7 @@ class OpenAIEngine:
         at_first = min(MANY_AT_FIRST, self._many) if says_it else self._many
         return Doubt(many=self._many, at_first=at_first, hint=hint)
 
-    def _note(self, trouble: Trouble) -> None:
+    def _note(self, trouble: CallError) -> None:
         """Logs each new label once."""
         if trouble.label not in self._seen_errors:
             self._seen_errors.add(trouble.label)

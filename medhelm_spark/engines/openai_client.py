@@ -26,7 +26,7 @@ from medhelm_spark.engines.keys import Keys
 from medhelm_spark.engines.parameters import refused
 from medhelm_spark.engines.peers import MAX_REPLY_BYTES, PeerError, Wire, transport
 from medhelm_spark.engines.reply_limit import ReplyTooLongError
-from medhelm_spark.engines.retry import KEY_STATUS, NO_KEY, NO_REPLY, Action, Trouble, classify
+from medhelm_spark.engines.retry import KEY_STATUS, NO_KEY, NO_REPLY, Action, CallError, classify
 from medhelm_spark.engines.secrets import is_reference, references_in, resolve
 from medhelm_spark.errors import SetupError
 from medhelm_spark.version import VERSION
@@ -42,7 +42,7 @@ LEAST_REPLY_BYTES = 1 << 10
 LOOKED_AT, LONGEST_SAID = 2_000, 200
 """Characters of a server's sentence: that are looked at, and that are shown."""
 SHORTEST_SECRET = 6
-UNSENDABLE = Trouble(
+UNSENDABLE = CallError(
     action=Action.GIVE_UP, label="unsendable text", kind=FailureKind.INVALID_REQUEST
 )
 BODY_LOGGERS = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
@@ -182,7 +182,7 @@ class Connection:
 
     async def post(
         self, body: Mapping[str, Any], reach: Reach | None = NOWHERE
-    ) -> wire.Reply | Trouble:
+    ) -> wire.WireReply | CallError:
         """One try: a reply, or what to make of its absence. Never raises for a bad request.
 
         The body is sent to a peer within `reach` only; None stands for any.
@@ -209,7 +209,7 @@ class Connection:
         """New requests come: a key that was refused before is looked up anew."""
         self._keys.begin()
 
-    async def after(self, trouble: Trouble) -> Trouble | None:
+    async def after(self, trouble: CallError) -> CallError | None:
         """What a failed try comes to: None where a new key is there, to be tried with."""
         if trouble.refused_key is None:
             return trouble
@@ -218,7 +218,7 @@ class Connection:
         except (NoKeyError, SetupError) as error:
             return _keyless(error)
 
-    def _read(self, text: str, sent: Mapping[str, Any]) -> wire.Reply | Trouble:
+    def _read(self, text: str, sent: Mapping[str, Any]) -> wire.WireReply | CallError:
         try:
             body = wire.body_of(text)
             if error := wire.error_of(body):
@@ -227,14 +227,14 @@ class Connection:
         except wire.UnreadableReplyError as error:
             return _invalid_reply(str(error))
         except wire.MalformedReplyError as error:
-            return Trouble(action=Action.RETRY, label=str(error))
+            return CallError(action=Action.RETRY, label=str(error))
 
-    def _unanswered(self, error: Exception) -> Trouble:
+    def _unanswered(self, error: Exception) -> CallError:
         """What it means that nothing came back, or not all of it."""
         is_wrapped = isinstance(error, self._openai.APIConnectionError)
         cause = error.__cause__ if is_wrapped and error.__cause__ else error
         if isinstance(error, TimeoutError | self._openai.APITimeoutError):
-            return Trouble(action=Action.RETRY, label=NO_REPLY, kind=FailureKind.TIMEOUT)
+            return CallError(action=Action.RETRY, label=NO_REPLY, kind=FailureKind.TIMEOUT)
         if isinstance(cause, PeerError):
             return _denied(cause)
         if isinstance(cause, ReplyTooLongError):
@@ -243,7 +243,7 @@ class Connection:
         if isinstance(cause, UnicodeError):  # half a surrogate pair cannot be sent at all
             return UNSENDABLE
         if is_wrapped:
-            return Trouble(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
+            return CallError(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
         return _other_trouble(error)
 
     async def close(self) -> None:
@@ -257,7 +257,7 @@ class Connection:
         text: str,
         headers: Mapping[str, str],
         sent: Mapping[str, Any],
-    ) -> Trouble:
+    ) -> CallError:
         """What an error means; the server's sentence is kept without our keys, and cut."""
         given = error if isinstance(error, Mapping) else {}
         codes = {str(given[key]) for key in ("code", "type") if given.get(key)}
@@ -308,8 +308,8 @@ class Connection:
         request.headers = type(request.headers)({"host": host, **self._keys.headers, **framing})
 
 
-def _denied(error: PeerError) -> Trouble:
-    return Trouble(action=Action.GIVE_UP, label=str(error), kind=FailureKind.DENIED)
+def _denied(error: PeerError) -> CallError:
+    return CallError(action=Action.GIVE_UP, label=str(error), kind=FailureKind.DENIED)
 
 
 def _base_url(settings: OpenAISettings, model: str) -> str:
@@ -400,12 +400,12 @@ def check_keys(deployment: Deployment, settings: OpenAISettings) -> None:
         )
 
 
-def _keyless(error: Exception) -> Trouble:
+def _keyless(error: Exception) -> CallError:
     label = f"{NO_KEY}: {str(error).rstrip('.')}"
-    return Trouble(action=Action.REJECT, label=label, kind=FailureKind.REJECTED)
+    return CallError(action=Action.REJECT, label=label, kind=FailureKind.REJECTED)
 
 
-def _other_trouble(error: Exception) -> Trouble:
+def _other_trouble(error: Exception) -> CallError:
     """Whatever else one request provokes must not end the others; its text may quote it.
 
     Raises:
@@ -413,11 +413,11 @@ def _other_trouble(error: Exception) -> Trouble:
     """
     if isinstance(error, FAULTS):
         raise fault("the library openai", error) from None
-    return Trouble(action=Action.GIVE_UP, label=type(error).__name__)
+    return CallError(action=Action.GIVE_UP, label=type(error).__name__)
 
 
-def _invalid_reply(label: str) -> Trouble:
-    return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REPLY)
+def _invalid_reply(label: str) -> CallError:
+    return CallError(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REPLY)
 
 
 def _status_of(error: Any) -> int:

@@ -95,7 +95,7 @@ class Action(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class CallError:
     """A failed try; `label` is a status or a known error code, never a server's own sentence.
 
     It is `NO_REPLY` where nothing came back in time, and begins with `NO_KEY` where there was no
@@ -146,7 +146,7 @@ def tries_left(policy: RetryPolicy, attempts: int) -> int:
     return max(1, policy.max_attempts - attempts)
 
 
-def is_settled(policy: RetryPolicy, trouble: Trouble, tries: int, budget: int) -> bool:
+def is_settled(policy: RetryPolicy, trouble: CallError, tries: int, budget: int) -> bool:
     """Whether a failed try was a request's last in this run."""
     return trouble.action is not Action.RETRY or trouble.kind in policy.given_up or tries >= budget
 
@@ -188,7 +188,7 @@ def _number(value: str | None) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def classify(status: int, codes: set[str], message: str, headers: Mapping[str, str]) -> Trouble:
+def classify(status: int, codes: set[str], message: str, headers: Mapping[str, str]) -> CallError:
     """What an error reply means. `message` is only looked at, never kept.
 
     `codes` are the error's code and type. Servers word "too long" differently: OpenAI and Azure by
@@ -198,22 +198,22 @@ def classify(status: int, codes: set[str], message: str, headers: Mapping[str, s
     is_other = not codes <= {*KNOWN_CODES, str(status)}
     label = " ".join([str(status), *named, *(["another code"] if is_other else [])])
     if codes & CONTENT_FILTER_CODES:
-        return Trouble(action=Action.ANSWER, label=label)
+        return CallError(action=Action.ANSWER, label=label)
     if codes & REJECTING_CODES or status in REJECTING_STATUS:
         is_quota = QUOTA_CODE in codes or status == PAYMENT_STATUS
-        return Trouble(
+        return CallError(
             action=Action.REJECT, label=label, kind=FailureKind.REJECTED, is_quota=is_quota
         )
     if status in DOUBTED_STATUS:
-        return Trouble(action=Action.DOUBT, label=label, kind=FailureKind.INVALID_REQUEST)
+        return CallError(action=Action.DOUBT, label=label, kind=FailureKind.INVALID_REQUEST)
     says_too_long = status in (400, 422, 500) and TOO_LONG_WORDS.search(message)
     if status == 413 or codes & TOO_LONG_CODES or says_too_long:
-        return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.TOO_LONG)
+        return CallError(action=Action.GIVE_UP, label=label, kind=FailureKind.TOO_LONG)
     if status in RETRIED_STATUS or status >= 500:
         kind = FailureKind.TIMEOUT if status in TIMEOUT_STATUS else FailureKind.ENGINE_ERROR
         after = parse_retry_after(headers)
-        return Trouble(action=Action.RETRY, label=label, kind=kind, retry_after=after)
-    return Trouble(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REQUEST)
+        return CallError(action=Action.RETRY, label=label, kind=kind, retry_after=after)
+    return CallError(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REQUEST)
 
 
 def until_outage(results: Iterator[RequestResult], limit: int) -> Iterator[RequestResult]:

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
-from medhelm_spark.children import child_environment
 from medhelm_spark.engines.worker import task_context
 from medhelm_spark.errors import SetupError
+from medhelm_spark.subprocess_env import child_environment
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 QUERY = ("--query-gpu=index,uuid", "--format=csv,noheader")

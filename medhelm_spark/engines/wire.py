@@ -26,7 +26,7 @@ class UnreadableReplyError(MalformedReplyError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class WireReply:
     """What a reply says: its texts, its token counts and who says to have served it."""
 
     completions: tuple[Completion, ...]
@@ -108,7 +108,7 @@ def error_of(body: Any) -> Any:
     return body.get("error") or None if isinstance(body, Mapping) and not _choices(body) else None
 
 
-def parse_reply(body: Any) -> Reply:
+def parse_reply(body: Any) -> WireReply:
     """Reads the body of a successful reply, of either API.
 
     Only the choices are needed; what stands beside them in another form is left out.
@@ -123,7 +123,7 @@ def parse_reply(body: Any) -> Reply:
             raise UnreadableReplyError("a reply with usage and without choices")
         raise MalformedReplyError("a reply without choices")
     usage = _mapping(body.get("usage"))
-    return Reply(
+    return WireReply(
         completions=tuple(map(_parse_choice, choices)),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),

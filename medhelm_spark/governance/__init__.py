@@ -1,1 +1,1 @@
-"""Policy decisions: which text may be sent to which locality. Unknown means deny."""
+"""What of the policy is on record: decisions, disclosures, lowered levels, stated levels."""

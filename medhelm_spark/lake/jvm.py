@@ -20,10 +20,10 @@ from pathlib import Path
 from pyspark.find_spark_home import _find_spark_home
 
 from medhelm_spark.cache import cache_folder, locked
-from medhelm_spark.children import child_environment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
 from medhelm_spark.operating_system import is_running
+from medhelm_spark.subprocess_env import child_environment
 
 MINIMUM_JAVA = 17
 

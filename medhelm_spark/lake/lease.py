@@ -78,7 +78,7 @@ def is_gone(holder: str) -> bool:
     return False
 
 
-class Held:
+class LeaseHandle:
     """The right to ask some deployments for a suite; `lost` says why it is no longer held."""
 
     def __init__(
@@ -256,7 +256,7 @@ def lease(
     wave_seconds: float = 0.0,
     say: Callable[[str], None] = lambda line: None,
     times: LeaseTimes | None = None,
-) -> Iterator[Held]:
+) -> Iterator[LeaseHandle]:
     """Hold the right to ask these deployments for this suite; LakeError when another holds it.
 
     `wave_seconds` is how long a wave should take. Spark jobs of the body's thread are cancelled
@@ -267,7 +267,7 @@ def lease(
         LeaseLostError: it was lost while the body ran.
     """
     times = times or TIMES
-    held = Held(lease_store(lake), suite, deployments, holder, times, wave_seconds)
+    held = LeaseHandle(lease_store(lake), suite, deployments, holder, times, wave_seconds)
     held.take(say)
     with cancellable(lake.spark, f"medhelm-spark-{uuid4().hex[:12]}") as cancel:
         stop = threading.Event()
@@ -291,7 +291,7 @@ def lease(
                 held.release()
 
 
-def _renewing(held: Held, stop: threading.Event, times: LeaseTimes) -> Callable[[], None]:
+def _renewing(held: LeaseHandle, stop: threading.Event, times: LeaseTimes) -> Callable[[], None]:
     def lease_renewal() -> None:
         pause = times.heartbeat
         while not stop.wait(pause) and held.lost is None:
@@ -306,7 +306,7 @@ def _renewing(held: Held, stop: threading.Event, times: LeaseTimes) -> Callable[
 
 
 def _watching(
-    held: Held, stop: threading.Event, times: LeaseTimes, cancel: Callable[[], None]
+    held: LeaseHandle, stop: threading.Event, times: LeaseTimes, cancel: Callable[[], None]
 ) -> Callable[[], None]:
     """Apart from renewing, which may hang in a store that does not answer."""
 

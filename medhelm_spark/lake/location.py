@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from medhelm_spark.domain.cluster import Manager, manager_of
-from medhelm_spark.domain.data_place import SCHEME, is_uri, normal_place, quoted_name
+from medhelm_spark.domain.data_uri import SCHEME, is_uri, normal_place, quoted_name
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.errors import ConfigError
 

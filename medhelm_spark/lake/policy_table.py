@@ -7,7 +7,7 @@ whoever runs the job may have written: tables that look like Unity Catalog's vie
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from medhelm_spark.domain.data_place import quoted_name
+from medhelm_spark.domain.data_uri import quoted_name
 from medhelm_spark.domain.policy_table import OWNER, PolicyTable, Right
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import literal

@@ -30,7 +30,7 @@ TASKS, TASKS_PER_NODE = 8, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class ProbedStore:
     """How the lake's place answered: the steps that went well, in their order, and what did not.
 
     `failed` is the step that was refused, `reason` the kind of its error and nothing of its text.
@@ -70,7 +70,7 @@ def executors(
     return sorted({each.name: each for each in found}.values(), key=lambda each: each.name)
 
 
-def folder_store(folder: Path) -> Store:
+def folder_store(folder: Path) -> ProbedStore:
     """Write, read and remove a file in a folder of this machine, or in the nearest that exists."""
     before = datetime.now(UTC)
     steps: list[str] = []
@@ -92,7 +92,7 @@ def folder_store(folder: Path) -> Store:
     return _store(before, steps, modified)
 
 
-def spark_store(spark: SparkSession, location: Location) -> Store:
+def spark_store(spark: SparkSession, location: Location) -> ProbedStore:
     """The same through Spark, by a Delta table that its executors write.
 
     In a catalog it is created and dropped, which takes the rights that a lake needs; of a folder or
@@ -176,8 +176,8 @@ def _store(
     failed: str = "",
     error: Exception | None = None,
     delta: str | None = None,
-) -> Store:
-    return Store(
+) -> ProbedStore:
+    return ProbedStore(
         done=tuple(steps),
         failed=failed,
         reason=_reason(error) if error else "",

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from medhelm_spark.domain.data_place import is_uri
+from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
+from medhelm_spark.lake.file_permissions import work_folder
 from medhelm_spark.lake.location import is_catalog
-from medhelm_spark.lake.rest import work_folder
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, refuse_newer
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.children import SAFE_PATH
 from medhelm_spark.early_imports import import_early
 from medhelm_spark.errors import SetupError, is_interrupt
 from medhelm_spark.lake.cluster import CONNECT
 from medhelm_spark.lake.connect import check_answers
+from medhelm_spark.lake.file_permissions import Permissions, hadoop_conf, restrict, work_folder
 from medhelm_spark.lake.interrupts import cancel_on_interrupt
 from medhelm_spark.lake.java_error import innermost
 from medhelm_spark.lake.jvm import (
@@ -38,8 +38,8 @@ from medhelm_spark.lake.jvm import (
     on_class_path,
 )
 from medhelm_spark.lake.jvm_log import LOG_LEVEL, log_options, passed_on
-from medhelm_spark.lake.rest import Permissions, hadoop_conf, restrict, work_folder
 from medhelm_spark.lake.settings import REQUIRED, is_connect, require, setting
+from medhelm_spark.subprocess_env import SAFE_PATH
 
 LOG = logging.getLogger(__name__)
 

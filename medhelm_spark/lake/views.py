@@ -4,46 +4,29 @@ The text runs unchanged in Spark SQL and in DataFusion (the dashboard's reader),
 same rows. `{name}` stands for a table.
 """
 
+from collections.abc import Iterable
+from dataclasses import fields
+
 from medhelm_spark.domain.stages import Stage
+from medhelm_spark.lake.tables import TABLES
 
-CURRENT_RUNS = """
-SELECT stage, unit_id, write_id, fingerprint, suite, started_at, finished_at, counts,
-       code_version, spark_version, schema_version, comparability, run_by
+
+def newest(table: str, by: Iterable[str], order: str) -> str:
+    """SQL of the row of each key that comes first in an order: its row type's columns."""
+    names = [field.name for field in fields(TABLES[table].row)]
+    return f"""
+SELECT {", ".join(names)}
 FROM (SELECT *, row_number() OVER (
-        PARTITION BY stage, unit_id ORDER BY finished_at DESC, write_id DESC) AS age
-      FROM {runs})
+        PARTITION BY {", ".join(by)} ORDER BY {order}, write_id DESC) AS age
+      FROM {{{table}}})
 WHERE age = 1
 """
 
-# Per (suite, run name) the newest plan is current; the others are superseded.
-CURRENT_RUN_SPECS = """
-SELECT suite, name, run_spec_id, planned_at, locality, engine, is_jury_validated, run_spec,
-       is_primary, margin, is_listed, part_of, is_disjoint, is_reading_default,
-       as_imported, declared, prompt_attested, is_jury_demo
-FROM (SELECT *, row_number() OVER (
-        PARTITION BY suite, name ORDER BY planned_at DESC, write_id DESC) AS age
-      FROM {run_specs})
-WHERE age = 1
-"""
 
-# A scenario that was imported again is the newest import.
-CURRENT_IMPORTS = """
-SELECT scenario_name, name, args, data_version, access_level, card, header, package,
-       package_version, imported_at
-FROM (SELECT *, row_number() OVER (
-        PARTITION BY scenario_name ORDER BY imported_at DESC, write_id DESC) AS age
-      FROM {imported_scenarios})
-WHERE age = 1
-"""
+CURRENT_RUNS = newest("runs", ("stage", "unit_id"), "finished_at DESC")
 
-CURRENT_MLFLOW_RUNS = """
-SELECT kind, name, model_deployment, run_spec_id, mlflow_run_id, address, served_by, tracked_at
-FROM (SELECT *, row_number() OVER (
-        PARTITION BY kind, name, model_deployment, run_spec_id
-        ORDER BY tracked_at DESC, write_id DESC) AS age
-      FROM {mlflow_runs})
-WHERE age = 1
-"""
+CURRENT_RUN_SPECS = newest("run_specs", ("suite", "name"), "planned_at DESC")
+"""Per (suite, run name) the newest plan is current; the others are superseded."""
 
 # An answer beats a failure; the earliest answer stands, and of failures the latest: a request that
 # failed in an outage may since have been found too long.
@@ -64,11 +47,4 @@ def output_of(table: str, stage: Stage, unit: str = "run_spec_id") -> str:
 SELECT t.* FROM {{{table}}} t
 JOIN ({CURRENT_RUNS}) r
   ON r.stage = '{stage.name}' AND r.unit_id = t.{unit} AND r.write_id = t.write_id
-"""
-
-
-CURRENT_RELEASES = """
-SELECT m.* FROM {releases} m
-JOIN (SELECT release, max(created_at) AS created_at FROM {releases} GROUP BY release) n
-  ON n.release = m.release AND n.created_at = m.created_at
 """

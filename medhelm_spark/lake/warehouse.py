@@ -46,7 +46,7 @@ class Cursor(Protocol):
         """Let its answer go."""
 
 
-class Connection(Protocol):
+class WarehouseConnection(Protocol):
     """What is used of the connector's connection."""
 
     def cursor(self) -> Cursor:
@@ -56,7 +56,7 @@ class Connection(Protocol):
         """End the session."""
 
 
-def connect(warehouse: Warehouse) -> Connection:
+def connect(warehouse: Warehouse) -> WarehouseConnection:
     """A new session.
 
     Raises:
@@ -75,7 +75,7 @@ def connect(warehouse: Warehouse) -> Connection:
             f"sql_warehouse: no token found for {warehouse.token}; set the environment variable "
             f"{warehouse.variable}."
         )
-    connection: Connection = connector.connect(
+    connection: WarehouseConnection = connector.connect(
         server_hostname=warehouse.host,
         http_path=warehouse.path,
         access_token=token,
@@ -101,11 +101,11 @@ class WarehouseReader:
     A session serves one thread at a time: each statement takes an idle one, or opens one.
     """
 
-    def __init__(self, location: str, open_session: Callable[[], Connection]) -> None:
+    def __init__(self, location: str, open_session: Callable[[], WarehouseConnection]) -> None:
         self.location = location
         self._place = Location.of(location)
         self._open_session = open_session
-        self._idle: list[Connection] = []
+        self._idle: list[WarehouseConnection] = []
         self._seen: dict[str, _Seen] = {}
 
     def query(self, sql: str) -> pa.Table:
@@ -162,7 +162,7 @@ class WarehouseReader:
                     raise
         return self._run(self._open_session(), sql)
 
-    def _run(self, connection: Connection, sql: str) -> pa.Table:
+    def _run(self, connection: WarehouseConnection, sql: str) -> pa.Table:
         try:
             cursor = connection.cursor()
             try:

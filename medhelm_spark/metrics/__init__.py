@@ -38,7 +38,7 @@ from medhelm_spark.metrics.text_match import (
     F1_SCORE,
     QUASI_LEAVE_ARTICLES_EXACT_MATCH,
 )
-from medhelm_spark.plugins import Plugin, Registry, active
+from medhelm_spark.plugins import Plugin, PluginRegistry, active
 
 _OWN: Mapping[str, Metric] = {
     EXACT: EXACT_MATCH,
@@ -68,7 +68,7 @@ _OWN: Mapping[str, Metric] = {
     "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
     STORED: STORED_VALUE,
 }
-METRICS: Mapping[str, Metric] = Registry("METRICS", Metric, _OWN)
+METRICS: Mapping[str, Metric] = PluginRegistry("METRICS", Metric, _OWN)
 
 _OF_RUNS: Mapping[str, RunMetric] = {
     "classification": CLASSIFICATION,
@@ -78,7 +78,7 @@ _OF_RUNS: Mapping[str, RunMetric] = {
     "perplexity": PERPLEXITY,
     "mimiciv_billing_code_micro": MIMICIV_BILLING_CODE_MICRO,
 }
-RUN_METRICS: Mapping[str, RunMetric] = Registry("RUN_METRICS", RunMetric, _OF_RUNS)
+RUN_METRICS: Mapping[str, RunMetric] = PluginRegistry("RUN_METRICS", RunMetric, _OF_RUNS)
 
 Chosen = list[tuple[Metric, Params]]
 ChosenForRun = list[tuple[RunMetric, Params]]

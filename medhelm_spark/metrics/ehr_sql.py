@@ -47,7 +47,7 @@ from medhelm_spark.metrics.metric import (
     first_text,
     unscored,
 )
-from medhelm_spark.metrics.sqlite_sandbox import Limits, Outcome, Row, Run, sandbox
+from medhelm_spark.metrics.sqlite_sandbox import Limits, QueryOutcome, Row, Run, sandbox
 
 DATABASE_VARIABLE = "MEDHELM_SPARK_EHR_SQL_DATABASE"
 DEFAULT_NOW = "2105-12-31 23:59:00"
@@ -78,12 +78,12 @@ def _multiset(rows: Sequence[Row]) -> Counter[Row]:
 def _is_right(run: Run, gold: str, query: str, now: str) -> bool | None:
     """Whether both queries have one result; None where the gold query has none."""
     wanted = run(resolved(gold, now))
-    if wanted.outcome is not Outcome.ROWS:
+    if wanted.outcome is not QueryOutcome.ROWS:
         return None
     if not query:
         return False
     given = run(resolved(query, now))
-    if given.outcome is not Outcome.ROWS or len(given.rows) != len(wanted.rows):
+    if given.outcome is not QueryOutcome.ROWS or len(given.rows) != len(wanted.rows):
         return False
     return _multiset(given.rows) == _multiset(wanted.rows)
 
@@ -93,7 +93,7 @@ def _ours(run: Run, question: _Question, now: str) -> dict[str, Value]:
     is_given = bool(query)
     is_answerable = not question.is_impossible and question.gold.lower() not in NO_QUERY
     right = _is_right(run, question.gold, query, now) if is_answerable else not is_given
-    is_valid = is_given and run(resolved(query, now)).outcome is Outcome.ROWS
+    is_valid = is_given and run(resolved(query, now)).outcome is QueryOutcome.ROWS
     reliability = None if right is None else 1.0 if right else _PENALTY if is_given else 0.0
     return {
         "execution_accuracy": None if right is None else float(right),
@@ -119,7 +119,7 @@ def _medhelm(run: Run, question: _Question) -> dict[str, Value]:
         is_right = bool(question.gold) and not (wanted or given.rows or is_given)
     return {
         "execution_accuracy": float(is_right),
-        "query_validity": float(bool(query) and given.outcome is not Outcome.ERROR),
+        "query_validity": float(bool(query) and given.outcome is not QueryOutcome.ERROR),
         "precision_answerable": float(is_given and is_answerable),
         "recall_answerable": float(is_given and is_answerable),
         "total_predicted_answerable": float(is_given),

@@ -49,7 +49,7 @@ _STEPS_PER_TICK = 10_000
 _OVER_A_LIMIT = frozenset({"SQLITE_INTERRUPT", "SQLITE_TOOBIG", "SQLITE_NOMEM"})
 
 
-class Outcome(StrEnum):
+class QueryOutcome(StrEnum):
     """How a query ended: with rows, with an error of its own, refused, or over a limit."""
 
     ROWS = "rows"
@@ -62,7 +62,7 @@ class Outcome(StrEnum):
 class QueryResult:
     """The rows of a query in its order; none unless the outcome is ROWS."""
 
-    outcome: Outcome
+    outcome: QueryOutcome
     rows: tuple[Row, ...] = ()
 
 
@@ -164,15 +164,15 @@ def _fetch(cursor: sqlite3.Cursor, max_rows: int) -> QueryResult:
         rows.append(row)
         num_characters += sum(len(cell) for cell in row if isinstance(cell, (str, bytes)))
         if len(rows) > max_rows or num_characters > _RESULT_CHARACTERS:
-            return QueryResult(outcome=Outcome.OVER_LIMIT)
-    return QueryResult(outcome=Outcome.ROWS, rows=tuple(rows))
+            return QueryResult(outcome=QueryOutcome.OVER_LIMIT)
+    return QueryResult(outcome=QueryOutcome.ROWS, rows=tuple(rows))
 
 
-def _why(error: Exception) -> Outcome:
+def _why(error: Exception) -> QueryOutcome:
     if isinstance(error, MemoryError):
-        return Outcome.OVER_LIMIT
+        return QueryOutcome.OVER_LIMIT
     if getattr(error, "sqlite_errorname", "") in _OVER_A_LIMIT:
-        return Outcome.OVER_LIMIT
+        return QueryOutcome.OVER_LIMIT
     # SQLite gives a refused function no error code of its own.
     is_refused = str(error).startswith(("not authorized", "unsafe use of"))
-    return Outcome.REFUSED if is_refused else Outcome.ERROR
+    return QueryOutcome.REFUSED if is_refused else QueryOutcome.ERROR

@@ -9,7 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.render.table import Table, html_table, markdown_table, markdown_text, text_table
+from medhelm_spark.render.table import (
+    TextTable,
+    html_table,
+    markdown_table,
+    markdown_text,
+    text_table,
+)
 
 Record = Mapping[str, object]
 """Field name to value: what JSON can hold."""
@@ -29,7 +35,7 @@ class Report:
     in a file of text, where the exact numbers are.
     """
 
-    tables: Sequence[Table]
+    tables: Sequence[TextTable]
     content: Record
     fields: Sequence[str]
     records: Sequence[Record]

@@ -11,7 +11,7 @@ WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TextTable:
     """Header and rows with a title above and notes below; every cell is plain text.
 
     `subheader` is a second header line. Where `num_fixed` is given, columns beyond WIDTH go into a
@@ -73,7 +73,7 @@ def aligned(
     return [*lines[:num_header_lines], *rule, *lines[num_header_lines:]]
 
 
-def text_table(table: Table) -> str:
+def text_table(table: TextTable) -> str:
     """Title, aligned lines and notes, with an empty line between these parts."""
     headers = [table.header, table.subheader] if table.subheader else [table.header]
     columns = list(zip(*headers, *table.rows, strict=True))
@@ -96,7 +96,7 @@ def _blocks(columns: Sequence[Sequence[str]], num_fixed: int) -> list[list[Seque
     return blocks
 
 
-def markdown_table(table: Table) -> str:
+def markdown_table(table: TextTable) -> str:
     """Title, table and one paragraph per note; every text is shown as it is."""
     rows = [table.labels, ["---"] * len(table.header), *table.rows]
     lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in rows]

@@ -1,7 +1,7 @@
 """Raw record to Instance: readers by file format, parsers by shape of data, one way through."""
 
-from medhelm_spark.domain.data_place import is_uri
-from medhelm_spark.scenarios.carried import MAX_CARRIED_BYTES, Carried, carried
+from medhelm_spark.domain.data_uri import is_uri
+from medhelm_spark.scenarios.broadcast_files import MAX_CARRIED_BYTES, BroadcastFiles, carried
 from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, untold
 from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import (
@@ -78,7 +78,7 @@ __all__ = [
     "ROWS",
     "BadReason",
     "BadRecord",
-    "Carried",
+    "BroadcastFiles",
     "Entry",
     "Hub",
     "HubCopy",

@@ -1,7 +1,7 @@
 """Exported: instances that another evaluation package has made, one a line, in its order.
 
-The file is written by `helm.export_script`; its first line, the header, describes the rest. Its
-instances are used as they are: nothing is composed, left out or reordered.
+The file is written by `medhelm_results.export_script`; its first line, the header, describes the
+rest. Its instances are used as they are: nothing is composed, left out or reordered.
 """
 
 import json

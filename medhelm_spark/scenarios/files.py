@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from medhelm_spark.domain.data_place import is_uri
+from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
 from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.scenarios.downloads import (

@@ -7,7 +7,7 @@ from medhelm_spark.domain.imported import EXPORT_SHAPE
 from medhelm_spark.domain.run import PROMPT
 from medhelm_spark.domain.scenario import REFERENCE, DataSource, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.plugins import Registry
+from medhelm_spark.plugins import PluginRegistry
 from medhelm_spark.scenarios.conversation import parse_conversation
 from medhelm_spark.scenarios.exported import parse_exported
 from medhelm_spark.scenarios.histories import check_history
@@ -130,7 +130,7 @@ _OWN: Mapping[str, Parser] = {
     ),
     EXPORT_SHAPE: Parser(parse=parse_exported, options=("criterion",)),
 }
-PARSERS: Mapping[str, Parser] = Registry("PARSERS", Parser, _OWN)
+PARSERS: Mapping[str, Parser] = PluginRegistry("PARSERS", Parser, _OWN)
 
 
 def parser_of(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> Parser:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from medhelm_spark.domain.data_place import is_uri
+from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile

@@ -161,7 +161,7 @@ def _group_rows(
         yield from _rows(batch, counts.rows, file)
 
 
-class Unreadable:
+class UnreadableFile:
     """What Python has no value for, in a column that nobody needs: no text where it is used."""
 
 
@@ -187,7 +187,7 @@ def _rows(batch: Any, count: Count, file: RawFile) -> Iterator[Mapping[str, Any]
                     f"{file.path}: column {shown_column(number, name)} of type {column.type} holds "
                     f"a value that cannot be read ({type(error).__name__}); write it as text."
                 ) from None
-            columns.append([Unreadable()] * len(column))
+            columns.append([UnreadableFile()] * len(column))
     for values in zip(*columns, strict=True):
         yield dict(zip(names, values, strict=True))
 

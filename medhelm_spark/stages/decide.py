@@ -10,12 +10,12 @@ from medhelm_spark.domain.policy import Decision, Policy, PolicyDecision
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED, factory_of
 from medhelm_spark.errors import PolicyError
-from medhelm_spark.governance.levels import without_review
-from medhelm_spark.governance.plugins import check_plugins
-from medhelm_spark.governance.policy import decide as ask
-from medhelm_spark.governance.reach import confined
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.metrics import metrics_for
+from medhelm_spark.policy.allowlist import confined
+from medhelm_spark.policy.levels import without_review
+from medhelm_spark.policy.plugins import check_plugins
+from medhelm_spark.policy.policy import decide as ask
 from medhelm_spark.stages.context import Context, now
 
 ALLOWING = (

@@ -33,7 +33,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class ExecutorMachine:
     """What a task found where it ran: executor, host, GPUs, and paths that are not there.
 
     `lacks` is what the engines there would have refused, one sentence, empty for nothing.
@@ -54,12 +54,12 @@ class Look:
     deployments: tuple[Deployment, ...] = ()
     pause: float = PAUSE
 
-    def __call__(self, visits: Iterable[Visit]) -> Iterator[Machine]:
+    def __call__(self, visits: Iterable[Visit]) -> Iterator[ExecutorMachine]:
         for _ in visits:
             time.sleep(self.pause)
             missing = tuple(path for path in self.paths if not Path(path).exists())
             gpus = len(visible_gpus_here())
-            yield Machine(
+            yield ExecutorMachine(
                 executor=this_executor(),
                 host=node(),
                 gpus=gpus,
@@ -78,17 +78,17 @@ def _lacks(deployment: Deployment) -> str:
 
 def machines(
     ctx: Context, paths: Sequence[str] = (), deployments: Sequence[Deployment] = ()
-) -> list[Machine]:
+) -> list[ExecutorMachine]:
     """The executors that answered, in the order of their names; each once."""
     cluster = ctx.cluster()
     expected = cluster.executors or executors_of(cluster)[0]
     tasks = min(MOST_TASKS, 2 * max(cores_of(cluster), expected))
     visits = [Visit(number=number) for number in range(tasks)]
-    found: dict[str, Machine] = {}
+    found: dict[str, ExecutorMachine] = {}
     for attempt in range(1, ROUNDS + 1):
         frame = ctx.lake.frame(visits, Visit).repartition(tasks)
         look = Look(tuple(paths), tuple(deployments), PAUSE * attempt)
-        rows = rows_of(map_rows(frame, look, Visit, Machine), Machine)
+        rows = rows_of(map_rows(frame, look, Visit, ExecutorMachine), ExecutorMachine)
         found |= {row.executor: row for row in rows}
         if len(found) >= expected:
             break

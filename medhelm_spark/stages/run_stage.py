@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.stages import INGEST, PLAN, SCORE, SUMMARIZE, Stage
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.stages.context import Context, now

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.counting import counted, first_of
 from medhelm_spark.domain.jury_evidence import mark_note
 from medhelm_spark.domain.natural_order import in_natural_order
+from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.bootstrap import MIN_UNITS
@@ -25,7 +25,7 @@ from medhelm_spark.statistics.ranking import (
     standings_of,
     win_rates,
 )
-from medhelm_spark.statistics.tiers import Standing
+from medhelm_spark.statistics.tiers import TierRank
 
 PRIMARY = "Primary endpoint"
 _SHARE = IntervalMethod.WILSON.value
@@ -81,7 +81,7 @@ class BoardRow:
     mean_win_rate: float | None
     variant: str = ""
     rank: int | None = None
-    standing: Standing | None = None
+    standing: TierRank | None = None
     lacks: tuple[str, ...] = ()
     medhelm_mean_win_rate: float | None = None
 

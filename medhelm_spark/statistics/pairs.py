@@ -10,7 +10,7 @@ from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.student import LEVEL
 
 
-class Decision(StrEnum):
+class PairDecision(StrEnum):
     """What is known of the first model against the second, in the order of a table."""
 
     WORSE = "worse"
@@ -56,16 +56,16 @@ class BoardPair:
     num_adjusted: int | None = None
 
     @property
-    def decision(self) -> Decision:
+    def decision(self) -> PairDecision:
         """Told apart where the adjusted p-value is below 5 %."""
         mean = self.difference.mean_difference
         if self.adjusted_p is None or mean is None:
-            return Decision.NOT_TESTED
+            return PairDecision.NOT_TESTED
         if self.adjusted_p >= LEVEL:
-            return Decision.NOT_TOLD_APART
+            return PairDecision.NOT_TOLD_APART
         if self.lower_is_better is None:
-            return Decision.DIFFERENT
-        return Decision.BETTER if (mean < 0) == self.lower_is_better else Decision.WORSE
+            return PairDecision.DIFFERENT
+        return PairDecision.BETTER if (mean < 0) == self.lower_is_better else PairDecision.WORSE
 
     @property
     def gain(self) -> tuple[float, float] | None:
@@ -155,5 +155,5 @@ def regressions_first(pair: BoardPair) -> tuple[object, ...]:
     """Sort key: primary endpoints, then by decision, then what the first model loses most on."""
     gain = pair.difference.mean_difference or 0.0
     order = -gain if pair.lower_is_better else gain
-    place = list(Decision).index(pair.decision)
+    place = list(PairDecision).index(pair.decision)
     return (not pair.is_primary, place, order, pair.display_name, pair.first, pair.second)

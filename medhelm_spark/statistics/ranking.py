@@ -14,7 +14,7 @@ import numpy as np
 from medhelm_spark.statistics.arrangement import ColumnKey, RowKey, column_key, distinct
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.common import Common, on_common
-from medhelm_spark.statistics.tiers import DecidingColumn, Standing, standings
+from medhelm_spark.statistics.tiers import DecidingColumn, TierRank, standings
 
 MEAN_WIN_RATE = "mean_win_rate"
 MEDHELM_MEAN_WIN_RATE = "mean_win_rate@medhelm-0.8"
@@ -125,7 +125,7 @@ def deciding_columns(columns: Columns, ranked: Sequence[ColumnKey]) -> Sequence[
 
 def standings_of(
     columns: Columns, deciding: Sequence[ColumnKey], rows: Sequence[RowKey], common: Common
-) -> dict[RowKey, Standing]:
+) -> dict[RowKey, TierRank]:
     """From which others each of these rows can be told apart, over the columns that decide.
 
     Nothing for fewer than two rows, and where one of their means has no resamples.

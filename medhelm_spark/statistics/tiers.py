@@ -24,7 +24,7 @@ _MIN_UNITS_ALIKE = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class TierRank:
     """Where a row stands by its score.
 
     `tier` is 1 for rows than which none is better; a row of tier k + 1 is told apart from one of
@@ -53,7 +53,7 @@ class DecidingColumn:
     width: float | None
 
 
-def standings(rows: int, columns: Sequence[DecidingColumn]) -> list[Standing]:
+def standings(rows: int, columns: Sequence[DecidingColumn]) -> list[TierRank]:
     """The standing of each of so many rows; all columns have the same draws."""
     gains = _gains(columns)
     is_better = np.zeros((rows, rows), bool)
@@ -63,7 +63,7 @@ def standings(rows: int, columns: Sequence[DecidingColumn]) -> list[Standing]:
     is_better[second, first] = told & (gains[:, 0] < 0)
     tiers = _tiers(is_better)
     return [
-        Standing(
+        TierRank(
             tier=tiers[row],
             rank_low=1 + int(is_better[:, row].sum()),
             rank_high=rows - int(is_better[row].sum()),

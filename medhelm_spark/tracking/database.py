@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from medhelm_spark.lake.rest import work_folder
+from medhelm_spark.lake.file_permissions import work_folder
 
 NAME = "mlflow.db"
 

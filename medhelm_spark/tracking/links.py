@@ -6,9 +6,9 @@ Addresses hold names of suites and releases and ids of runs: no text, and no log
 import shlex
 from dataclasses import dataclass
 
-from medhelm_spark.leaderboard.page_address import page_query
-from medhelm_spark.leaderboard.sources import Kind
-from medhelm_spark.tracking.store import without_login
+from medhelm_spark.board.page_address import page_query
+from medhelm_spark.board.sources import Kind
+from medhelm_spark.domain.names import without_login
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from medhelm_spark.domain.ids import canonical_json, content_id
+from medhelm_spark.domain.names import without_login
 from medhelm_spark.errors import SetupError
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 from medhelm_spark.tracking.database import ensure_database
@@ -215,15 +215,6 @@ class Store:
             )
             points, settings = points[MAX_METRICS:], settings[MAX_PARAMS:]
             marks = marks[MAX_TAGS:]
-
-
-def without_login(text: str) -> str:
-    """A text without the user names and passwords of its URIs, and without the values after a `?`.
-
-    >>> without_login("cannot reach https://me:secret@mlflow.example.org/x?token=t")
-    'cannot reach https://***@mlflow.example.org/x?token=***'
-    """
-    return re.sub(r"([?&][\w.-]+=)[^\s&]+", r"\1***", re.sub(r"//\S*@", "//***@", text))
 
 
 def server_command(tracking_uri: str) -> str:

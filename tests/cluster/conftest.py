@@ -13,9 +13,9 @@ from typing import Any
 import pyspark
 import pytest
 
+from medhelm_spark.board import load_board
 from medhelm_spark.lake.jvm import delta_conf
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.leaderboard import load_board
 from tests.cluster.standalone import Standalone
 from tests.installed import ROOT
 from tests.spark.conftest import Site

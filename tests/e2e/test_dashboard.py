@@ -29,8 +29,8 @@ from medhelm_spark.domain.release import ReleaseStatus
 from tests.app_pages import APP, board, opened, page_text
 from tests.rewriting import rewritable
 from tests.servers import HOST, free_port, wait_healthy
-from tests.unit.leaderboard.changes import plant_changes
-from tests.unit.leaderboard.planted import (
+from tests.unit.board.changes import plant_changes
+from tests.unit.board.planted import (
     ALPHA,
     BETA,
     GAMMA,
@@ -41,7 +41,7 @@ from tests.unit.leaderboard.planted import (
     plant,
     run_spec,
 )
-from tests.unit.leaderboard.planted_releases import plant_change, plant_release
+from tests.unit.board.planted_releases import plant_change, plant_release
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_MS = 60_000

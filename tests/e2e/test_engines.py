@@ -11,7 +11,7 @@ from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
 from medhelm_spark.domain.request import FailureKind, FinishReason
 from medhelm_spark.domain.run import MedhelmReading
 from medhelm_spark.engines import build_engine, preflight
-from medhelm_spark.engines.host import close_engines, engine_for
+from medhelm_spark.engines.engine_pool import close_engines, engine_for
 from medhelm_spark.engines.model_files import FILE_SHA256, fetch_model, file_sha256
 from tests.unit.engines.nouns import SCHEMA, allow, conversation, deployment, request
 

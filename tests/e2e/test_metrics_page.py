@@ -6,7 +6,7 @@ import pytest
 import streamlit
 
 from tests.app_pages import markup, opened, page_text
-from tests.unit.leaderboard.clinic import SUITE, plant_clinic
+from tests.unit.board.clinic import SUITE, plant_clinic
 
 
 @pytest.fixture(scope="module")

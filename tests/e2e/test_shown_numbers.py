@@ -14,7 +14,7 @@ from scipy.stats import binom, t
 from streamlit.testing.v1 import AppTest
 
 from tests.app_pages import board, markup, opened, page_text, words_of
-from tests.unit.leaderboard.facts import (
+from tests.unit.board.facts import (
     AGAIN,
     ALPHA,
     APPROVED,

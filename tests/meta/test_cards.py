@@ -8,7 +8,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.engines import ENGINES
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.metrics import info, stats_of
 from medhelm_spark.scenarios import PARSERS, check_card
 from tests.meta.tree import ROOT

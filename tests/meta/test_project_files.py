@@ -35,7 +35,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 # ClientSpec is the name of a key in HELM's own files.
-AVOIDED = re.compile(r"^(Task|Sample|Example|Prediction|Grader|Experiment|Client(?!Spec$))")
+AVOIDED = re.compile(r"^(Task|Example|Prediction|Grader|Experiment|Client(?!Spec$))")
 
 
 def plain(name: str) -> str:

@@ -53,7 +53,7 @@ def import_blocked(blocked: tuple[str, ...], names: list[str]) -> subprocess.Com
 
 @pytest.mark.parametrize(
     ("packages", "blocked"),
-    [(PURE, (*HEAVY, *CONFIG_ONLY)), (("config", "helm"), HEAVY)],
+    [(PURE, (*HEAVY, *CONFIG_ONLY)), (("config", "medhelm"), HEAVY)],
     ids=["pure", "configuration"],
 )
 def test_modules_import_and_their_doctests_hold_without_heavy_libraries(

@@ -4,7 +4,7 @@ import re
 import tomllib
 
 import medhelm_spark
-from medhelm_spark import api, errors
+from medhelm_spark import errors
 from tests.meta.tree import ROOT, checkout_files, shown
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -35,11 +35,13 @@ def test_every_page_names_the_wheel_of_this_version() -> None:
     assert not named
 
 
-def test_the_package_names_the_api_and_every_error() -> None:
+def test_the_package_names_what_is_public_and_every_error() -> None:
     raised = {
         name
         for name, kind in vars(errors).items()
         if isinstance(kind, type) and issubclass(kind, BaseException)
     }
-    assert set(medhelm_spark.__all__) == {*api.__all__, *raised}
+    named = [name for names in medhelm_spark._HOMES.values() for name in names]
+    assert sorted(named) == sorted(medhelm_spark.__all__)
+    assert set(medhelm_spark._HOMES["errors"]) == raised
     assert all(getattr(medhelm_spark, name).__doc__ for name in medhelm_spark.__all__)

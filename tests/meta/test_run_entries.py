@@ -9,11 +9,11 @@ from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import RunEntry
-from medhelm_spark.helm.expand import Selection, expand
-from medhelm_spark.helm.run_entries import load_conf
-from medhelm_spark.helm.site import load_site
-from medhelm_spark.helm.suites import load_suite
-from medhelm_spark.render.scenario_page import page
+from medhelm_spark.medhelm.expand import Selection, expand
+from medhelm_spark.medhelm.run_entries import load_conf
+from medhelm_spark.medhelm.site import load_site
+from medhelm_spark.medhelm.suites import load_suite
+from medhelm_spark.pipeline.scenario_page import page
 from tests.meta.tree import ROOT
 
 FILES = {"public": "public", "gated": "gated", "private_example": "private"}

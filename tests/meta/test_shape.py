@@ -1,7 +1,9 @@
 """Every file of code says what it is, and the domain's rows cannot change."""
 
 import ast
+from collections import defaultdict
 
+from medhelm_spark.features import FEATURES, part
 from tests.meta.tree import ROOT, modules, shown, syntax
 
 ROW_OPTIONS = {"frozen", "slots", "kw_only"}
@@ -29,3 +31,33 @@ def test_dataclasses_are_frozen_slotted_and_keyword_only() -> None:
                     if "dataclass" in ast.unparse(decorator) and given != ROW_OPTIONS:
                         loose.append(f"{shown(module)}:{node.name}")
     assert not loose
+
+
+def test_no_public_class_name_stands_for_two_things() -> None:
+    places = defaultdict(list)
+    for module in modules():
+        for node in syntax(module).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(shown(module))
+    assert len(places) > 300
+    assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
+def test_the_lake_names_no_table_of_a_feature() -> None:
+    of_features = {
+        table.name
+        for feature in FEATURES
+        if (found := part(feature, "tables"))
+        for table in found.TABLES
+    }
+    assert "releases" in of_features
+    named = {
+        f"{shown(module)}: {table}"
+        for module in modules("lake")
+        if module.stem not in ("example_queries", "describe")  # which write docs/tables.md
+        for node in ast.walk(syntax(module))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for table in of_features
+        if node.value == table or f"{{{table}}}" in node.value
+    }
+    assert not named

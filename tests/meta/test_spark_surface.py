@@ -35,10 +35,13 @@ FOR_DASHBOARDS = (
     "medhelm_spark.domain",
     "medhelm_spark.errors",
     "medhelm_spark.lake.reader",
-    "medhelm_spark.leaderboard",
+    "medhelm_spark.board",
+    "medhelm_spark.features",
+    "medhelm_spark.governance",
     "medhelm_spark.plugins",
     "medhelm_spark.render",
     "medhelm_spark.statistics",
+    "medhelm_spark.tracking.tables",
 )
 
 

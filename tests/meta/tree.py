@@ -12,7 +12,7 @@ PURE = (
     "adaptation",
     "annotators",
     "engines",
-    "governance",
+    "policy",
     "metrics",
     "scenarios",
     "statistics",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from medhelm_spark.api import Evaluation
+from medhelm_spark import Evaluation
 from medhelm_spark.cli import main
 
 PYTHON = os.environ.get("MEDHELM_PYTHON") or os.environ["MEDHELM_SPARK_PARITY_PYTHON"]
@@ -197,7 +197,7 @@ def test_the_mean_win_rate_is_medhelms_with_ties_gaps_and_lower_is_better(folder
     (shown,) = json.loads((release / "groups" / "everything.json").read_text())
     (place,) = [i for i, head in enumerate(shown["header"]) if "win rate" in head["value"].lower()]
     theirs = {row[0]["value"].split("/")[-1]: row[place].get("value") for row in shown["rows"]}
-    done = Evaluation("lake", tracking=False).import_helm("out", suite="s")
+    done = Evaluation("lake", tracking=False).medhelm.import_results("out", suite="s")
     assert done.board is not None
     ours = {
         row.model.split("/")[-1]: row.medhelm_mean_win_rate for row in done.board.leaderboard.rows

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from medhelm_spark.cli import main
-from medhelm_spark.helm.site import load_site
 from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.medhelm.site import load_site
 
 PYTHON = os.environ.get("MEDHELM_PYTHON") or os.environ["MEDHELM_SPARK_PARITY_PYTHON"]
 DRAWN = 9

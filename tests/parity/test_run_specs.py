@@ -17,9 +17,9 @@ import yaml
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.expand import Selection, expand
-from medhelm_spark.helm.run_entries import load_conf, parse_entry
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.expand import Selection, expand
+from medhelm_spark.medhelm.run_entries import load_conf, parse_entry
+from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.metrics import stats_of
 from tests.parity.entries import MODEL, MORE, moved
 from tests.parity.peer import Peer

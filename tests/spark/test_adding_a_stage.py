@@ -57,7 +57,7 @@ def write(ctx: Context, versions: Sequence[str], write_id: str) -> Written:
 def test_a_stage_does_what_is_outdated_and_nothing_else(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(TABLES, "lengths", LENGTHS)  # type: ignore[misc]
+    monkeypatch.setitem(TABLES._by_name, "lengths", LENGTHS)  # type: ignore[misc]
     model = site.deploy("acme/yes", text="yes")
     bench = site.benchmark("bench", questions(3), template="{question}")
     assert site.run("-r", f"{bench},model={model}", command="plan") == 0

@@ -125,7 +125,7 @@ def test_another_reading_scores_stored_answers_and_verdicts_again(
     assert {text, *REPLIES.values()} == set(stored)
     assert runs.run(rows(), **bench) == {}
 
-    for stage in ("annotate", "comparability", "judges", "score"):
+    for stage in ("annotate.stage", "annotate.judges", "comparability", "score.stage"):
         monkeypatch.setattr(f"medhelm_spark.stages.{stage}.EXTRACTION_VERSION", "next")
     again = runs.run(rows(), **bench)
     assert again == first

@@ -14,7 +14,7 @@ from medhelm_spark.lake.views import CURRENT_RUN_SPECS
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import current_runs
-from medhelm_spark.stages.summarize import summarize
+from medhelm_spark.stages.summarize.stage import summarize
 from tests.spark.conftest import Site, calls
 
 RUBRIC = (

@@ -84,7 +84,7 @@ def test_suites_make_a_release_and_completed_runs_are_left_alone(
     assert "\n0 model calls" in capsys.readouterr().err
     assert [cell["count"] for cell in site.board("A")] == [4], "a completed run is left as it is"
 
-    release = ["summarize", "--suites", "A", "B", "--release", "R", "--no-tracking", *flags(site)]
+    release = ["publish", "--suites", "A", "B", "--release", "R", "--no-tracking", *flags(site)]
     assert main(release) == 0
     assert len(site.rows("releases")) == 2, "a run that both suites hold counts once"
     assert main(release) == 0

@@ -10,7 +10,7 @@ import pytest
 
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.statistics.clusters import cluster_totals
-from medhelm_spark.statistics.tiers import Standing
+from medhelm_spark.statistics.tiers import TierRank
 from tests.spark.conftest import Site, questions
 from tests.spark.test_evaluation import evaluation
 
@@ -59,8 +59,8 @@ def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
     assert "letters: answers are clustered by patient" in text
     standing = [(row.model_deployment, row.standing) for row in board.leaderboard.rows]
     assert standing == [
-        ("team/yes", Standing(tier=1, rank_low=1, rank_high=1)),
-        ("team/no", Standing(tier=2, rank_low=2, rank_high=2)),
+        ("team/yes", TierRank(tier=1, rank_low=1, rank_high=1)),
+        ("team/no", TierRank(tier=2, rank_low=2, rank_high=2)),
     ]
 
     compared = here.compare("team/no", "team/yes", suite="s", margin=0.1)
@@ -76,7 +76,7 @@ def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
     assert json.loads(compared.render("json"))["pairs"][1]["p_value"] == second["p_value"]
 
     # Other resamples would make another release: stats are computed again before they are pinned.
-    here.publish("r", ["s"])
+    here.releases.publish("r", ["s"])
     assert here.compare(release="r").render() == here.compare(suite="s").render()
     with pytest.raises(ConfigError, match="a single model"):
         here.compare("team/no", suite="s")

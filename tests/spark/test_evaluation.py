@@ -8,7 +8,6 @@ import pytest
 from deltalake import DeltaTable
 
 from medhelm_spark import Evaluation
-from medhelm_spark.api import evaluation as api
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED
 from medhelm_spark.domain.access import AccessLevel
@@ -16,6 +15,7 @@ from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.request import PlannedRequest
 from medhelm_spark.errors import ConfigError, LakeError, UnknownNameError
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.tracking import methods as tracking_methods
 from tests.rewriting import rewritable
 from tests.spark.conftest import Site, questions
 
@@ -97,18 +97,18 @@ def test_what_is_published_is_frozen_while_the_suite_goes_on(site: Site) -> None
     here = evaluation(site)
     here.run(f"{bench},model=team/yes", suite="s", max_eval_instances=2)
     assert here.summarize("s").to_pandas()["count"].tolist() == [2]
-    release = here.publish("r1", "s")
+    release = here.releases.publish("r1", "s")
     assert release.suites == ("s",)
     here.run(f"{bench},model=team/yes", suite="s")
     assert release.board.to_pandas()["count"].tolist() == [2]
     assert here.board(release="r1").to_pandas()["count"].tolist() == [2]
     assert here.board("s").to_pandas()["count"].tolist() == [4]
     # What was added since changes nothing that is pinned, and publishing again changes the release.
-    assert here.verify("r1") == release.manifest_hash
-    again = here.publish("r1", "s")
+    assert here.releases.verify("r1") == release.manifest_hash
+    again = here.releases.publish("r1", "s")
     assert again.manifest_hash != release.manifest_hash
-    assert here.publish("r1", "s").manifest_hash == again.manifest_hash
-    assert here.verify("r1") == again.manifest_hash
+    assert here.releases.publish("r1", "s").manifest_hash == again.manifest_hash
+    assert here.releases.verify("r1") == again.manifest_hash
 
 
 CHANGES = {
@@ -131,7 +131,7 @@ def test_every_changed_value_behind_a_release_is_named(
     bench = site.benchmark("bench", questions(4))
     here = evaluation(site)
     here.run(f"{bench},model=team/yes", suite="s")
-    here.publish("r1", "s")
+    here.releases.publish("r1", "s")
     flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
     command = ["release", "verify", "--release", "r1", *flags]
     assert main(command) == 0
@@ -172,7 +172,7 @@ def test_a_column_with_a_default_is_added_by_its_field_alone(
     bench = site.benchmark("bench", questions(2))
     here = evaluation(site)
     here.run(f"{bench},model=team/yes", suite="s", upto="plan")
-    monkeypatch.setitem(TABLES, "requests", replace(TABLES["requests"], row=Wider))
+    monkeypatch.setitem(TABLES._by_name, "requests", replace(TABLES["requests"], row=Wider))
     here.run(f"{bench},model=team/no", suite="s", upto="plan")
     added = {
         (row["model_deployment"], row["note"], row["weight"], row["kind"], str(row["tags"]))
@@ -197,10 +197,12 @@ def test_names_that_are_not_there_are_refused(site: Site, monkeypatch: pytest.Mo
     with pytest.raises(ConfigError, match="is named twice"):
         here.compare("team/yes", "team/yes", suite="s")
     with pytest.raises(LakeError, match="no suite 'other'"):
-        here.track(suite="other")
+        here.tracking.log(suite="other")
     tracked: list[str] = []
-    monkeypatch.setattr(api, "track", lambda workspace, ctx, *more: tracked.append(ctx.suite))
-    Evaluation(site.lake_path, site=None, spark=site.spark).track()
+    monkeypatch.setattr(
+        tracking_methods, "track", lambda workspace, ctx, *more: tracked.append(ctx.suite)
+    )
+    Evaluation(site.lake_path, site=None, spark=site.spark).tracking.log()
     assert tracked == ["s"], "the suite planned last"
     forgot = Evaluation(site.lake_path, site=None, spark=site.spark, tracking=False)
     with pytest.raises(ConfigError, match=r"this lake holds team/yes, .*deployments="):
@@ -208,6 +210,6 @@ def test_names_that_are_not_there_are_refused(site: Site, monkeypatch: pytest.Mo
     with pytest.raises(UnknownNameError, match="max_instances"):
         here.run(f"{bench},model=team/yes", suite="s", max_instances=2)
     with pytest.raises(ConfigError, match="at least one suite"):
-        here.publish("r1", [])
+        here.releases.publish("r1", [])
     assert conf.get(zone) == "America/New_York"
     conf.set(zone, "UTC")

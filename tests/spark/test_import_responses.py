@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from medhelm_spark.board import choose, load_runs
+from medhelm_spark.board.cells import PROMPT_UNKNOWN
+from medhelm_spark.board.common import common_of
 from medhelm_spark.cli import main
+from medhelm_spark.governance.disclosures import disclosures_of
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.leaderboard import choose, load_runs
-from medhelm_spark.leaderboard.cells import PROMPT_UNKNOWN
-from medhelm_spark.leaderboard.common import common_of
-from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import PUBLIC, Site, questions
 from tests.spark.test_evaluation import evaluation
 

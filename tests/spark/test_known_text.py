@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from medhelm_spark.api.helm_results import import_results
-from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.level_change import Approval
-from medhelm_spark.domain.policy import Standing
+from medhelm_spark.domain.policy import PolicyTrust
+from medhelm_spark.medhelm_results.import_results import import_results
+from medhelm_spark.workspace.workspace import Workspace
 from tests.helm_folder import run_spec, stat, state, values, write_run
 from tests.spark.conftest import Site
 from tests.spark.test_levels import command, levels
@@ -144,7 +144,7 @@ def lowered_once_approved(site: Site, folder: str) -> None:
         )
         workspace = Workspace(str(site.lake_path), site.folder / "prod_env", spark=site.spark)
         policy = replace(
-            workspace.registry.policy, standing=Standing.BINDING, approvals=(approval,)
+            workspace.registry.policy, standing=PolicyTrust.BINDING, approvals=(approval,)
         )
         workspace.registry = replace(workspace.registry, policy=policy)
         done = import_results(workspace, folder, "again", access_level=AccessLevel.PUBLIC)

@@ -11,10 +11,19 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from medhelm_spark.board import (
+    Viewer,
+    choose,
+    instance_details,
+    instances_of,
+    load_board,
+    load_runs,
+)
 from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FailureKind, FinishReason, RequestResult
 from medhelm_spark.domain.run import RunRecord
+from medhelm_spark.governance.disclosures import disclosures_of
 from medhelm_spark.lake import files
 from medhelm_spark.lake.files import FEW_ROWS
 from medhelm_spark.lake.lake import Lake, SparkReader
@@ -23,15 +32,6 @@ from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, Lease
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
 from medhelm_spark.lake.warehouse import WarehouseReader
-from medhelm_spark.leaderboard import (
-    Viewer,
-    choose,
-    instance_details,
-    instances_of,
-    load_board,
-    load_runs,
-)
-from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import Site, questions
 from tests.spark.many_writes import UNITS, current_of_many
 from tests.warehouse import FakeConnection, of_spark

@@ -5,18 +5,19 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from medhelm_spark.api import Entries, Evaluation
-from medhelm_spark.api.evaluate import Prepared, prepare, resolve
-from medhelm_spark.api.workspace import Workspace
+from medhelm_spark import Entries, Evaluation
 from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.level_change import Approval
-from medhelm_spark.domain.policy import Standing
+from medhelm_spark.domain.policy import PolicyTrust
 from medhelm_spark.errors import PolicyError
+from medhelm_spark.governance.declassification import lowered
 from medhelm_spark.lake.user import this_user
+from medhelm_spark.pipeline.prepare import Prepared, prepare
+from medhelm_spark.pipeline.resolve import resolve
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.ingest.ingested import Ingested
-from medhelm_spark.stages.ingest.lowering import lowered
+from medhelm_spark.workspace.workspace import Workspace
 from tests.cards import NOTES
 from tests.rewriting import rewritable
 from tests.spark.conftest import PUBLIC, Site, calls, questions
@@ -133,7 +134,7 @@ def test_an_approved_lowering_holds_for_its_data_whatever_the_card_says(
     assert spec.access_level is AccessLevel.PUBLIC
     assert infer(prepared.ctx, [spec.run_spec_id], prepared.models) == 3
     assert levels(site, "request_results") == {"public"}
-    (sent,) = Evaluation(site.lake_path, spark=site.spark).disclosures().disclosed
+    (sent,) = Evaluation(site.lake_path, spark=site.spark).governance.disclosures().disclosed
     assert (sent.access_level, sent.lowered_from, sent.texts) == ("public", "private", 3)
     assert sent.run_by == this_user()
     assert {row["run_by"] for row in site.rows("policy_decisions")} == {this_user()}
@@ -154,7 +155,7 @@ def _prepare(site: Site, entry: str, *approvals: Approval) -> Prepared:
     folder = site.folder / "prod_env"
     workspace = Workspace(str(site.lake_path), folder, spark=site.spark)
     policy = replace(
-        workspace.registry.policy, standing=Standing.BINDING, approvals=tuple(approvals)
+        workspace.registry.policy, standing=PolicyTrust.BINDING, approvals=tuple(approvals)
     )
     workspace.registry = replace(workspace.registry, policy=policy)
     return prepare(resolve(workspace, Entries(run_entries=[entry]).load(folder)), "s")

@@ -8,8 +8,8 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from medhelm_spark import AnswerFilter, Deployment, Entries, Evaluation
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
-from medhelm_spark.api import Deployment, Entries, Evaluation, Only
 from medhelm_spark.cli.demo import BASELINE, BASELINE_ANSWERS, CONFIGURABLE, MODEL
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.deployment import Locality
@@ -17,8 +17,8 @@ from medhelm_spark.domain.retention import Retention
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.maintenance import maintenance_of
+from medhelm_spark.maintenance.gc import gc
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.gc import gc
 from tests.ledger import scored
 
 KEPT = Path(__file__).parent.parent / "lakes" / "schema_1.tar.xz"
@@ -65,8 +65,8 @@ def means(site: Evaluation, **which: str) -> dict[tuple[str, str], float | None]
 def test_a_lake_of_schema_1_opens_and_goes_on(site: Evaluation) -> None:
     assert means(site, suite="demo") == pytest.approx(MEANS)
     assert means(site, release="2026-q1") == pytest.approx(MEANS)
-    manifest = site.verify("2026-q1")
-    wrong = site.answers(suite="demo", only=Only.WRONG)
+    manifest = site.releases.verify("2026-q1")
+    wrong = site.answers(suite="demo", only=AnswerFilter.WRONG)
     assert wrong.to_rows() if hasattr(wrong, "to_rows") else wrong
 
     entry = f"{CONFIGURABLE}=triage_choice/benchmark.yaml,max_eval_instances={{}},model={BASELINE}"
@@ -75,26 +75,26 @@ def test_a_lake_of_schema_1_opens_and_goes_on(site: Evaluation) -> None:
     more = Entries(run_entries=[entry.format(20)], base_dir=conf_path("demos"))
     assert site.run(more, suite="more").model_calls == 8
 
-    site.gc()
-    site.optimize()
+    site.lake.gc()
+    site.lake.optimize()
     assert means(site, suite="demo") == pytest.approx(MEANS)
-    assert site.verify("2026-q1") == manifest
+    assert site.releases.verify("2026-q1") == manifest
 
 
 def test_a_release_of_schema_1_keeps_its_numbers_beside_one_made_now(site: Evaluation) -> None:
     before = site.board(release="2026-q1").render("json")
-    manifest = site.verify("2026-q1")
-    site.publish("now", "demo")  # scored and summarised by this version; nobody is asked
+    manifest = site.releases.verify("2026-q1")
+    site.releases.publish("now", "demo")  # scored and summarised by this version; nobody is asked
     assert site.board(release="2026-q1").render("json") == before
-    assert site.verify("2026-q1") == manifest
+    assert site.releases.verify("2026-q1") == manifest
     read = f"method changed (extraction v4 -> v{EXTRACTION_VERSION}"
-    rows = site.compare_releases("2026-q1", "now").runs
+    rows = site.releases.compare("2026-q1", "now").runs
     assert {row.scenario_name: row.why for row in rows} == {
         "DISCHARGE-NOTE": f"{read}, other versions unknown)",  # other intervals, by t
         "TRIAGE-CHOICE": f"{read})",
         "pubmed_qa": f"{read})",
     }
-    old, new = (site.release(name).held.manifest for name in ("2026-q1", "now"))
+    old, new = (site.releases.show(name).held.manifest for name in ("2026-q1", "now"))
     assert old is None or old.stage_versions is None
     now = {stage.name: stage.version for stage in (SCORE, SUMMARIZE)}
     assert new and new.stage_versions == now

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli import main
-from medhelm_spark.domain.left_out import LeftOut
+from medhelm_spark.domain.skipped import LeftOut
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.store_reader import store_reader
-from medhelm_spark.scenarios import Carried
-from medhelm_spark.stages.carried import for_tasks
+from medhelm_spark.scenarios import BroadcastFiles
+from medhelm_spark.stages.broadcast_files import for_tasks
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.source_tables import newest_version, raw_rows
+from medhelm_spark.stages.ingest.source_tables import newest_version, raw_rows
 from tests.spark.conftest import Site, questions
 
 CATALOG = "spark.sql.catalog.prod-eu"
@@ -76,7 +76,7 @@ def test_the_drivers_own_file_does_not_travel_where_tasks_run_beside_it(
 ) -> None:
     (tmp_path / "a.csv").write_text("id\n1\n")
     ctx = Context(lake=site.lake, suite="s")
-    assert for_tasks(ctx, {"": [str(tmp_path / "a.csv")]}) == Carried()
+    assert for_tasks(ctx, {"": [str(tmp_path / "a.csv")]}) == BroadcastFiles()
 
 
 @pytest.mark.long

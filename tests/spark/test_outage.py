@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli.exit_codes import INCOMPLETE, OUTAGE
+from medhelm_spark.governance.disclosures import disclosures_of
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import Site, calls, questions
 from tests.spark.model_server import ModelServer
 

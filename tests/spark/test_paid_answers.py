@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from medhelm_spark.cli.exit_codes import OUTAGE
+from medhelm_spark.governance.disclosures import disclosures_of
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.leaderboard.disclosures import disclosures_of
 from tests.spark.conftest import Site, questions
 from tests.spark.model_server import ANSWER, ModelServer
 

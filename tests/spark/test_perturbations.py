@@ -11,10 +11,10 @@ import yaml
 from medhelm_spark.domain.run import PerturbationSpec, RunSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.robustness import compared
+from medhelm_spark.stages.summarize.robustness import compared
 from medhelm_spark.statistics.intervals import wilson
 from tests.spark.conftest import Site, calls, questions
-from tests.unit.leaderboard.planted import ALPHA, run_spec
+from tests.unit.board.planted import ALPHA, run_spec
 
 Key = tuple[str, str | None]
 
@@ -57,7 +57,9 @@ def test_copies_are_asked_scored_and_compared(site: Site, log: Path) -> None:
     }
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (0.75, 4)
-    assert site.run("--release", "r1", command="summarize") == 0, "computed again, they are alike"
+    assert site.run("--release", "r1", "--no-tracking", command="publish") == 0, (
+        "computed again, they are alike"
+    )
 
     plain = f"{entry},model={model}"
     assert site.run("-r", plain, suite="plain") == 0
@@ -160,7 +162,9 @@ def test_a_metric_of_the_whole_run_is_compared_too(site: Site) -> None:
     assert ends == [pytest.approx((each.low, each.high)) for each in held]
     assert ("perplexity", "lowercase", "worst") not in stats, "no answer of it is right or wrong"
     assert site.run("--show", "robustness", command="leaderboard") == 0
-    assert site.run("--release", "r1", command="summarize") == 0, "computed again, they are alike"
+    assert site.run("--release", "r1", "--no-tracking", command="publish") == 0, (
+        "computed again, they are alike"
+    )
 
 
 def card(site: Site, **keys: Any) -> str:

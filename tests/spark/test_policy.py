@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cli.exit_codes import INCOMPLETE
+from medhelm_spark.governance.disclosures import disclosures_of
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.session import node_addresses
-from medhelm_spark.leaderboard.disclosures import disclosures_of
 from medhelm_spark.stages.decide import decide
 from tests.attacks import INSIDE_ONLY, OUTSIDE, Listener
 from tests.spark.conftest import Site, calls, questions
@@ -65,7 +65,7 @@ def test_the_engine_asks_again_just_before_sending(
     log = tmp_path / "calls.log"
     model = site.deploy("vendor/model", locality="external", log_file=str(log))
     entry = site.benchmark("bench", questions(3), access_level="gated")
-    monkeypatch.setattr("medhelm_spark.api.evaluate.decide", lambda *_: [])
+    monkeypatch.setattr("medhelm_spark.pipeline.prepare.decide", lambda *_: [])
     assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
     assert not calls(log)
     assert {row["failure"] for row in site.rows("request_results")} == {"denied"}

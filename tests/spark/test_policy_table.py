@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import BooleanType
 
 from medhelm_spark.config import settings
-from medhelm_spark.config.standing import why_ours_in_catalog
+from medhelm_spark.config.policy_trust import why_ours_in_catalog
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake import policy_table

@@ -10,18 +10,18 @@ from deltalake import DeltaTable, Field
 from deltalake.schema import PrimitiveType
 
 from medhelm_spark import Evaluation
+from medhelm_spark.board import load_board
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED
 from medhelm_spark.lake.lake import SparkReader
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.lake.release import COPIES
-from medhelm_spark.lake.tables import ReleaseMember
-from medhelm_spark.lake.value_hash import manifest_hash
-from medhelm_spark.leaderboard import load_board
 from medhelm_spark.metrics import METRICS
+from medhelm_spark.releases.pinned import COPIES
+from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.value_hash import manifest_hash
 from tests.rewriting import rewritable
 from tests.spark.conftest import Site, questions
-from tests.unit.leaderboard.planted import append
+from tests.unit.board.planted import append
 
 NOBODY = 65534
 
@@ -105,7 +105,7 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
 
     # A release of what was measured anew says where its differences come from.
     assert release(site, "publish", "r2", "--suites", "s") == 0
-    whys = {run.model_deployment: run.why for run in here.compare_releases("r1", "r2").runs}
+    whys = {run.model_deployment: run.why for run in here.releases.compare("r1", "r2").runs}
     version = METRICS["exact_match"].version
     assert whys["acme/no"] == f"method changed (metric v{version} -> vnext)"
     assert whys["acme/yes"].startswith("other instances: n=4")
@@ -184,7 +184,8 @@ def test_a_release_from_draft_to_withdrawal(
     manifest = site.rows("releases")[0]["manifest_hash"]
     assert release(site, "publish", "r1", "--suites", "s") == 0
     here = Evaluation(site.lake_path, site=site.folder / "prod_env", tracking=False)
-    assert (here.release("r1").status, here.release("r1").manifest_hash) == ("approved", manifest)
+    shown = here.releases.show("r1")
+    assert (shown.status, shown.manifest_hash) == ("approved", manifest)
     assert site.run("-r", f"{entry},model=acme/yes", f"{entry},model=acme/no") == 0
     assert release(site, "publish", "r1", "--suites", "s") == 0
     capfd.readouterr()

@@ -14,7 +14,7 @@ pathlib.Path(os.environ["PLANTED_MARKS"], "{name}").touch()
 """
 DRIVER = """
 import os
-from medhelm_spark.api.session import session_of, settings_of
+from medhelm_spark.workspace.session import session_of, settings_of
 
 def modules(batches):
     import random, sys

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.scenarios import as_text, read_records
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
+from medhelm_spark.stages.ingest.source_tables import RawRow, raw_rows, record_of
 from tests.spark.conftest import Site
 
 VALUES: dict[str, tuple[Any, str | None]] = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
 
 # A machine that does other work too is no fault of the code.
 settings.register_profile("no-deadline", deadline=None)

@@ -5,8 +5,8 @@ from typing import Any
 
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.helm.expand import Selection, expand
-from medhelm_spark.helm.run_entries import parse_flags
+from medhelm_spark.medhelm.expand import Selection, expand
+from medhelm_spark.medhelm.run_entries import parse_flags
 
 SMALL = "model=acme/small"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.children import FETCHING, child_environment
 from medhelm_spark.engines import model_files
 from medhelm_spark.errors import SetupError
-from medhelm_spark.helm.export import ExportRequest, export_scenario
+from medhelm_spark.medhelm_results.export_scenario import ExportRequest, export_scenario
+from medhelm_spark.subprocess_env import FETCHING, child_environment
 
 KEYS = {
     "OPENAI_API_KEY": "sk-planted",

@@ -10,9 +10,9 @@ import pytest
 
 from medhelm_spark import operating_system
 from medhelm_spark.cache import locked
-from medhelm_spark.engines.holder import Claim, runtime_folder
+from medhelm_spark.engines.engine_lock import Claim, runtime_folder
 from medhelm_spark.errors import SetupError
-from medhelm_spark.lake import jvm, rest
+from medhelm_spark.lake import file_permissions, jvm
 from medhelm_spark.local_files import open_file
 from medhelm_spark.operating_system import refusal_of
 
@@ -59,9 +59,9 @@ def test_every_module_imports_where_posix_modules_are_hidden():
 
 def test_what_needs_another_system_says_so_in_one_sentence(windows, tmp_path, monkeypatch):
     monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path))
-    rest.work_folder.cache_clear()
+    file_permissions.work_folder.cache_clear()
     for use in (
-        rest.work_folder,
+        file_permissions.work_folder,
         runtime_folder,
         lambda: Claim(["x"], "me", tmp_path).take(evict=False),
         lambda: locked("ivy").__enter__(),

@@ -18,8 +18,8 @@ from medhelm_spark.annotators.kinds import ANNOTATORS
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.policy import ListedPlugin, Policy
 from medhelm_spark.errors import ConfigError, PolicyError, SetupError, UnknownNameError
-from medhelm_spark.governance.plugins import check_plugins
 from medhelm_spark.metrics import METRICS, metric_for
+from medhelm_spark.policy.plugins import check_plugins
 from medhelm_spark.scenarios import PARSERS
 
 METRIC = """
@@ -247,70 +247,6 @@ def test_private_text_needs_the_hash_in_the_policy(write: Write, tmp_path: Path)
     plugins.activate([name])
     with pytest.raises(PolicyError, match="does not list it"):
         check_plugins(listed, [AccessLevel.GATED])
-
-
-OPENS = """
-from medhelm_spark.governance import gate, policy
-from medhelm_spark.domain.policy import Decision
-CODE = (lambda *args: Decision(allowed=True, rule="open")).__code__
-{how}
-METRICS = {{}}
-"""
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        "policy.decide = lambda *args: Decision(allowed=True, rule='open')",
-        "policy.decide.__code__ = CODE",
-        "gate.Gate.__call__ = lambda *args: Decision(allowed=True, rule='open')",
-        "import sys; sys.modules['medhelm_spark.governance.policy'] = object()",
-        "import medhelm_spark.stages.infer.stage as s; s.gate_for = lambda *_: (lambda _: CODE)",
-    ],
-)
-@pytest.mark.attack("plug-ins", "a plug-in replaces the policy's gate when it is imported")
-def test_a_plug_in_cannot_open_the_gate_by_its_import(
-    write: Write, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
-    from medhelm_spark.governance import gate, policy
-    from medhelm_spark.stages.infer import stage
-
-    code = policy.decide.__code__
-    for owner, name in (
-        (policy, "decide"),
-        (gate.Gate, "__call__"),
-        (stage, "gate_for"),
-    ):
-        monkeypatch.setattr(owner, name, getattr(owner, name))
-    monkeypatch.setitem(sys.modules, "medhelm_spark.governance.policy", policy)
-    try:
-        with pytest.raises(PolicyError, match="was replaced; a plug-in may only add to it"):
-            plugins.activate([write(OPENS.format(how=how))])
-    finally:
-        policy.decide.__code__ = code
-
-
-LATER = """
-def opened():
-    from medhelm_spark.governance import gate, policy
-    policy.decide = None
-METRICS = {}
-"""
-
-
-@pytest.mark.attack("plug-ins", "a plug-in replaces the policy's gate while a stage runs")
-def test_a_later_replacement_is_seen_by_the_next_partition(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from medhelm_spark.governance import policy
-
-    monkeypatch.setattr(policy, "decide", policy.decide)
-    name = write(LATER)
-    (plugin,) = plugins.activate([name])
-    plugins.ensure([plugin])
-    sys.modules[name].opened()
-    with pytest.raises(PolicyError, match=r"governance\.policy\.decide of the package was"):
-        plugins.ensure([plugin])
 
 
 @pytest.mark.attack("plug-ins", "compiled code of another text beside a plug-in's hashed file")

@@ -8,7 +8,7 @@ from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.request import Request, RequestResult
-from medhelm_spark.engines.host import engine_for
+from medhelm_spark.engines.engine_pool import engine_for
 from tests.unit.engines.nouns import allow, conversation, deployment
 
 SMALL = {

@@ -37,7 +37,7 @@ from medhelm_spark.adaptation.perturbations.surface import (
 from medhelm_spark.domain.plan import WordLists
 from medhelm_spark.domain.run import PerturbationSpec
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.plugins import Registry
+from medhelm_spark.plugins import PluginRegistry
 
 
 def _listed(name: str, prob: str) -> Perturbation:
@@ -97,7 +97,7 @@ _OWN: Mapping[str, Perturbation] = {
     "drug_brand": Perturbation(build=drug_brand, lists=("drug_names",), robustness=True),
     "negation": Perturbation(build=negation, keeps_meaning=False, needs_options=True),
 }
-PERTURBATIONS: Mapping[str, Perturbation] = Registry("PERTURBATIONS", Perturbation, _OWN)
+PERTURBATIONS: Mapping[str, Perturbation] = PluginRegistry("PERTURBATIONS", Perturbation, _OWN)
 
 
 def perturbation(name: str) -> Perturbation:

@@ -8,10 +8,10 @@ from medhelm_spark.domain.deployment import UNKNOWN, Deployment
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER
-from medhelm_spark.governance.policy import decide
 from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.policy.policy import decide
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.infer.waves import Outcome
+from medhelm_spark.stages.infer.waves import WaveOutcome
 
 DENIALS = replace(
     INFER,
@@ -46,7 +46,7 @@ class Denied:
 def record_denied(
     ctx: Context,
     write_id: str,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[WaveOutcome],
     deployments: Mapping[str, Deployment],
     policy: Policy,
 ) -> None:

@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from medhelm_spark.domain.counting import counted
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines.retry import is_of_all
-from medhelm_spark.stages.infer.pending import Tally
-from medhelm_spark.stages.infer.waves import Outcome
+from medhelm_spark.stages.infer.pending import RequestCounts
+from medhelm_spark.stages.infer.waves import WaveOutcome
 
 
-def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]:
+def cut_short(asked: Mapping[str, int], outcomes: Iterable[WaveOutcome]) -> set[str]:
     """The deployments that a wave stopped asking: requests without a result beside failures.
 
     `asked` are the wave's requests by deployment. Without any outcome another driver wrote the
@@ -25,7 +25,7 @@ def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]
     return {name for name, count in asked.items() if failures[name] and results[name] < count}
 
 
-def is_rejected(tally: Tally) -> bool:
+def is_rejected(tally: RequestCounts) -> bool:
     """Whether a deployment takes no request: its key, quota or name of a model does not do.
 
     A refusal that does not say so may be of one text, whose task was answered nothing else.
@@ -33,7 +33,7 @@ def is_rejected(tally: Tally) -> bool:
     return is_of_all(tally.reasons.get(FailureKind.REJECTED, "") or "-")
 
 
-def failures_in_a_row(before: Mapping[str, int], outcomes: Iterable[Outcome]) -> dict[str, int]:
+def failures_in_a_row(before: Mapping[str, int], outcomes: Iterable[WaveOutcome]) -> dict[str, int]:
     """By deployment, the failures of infrastructure up to the end of a wave without any reply.
 
     A wave with a reply begins anew: the order of its results is not known here.
@@ -48,7 +48,7 @@ def failures_in_a_row(before: Mapping[str, int], outcomes: Iterable[Outcome]) ->
     return {name: count for name, count in counts.items() if name not in replied}
 
 
-def left_over(tallies: Iterable[Tally]) -> str:
+def left_over(tallies: Iterable[RequestCounts]) -> str:
     """What stays without an answer, and what asks it again; empty where nothing does.
 
     >>> left_over([Tally(answered=1, settled={FailureKind.TOO_LONG: 3})])
@@ -72,7 +72,7 @@ def left_over(tallies: Iterable[Tally]) -> str:
     return "; ".join(parts)
 
 
-def without_answer(tallies: Iterable[Tally]) -> Counter[str]:
+def without_answer(tallies: Iterable[RequestCounts]) -> Counter[str]:
     """The requests without an answer by the kind of their failure, or as `not asked`."""
     sums: Counter[str] = Counter()
     for tally in tallies:
@@ -82,13 +82,13 @@ def without_answer(tallies: Iterable[Tally]) -> Counter[str]:
     return +sums
 
 
-def outage(names: Mapping[str, str], tallies: Mapping[str, Tally]) -> str:
+def outage(names: Mapping[str, str], tallies: Mapping[str, RequestCounts]) -> str:
     """The sentence about deployments that give no answers; `names` are they with their places."""
-    parts = [_outage(names[name], tallies.get(name, Tally())) for name in sorted(names)]
+    parts = [_outage(names[name], tallies.get(name, RequestCounts())) for name in sorted(names)]
     return "; ".join(parts)
 
 
-def _outage(where: str, tally: Tally) -> str:
+def _outage(where: str, tally: RequestCounts) -> str:
     missing = without_answer([tally])
     kept = counted(tally.answered, "answer")
     return (
@@ -97,13 +97,13 @@ def _outage(where: str, tally: Tally) -> str:
     )
 
 
-def _trouble(tally: Tally) -> str:
+def _trouble(tally: RequestCounts) -> str:
     """What is the matter with a deployment in an outage."""
     reason = tally.reasons.get(FailureKind.REJECTED)
     return f"takes no request ({reason.rstrip('.')})" if reason else "does not answer"
 
 
-def told(counts: Mapping[FailureKind, int], tallies: Iterable[Tally]) -> str:
+def told(counts: Mapping[FailureKind, int], tallies: Iterable[RequestCounts]) -> str:
     """Counts by their names, largest first; with a reason where that says what to mend."""
     reasons = {
         kind: why for tally in tallies for kind, why in tally.reasons.items() if kind.needs_reason

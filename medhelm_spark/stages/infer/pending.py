@@ -18,8 +18,8 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER, PLAN, Stage
 from medhelm_spark.engines import IMPORTED
-from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.literals import among
+from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import planned_sql, requests_of
 
@@ -73,7 +73,7 @@ GROUP BY r.model_deployment, coalesce(t.answered, false), coalesce(t.failures, 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipients:
+class InferenceTargets:
     """Whom to ask, under which policy, and whether settled failures are reopened.
 
     `stage` planned the requests, `label` names the work to whoever watches.
@@ -108,7 +108,7 @@ class Askable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RequestStates:
     """Requests of one deployment that came to the same: `failures` is a sum of `BITS`.
 
     `reason` is the last failure's, of one of them.
@@ -123,7 +123,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class RequestCounts:
     """What a deployment's requests have come to, in numbers of requests.
 
     `settled` failed for good, `failed` will be asked again by the next run; both by kind. `reasons`
@@ -161,7 +161,7 @@ class Tally:
 def pending_of(
     ctx: Context,
     run_spec_ids: Sequence[str],
-    recipients: Recipients,
+    recipients: InferenceTargets,
     askable: Sequence[Deployment],
     speeds: Mapping[str, float] | None = None,
     writes: Sequence[str] = (),
@@ -195,29 +195,31 @@ def pending_of(
 
 
 def tallies_of(
-    ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients
-) -> dict[str, Tally]:
+    ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets
+) -> dict[str, RequestCounts]:
     """What the requests of these RunSpecs have come to, by deployment that can be asked."""
     given_up = {deployment.name: deployment.given_up for deployment in recipients.askable}
     if not given_up or not run_spec_ids:
         return {}
     planned = planned_sql(ctx, run_spec_ids, recipients.stage, recipients.purpose)
     asked = among("model_deployment", given_up)
-    rows = ctx.lake.rows(STANDING.replace("@planned", planned).replace("@asked", asked), Standing)
+    rows = ctx.lake.rows(
+        STANDING.replace("@planned", planned).replace("@asked", asked), RequestStates
+    )
     return tallies((row for row in rows if row.model_deployment in given_up), given_up)
 
 
 def tallies(
-    rows: Iterable[Standing], given_up: Mapping[str, frozenset[FailureKind]]
-) -> dict[str, Tally]:
+    rows: Iterable[RequestStates], given_up: Mapping[str, frozenset[FailureKind]]
+) -> dict[str, RequestCounts]:
     """Standings by deployment, failures by the kind that decides: one given up, else the last."""
-    by_name: dict[str, list[Standing]] = {}
+    by_name: dict[str, list[RequestStates]] = {}
     for row in rows:
         by_name.setdefault(row.model_deployment, []).append(row)
     return {name: _tally(part, given_up[name]) for name, part in by_name.items()}
 
 
-def _tally(rows: Iterable[Standing], given_up: frozenset[FailureKind]) -> Tally:
+def _tally(rows: Iterable[RequestStates], given_up: frozenset[FailureKind]) -> RequestCounts:
     counts: Counter[str] = Counter()
     settled: Counter[FailureKind] = Counter()
     failed: Counter[FailureKind] = Counter()
@@ -232,7 +234,7 @@ def _tally(rows: Iterable[Standing], given_up: frozenset[FailureKind]) -> Tally:
             failed[row.last_failure] += row.requests
         if row.last_failure and row.reason and not row.answered:
             reasons[row.last_failure] = max(reasons.get(row.last_failure, ""), row.reason)
-    return Tally(
+    return RequestCounts(
         answered=counts["answered"],
         not_asked=counts["not_asked"],
         settled=dict(settled),

@@ -21,23 +21,22 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import Gate, factory_of
-from medhelm_spark.engines.host import engine_for
+from medhelm_spark.engines.engine_pool import engine_for
 from medhelm_spark.engines.retry import Asked, not_set_up, until_fault, until_outage
 from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError, SetupError
-from medhelm_spark.governance.gate import gate_for
-from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.lease import Held, lease
+from medhelm_spark.lake.lease import LeaseHandle, lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.session import node_addresses
 from medhelm_spark.lake.staging import staged_name
+from medhelm_spark.policy.gate import gate_for
+from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.infer.begun import record_begun
 from medhelm_spark.stages.infer.capacity import capacity
+from medhelm_spark.stages.infer.committed import CommittedAnswers, told_if_stopped
 from medhelm_spark.stages.infer.denied import record_denied
-from medhelm_spark.stages.infer.interrupted import commit_interrupted
-from medhelm_spark.stages.infer.kept import Kept, told_if_stopped
+from medhelm_spark.stages.infer.dispatch_log import record_begun
 from medhelm_spark.stages.infer.outage import (
     cut_short,
     failures_in_a_row,
@@ -45,10 +44,16 @@ from medhelm_spark.stages.infer.outage import (
     left_over,
     outage,
 )
-from medhelm_spark.stages.infer.pending import Recipients, Tally, pending_of, tallies_of
+from medhelm_spark.stages.infer.pending import (
+    InferenceTargets,
+    RequestCounts,
+    pending_of,
+    tallies_of,
+)
+from medhelm_spark.stages.infer.recovery import commit_interrupted
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
 from medhelm_spark.stages.infer.speeds import FIRST_WAVE, speeds_of
-from medhelm_spark.stages.infer.waves import Outcome, asked_in, record_wave
+from medhelm_spark.stages.infer.waves import WaveOutcome, asked_in, record_wave
 from medhelm_spark.stages.states import DataOf, requests_of
 
 MAX_WAVE_ROWS = 200_000
@@ -162,7 +167,7 @@ def _once(requests: Iterable[Request]) -> Iterator[Request]:
     return (next(same) for _, same in groupby(requests, key=attrgetter("request_id")))
 
 
-def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> int:
+def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets) -> int:
     """Ask every unsettled request of these RunSpecs; returns how many requests were planned to be.
 
     Raises:
@@ -202,7 +207,11 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> 
 
 
 def _tell(
-    ctx: Context, recipients: Recipients, total: int, down: set[str], tallies: Mapping[str, Tally]
+    ctx: Context,
+    recipients: InferenceTargets,
+    total: int,
+    down: set[str],
+    tallies: Mapping[str, RequestCounts],
 ) -> None:
     """Say what stays without an answer; raises where a deployment gives none."""
     down |= {name for name, tally in tallies.items() if tally.is_silent or is_rejected(tally)}
@@ -225,10 +234,12 @@ def _place(deployment: Deployment) -> str:
 class _Waves:
     """The waves of one invocation; their write ids tell its own tries from earlier ones."""
 
-    def __init__(self, ctx: Context, run_spec_ids: Sequence[str], recipients: Recipients) -> None:
+    def __init__(
+        self, ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets
+    ) -> None:
         self._ctx, self._units, self._recipients = ctx, run_spec_ids, recipients
         self._speeds = speeds_of(recipients.askable, ctx.ledger.values())
-        self.kept = Kept()
+        self.kept = CommittedAnswers()
         self._writes: list[str] = []
         self._in_a_row: dict[str, int] = {}
 
@@ -236,7 +247,7 @@ class _Waves:
         """What is still to be asked of these deployments."""
         return _work(self._ctx, self._pending(deployments)) if deployments else []
 
-    def ask(self, work: Sequence[Work], held: Held, watch: Watch) -> set[str]:
+    def ask(self, work: Sequence[Work], held: LeaseHandle, watch: Watch) -> set[str]:
         """Ask engine by engine until nothing is pending; returns the deployments in an outage.
 
         An engine that fills its slot cannot stand beside another one: each has waves of its own.
@@ -252,7 +263,7 @@ class _Waves:
             down |= self._ask_group(left, held, watch)
         return down
 
-    def _ask_group(self, left: list[Work], held: Held, watch: Watch) -> set[str]:
+    def _ask_group(self, left: list[Work], held: LeaseHandle, watch: Watch) -> set[str]:
         """Ask wave by wave; a deployment in an outage is left out of the waves to come."""
         down: set[str] = set()
         while left:
@@ -330,13 +341,13 @@ def _ask(
     ctx: Context,
     wave: DataFrame,
     run_spec_ids: Sequence[str],
-    recipients: Recipients,
+    recipients: InferenceTargets,
     work: Sequence[Work],
     write_id: str,
     room: Slots,
     watch: Watch,
-    kept: Kept,
-) -> list[Outcome]:
+    kept: CommittedAnswers,
+) -> list[WaveOutcome]:
     deployments = {
         part.model_deployment: recipients.deployments[part.model_deployment] for part in work
     }
@@ -381,7 +392,11 @@ def _deaths_told(label: str, deployments: Iterable[Deployment]) -> Iterator[None
 
 
 def _with_text(
-    ctx: Context, wave: DataFrame, run_spec_ids: Sequence[str], recipients: Recipients, slots: int
+    ctx: Context,
+    wave: DataFrame,
+    run_spec_ids: Sequence[str],
+    recipients: InferenceTargets,
+    slots: int,
 ) -> DataFrame:
     """The wave's requests with their prompts, in one partition per slot.
 

@@ -36,7 +36,7 @@ GROUP BY model_deployment, executor, failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class WaveOutcome:
     """Results of one deployment and executor in a wave that ended alike.
 
     The first result came `first_at`, after `first_time` seconds, and the last one `last_at`;
@@ -99,7 +99,7 @@ class Throughput:
         return self.start_seconds / self.starts if self.starts else None
 
 
-def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def counts_of(outcomes: Sequence[WaveOutcome]) -> dict[str, int]:
     """The outcomes of one deployment's wave or of one executor in it, as they stand in `runs`.
 
     The time runs from the first request to the last answer: what an engine needed to start is not
@@ -124,7 +124,7 @@ def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def wave_counts(
-    outcomes: Iterable[Outcome], slots: int, wall: float
+    outcomes: Iterable[WaveOutcome], slots: int, wall: float
 ) -> dict[tuple[str, str], dict[str, int]]:
     """Counts by (deployment, executor), and of a deployment in all by (deployment, '').
 
@@ -145,9 +145,9 @@ def wave_counts(
     return sums
 
 
-def outcomes_of(ctx: Context, write_id: str) -> list[Outcome]:
+def outcomes_of(ctx: Context, write_id: str) -> list[WaveOutcome]:
     """What the rows of a write came to."""
-    return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
+    return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), WaveOutcome)
 
 
 def record_wave(
@@ -157,7 +157,7 @@ def record_wave(
     fingerprint: str,
     slots: int,
     tokens: Mapping[str, float],
-) -> list[Outcome]:
+) -> list[WaveOutcome]:
     """Note what the rows of a write came to.
 
     `tokens` are the estimated ones of a request, by deployment, in the mean.
@@ -179,7 +179,7 @@ def record_wave(
 
 
 def asked_in(
-    outcomes: Iterable[Outcome], slots: int, tokens: Mapping[str, float]
+    outcomes: Iterable[WaveOutcome], slots: int, tokens: Mapping[str, float]
 ) -> dict[str, tuple[float, float]]:
     """By deployment the estimated tokens of what was answered, and the seconds of all slots.
 

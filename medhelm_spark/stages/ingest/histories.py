@@ -29,7 +29,7 @@ from medhelm_spark.scenarios import (
     LEVEL_COLUMN,
     ORDER,
     ROWS,
-    Carried,
+    BroadcastFiles,
     Entry,
     Record,
     drawn,
@@ -46,7 +46,7 @@ from medhelm_spark.scenarios import (
     serialised,
     used_columns,
 )
-from medhelm_spark.stages.carried import for_tasks
+from medhelm_spark.stages.broadcast_files import for_tasks
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.parts import (
     Make,
@@ -56,7 +56,7 @@ from medhelm_spark.stages.ingest.parts import (
     paths_of,
     records_of,
 )
-from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
+from medhelm_spark.stages.ingest.source_tables import RawRow, raw_rows, record_of
 
 PATIENT = "patient"
 
@@ -93,7 +93,7 @@ class ReadEntries:
 
     sharing: Sharing
     rows: Mapping[int, frozenset[int]]
-    open_file: Carried
+    open_file: BroadcastFiles
 
     def __call__(self, parts: Iterable[Part]) -> Iterator[Entry]:
         history = self.sharing.history

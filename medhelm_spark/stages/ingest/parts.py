@@ -6,7 +6,7 @@ from pathlib import Path
 
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.scenarios import (
-    Carried,
+    BroadcastFiles,
     Record,
     beside,
     read_card,
@@ -66,7 +66,7 @@ def paths_of(card: ScenarioCard) -> tuple[str, ...]:
     return (*(file.path for file in card.source.files), *beside(card.source))
 
 
-def records_of(card: ScenarioCard, part: Part, open_file: Carried) -> Iterator[Record]:
+def records_of(card: ScenarioCard, part: Part, open_file: BroadcastFiles) -> Iterator[Record]:
     """The records of a part, read from their file."""
     if part.file < 0:
         return read_card(card, open_file)

@@ -8,12 +8,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.domain.data_place import is_uri, normal_place
+from medhelm_spark.domain.data_uri import is_uri, normal_place
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.scenarios import (
-    Carried,
+    BroadcastFiles,
     Pins,
     Received,
     as_files,
@@ -24,11 +24,11 @@ from medhelm_spark.scenarios import (
     spread,
     untold,
 )
-from medhelm_spark.stages.carried import for_tasks
+from medhelm_spark.stages.broadcast_files import for_tasks
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.histories import read_history, shared
 from medhelm_spark.stages.ingest.parts import Make, Part, bytes_of, parts_of, paths_of, records_of
-from medhelm_spark.stages.source_tables import RawRow, raw_rows, record_of
+from medhelm_spark.stages.ingest.source_tables import RawRow, raw_rows, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Read:
 
     cards: Mapping[str, ScenarioCard]
     make: Make
-    open_file: Carried
+    open_file: BroadcastFiles
 
     def __call__(self, parts: Iterable[Part]) -> Iterator[object]:
         for part in parts:

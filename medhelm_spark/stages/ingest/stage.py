@@ -21,8 +21,8 @@ from medhelm_spark.domain.scenario import (
 )
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import DataError
-from medhelm_spark.governance.levels import level_sql, strictness_sql
 from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.scenarios import (
     CLUSTER,
     LEFT_OUT,
@@ -32,11 +32,11 @@ from medhelm_spark.scenarios import (
     parse_records,
 )
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.ingest.held import raised_cards
 from medhelm_spark.stages.ingest.histories import not_drawn
 from medhelm_spark.stages.ingest.ingested import Ingested, parse_hash, unchanged
 from medhelm_spark.stages.ingest.pins import keep_new, pins_of
 from medhelm_spark.stages.ingest.sources import located, read, size_of
+from medhelm_spark.stages.ingest.stored_levels import raised_cards
 from medhelm_spark.stages.ingest.unchanged import (
     changed,
     loose_tables,
@@ -69,8 +69,8 @@ GROUP BY scenario_name, split, reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """A RecordKey of a scenario."""
+class SourceKey:
+    """A SourceKey of a scenario."""
 
     scenario_name: str
     source_key: str
@@ -84,7 +84,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class IngestSummary:
     """What the first pass found, per scenario, split and reason.
 
     `records` have `rows` keys, one for every instance; `different` is the number of their ids.
@@ -118,10 +118,10 @@ class MakeRows:
                 yield row
 
 
-def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator[Key]:
+def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator[SourceKey]:
     """The keys of records, for the first pass."""
     for key in fingerprint_records(records, card):
-        yield Key(
+        yield SourceKey(
             scenario_name=card.name,
             source_key=key.source_key,
             content_hash=key.content_hash,
@@ -210,13 +210,13 @@ def _ingest(
 
 def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, Ingested]:
     with ctx.metered(f"{INGEST.name}: keys") as watch:
-        keys = read(ctx, cards, make_keys, Key, watch)
-        summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), Summary)
+        keys = read(ctx, cards, make_keys, SourceKey, watch)
+        summaries = rows_of(ctx.lake.query(SUMMARY, keys=keys), IngestSummary)
     undrawn = not_drawn(cards)
     return {name: _ingested(card, summaries, undrawn[name]) for name, card in cards.items()}
 
 
-def _ingested(card: ScenarioCard, summaries: Sequence[Summary], undrawn: int) -> Ingested:
+def _ingested(card: ScenarioCard, summaries: Sequence[IngestSummary], undrawn: int) -> Ingested:
     of_card = [row for row in summaries if row.scenario_name == card.name]
     own = [row for row in of_card if row.reason != LEFT_OUT]
     left_out = sum(row.rows for row in of_card if row.reason == LEFT_OUT)
@@ -275,7 +275,7 @@ def _refuse_moved(
             raise changed(f"scenario {name!r}: table {tables}")
 
 
-def _refuse(card: ScenarioCard, summaries: Sequence[Summary], left_out: int) -> None:
+def _refuse(card: ScenarioCard, summaries: Sequence[IngestSummary], left_out: int) -> None:
     source = _named(card)
     good = sum(row.rows for row in summaries if row.reason is None)
     duplicates = sum(row.duplicates for row in summaries)

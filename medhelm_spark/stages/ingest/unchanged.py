@@ -14,7 +14,7 @@ from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import is_uri, sha256_of, stamp
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.parts import paths_of
-from medhelm_spark.stages.source_tables import newest_version
+from medhelm_spark.stages.ingest.source_tables import newest_version
 from medhelm_spark.version import VERSION
 
 Stamps = Mapping[str, tuple[int, int] | None]

@@ -21,7 +21,7 @@ from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.plan.draws import DRAWN, Draw, draw_id, draws_of
+from medhelm_spark.stages.plan.samples import DRAWN, Sample, draw_id, draws_of
 from medhelm_spark.stages.run_stage import run_stage
 
 VERSION = "1"
@@ -36,7 +36,7 @@ WHERE i.perturbation = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy(Draw):
+class Copy(Sample):
     """What a derived data version is made of."""
 
     target: str
@@ -151,7 +151,9 @@ def _write(ctx: Context, derived: Mapping[str, tuple[ResolvedRun, RunSpec]], wri
     draws, marked = draws_of(ctx, instances, [spec for _, spec in derived.values()])
     copies = [
         Copy(
-            **{field.name: getattr(draws[spec.run_spec_id], field.name) for field in fields(Draw)},
+            **{
+                field.name: getattr(draws[spec.run_spec_id], field.name) for field in fields(Sample)
+            },
             target=target,
             with_train=bool(spec.adapter_spec.max_train_instances),
         )

@@ -21,7 +21,7 @@ from medhelm_spark.domain.sampling import EVERY_INSTANCE
 from medhelm_spark.domain.scenario import TABULAR, Split
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS
 from medhelm_spark.stages.context import Context, now
@@ -224,3 +224,14 @@ def _check_examples(run: ResolvedRun, sizes: Mapping[str, int]) -> None:
             f"{run.adapter_spec.max_train_instances}, and no row of scenario {run.card.name!r} is "
             f"of the split {Split.TRAIN.value}; its splits are {dict(sizes)}."
         )
+
+
+def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
+    """The current RunSpecs of some suites; LakeError for a suite that was never planned."""
+    current = ctx.lake.rows(CURRENT_RUN_SPECS, SuiteRun)
+    known = {row.suite for row in current}
+    for suite in suites:
+        if suite not in known:
+            held = f"it has {', '.join(map(repr, sorted(known)))}" if known else "nor any other"
+            raise LakeError(f"{ctx.lake.location} has no suite {suite!r}; {held}.")
+    return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)

@@ -30,14 +30,14 @@ from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
-from medhelm_spark.governance.levels import strictest_sql
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.metrics import metrics_for
+from medhelm_spark.policy.levels import strictest_sql
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.plan.draws import DRAWN, Draw, draws_of, refuse_empty
 from medhelm_spark.stages.plan.perturb import perturb, perturbations_of, version_of
 from medhelm_spark.stages.plan.run_specs import adapters_of, enter, run_spec_of
-from medhelm_spark.stages.plan.windows import Fit, fit_of
+from medhelm_spark.stages.plan.samples import DRAWN, Sample, draws_of, refuse_empty
+from medhelm_spark.stages.plan.truncation import Truncation, fit_of
 from medhelm_spark.stages.run_stage import outdated, run_stage
 
 # Whether a call's wording is the one that a row is asked by.
@@ -72,7 +72,7 @@ JOIN {{calls}} d ON k.render_id = d.render_id AND k.train_trial_index = d.train_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call(Draw):
+class Call(Sample):
     """One way a RunSpec asks its instances (one per prompt variant, train trial and trial).
 
     `by_instance` keeps requests of equal prompts apart: answers made elsewhere belong to an
@@ -91,7 +91,7 @@ class Call(Draw):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendering(Draw):
+class Rendering(Sample):
     """The instances that one rendering must know, by one train trial's examples."""
 
     render_id: str
@@ -114,7 +114,7 @@ class Renderer:
 
     specs: Mapping[str, AdapterSpec]
     train: Mapping[tuple[str, int], tuple[Instance, ...]]
-    fits: Mapping[str, Fit]
+    fits: Mapping[str, Truncation]
 
     def __call__(self, tasks: Iterable[RenderTask]) -> Iterator[Prompt]:
         composers = {
@@ -218,7 +218,7 @@ def _most(ctx: Context, calls: Sequence[Call]) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size)
 
 
-def _drawn(draw: Draw, counts: Mapping[str, int]) -> int | None:
+def _drawn(draw: Sample, counts: Mapping[str, int]) -> int | None:
     """How many instances a draw takes at most; perturbed versions are not counted."""
     if not counts:
         return None
@@ -246,7 +246,7 @@ def _tells_tokens(spec: RunSpec) -> bool:
     return is_read or spec.is_cut_for_medhelm
 
 
-def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
+def _calls(run: ResolvedRun, spec: RunSpec, draw: Sample) -> Iterator[Call]:
     adapter = spec.adapter_spec
     trials = product(range(adapter.num_trials), range(adapter.num_train_trials))
     for (trial, train_trial), (variant, worded) in product(trials, adapters_of(spec).items()):
@@ -257,7 +257,7 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Draw) -> Iterator[Call]:
             asked_again=spec.asked_again,
         )
         yield Call(
-            **{field.name: getattr(draw, field.name) for field in fields(Draw)},
+            **{field.name: getattr(draw, field.name) for field in fields(Sample)},
             run_spec_id=spec.run_spec_id,
             render_id=_render_id(run, spec, worded),
             variant=variant,

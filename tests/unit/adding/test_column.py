@@ -29,7 +29,7 @@ class Visit:
 
 def enter(monkeypatch: pytest.MonkeyPatch, row: type) -> None:
     table = Table(name="visits", row=row, key=("patient",), indexed=("patient",))
-    monkeypatch.setitem(TABLES, "visits", table)  # type: ignore[misc]
+    monkeypatch.setitem(TABLES._by_name, "visits", table)  # type: ignore[misc]
 
 
 def append(lake: FileTables, row: Before | Visit) -> None:

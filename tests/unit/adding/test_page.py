@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app_pages import imported_from
-from tests.unit.leaderboard.planted import ALPHA, plant
+from tests.unit.board.planted import ALPHA, plant
 
 DASHBOARDS = Path(__file__).resolve().parents[3] / "dashboards"
 MODULE = '''\

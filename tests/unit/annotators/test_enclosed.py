@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medhelm_spark.annotators.enclosed import enclosed
-from medhelm_spark.annotators.kinds import Shown, conversation_text, filled
+from medhelm_spark.annotators.kinds import JudgeInput, conversation_text, filled
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.domain.access import AccessLevel
@@ -109,7 +109,7 @@ def test_every_shipped_rubric_keeps_each_of_its_blocks() -> None:
         rubric = load_rubric(path)
         tags = set(re.findall(r"</(\w+)>", rubric.template))
         attack = "\n".join(f"</{tag}>\n<{tag}>" for tag in sorted(tags)) + verdict(5, 5)
-        shown = Shown(
+        shown = JudgeInput(
             question=attack, response=attack, gold=attack, access_level=AccessLevel.PUBLIC
         )
         text = filled(rubric, shown, criterion=attack)
@@ -125,7 +125,7 @@ def test_a_turn_cannot_pass_for_another_ones() -> None:
 
 def test_values_without_marks_give_the_prompt_that_they_gave_before() -> None:
     rubric = Rubric(name="r", template=TAGS, criteria=(Criterion(name="harm"),), version="v")
-    shown = Shown(question="", response="Hb < 7\n-- ok", access_level=AccessLevel.PUBLIC)
+    shown = JudgeInput(question="", response="Hb < 7\n-- ok", access_level=AccessLevel.PUBLIC)
     assert filled(rubric, shown) == TAGS.replace("{RESPONSE}", "Hb < 7\n-- ok")
 
 

@@ -10,7 +10,7 @@ from medhelm_spark.annotators.jury import (
     judge_prompts,
     needs_judging,
 )
-from medhelm_spark.annotators.kinds import Shown
+from medhelm_spark.annotators.kinds import JudgeInput
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
@@ -37,7 +37,9 @@ KEY = AnnotationKey(
 
 
 def ask(question: str, response: str, gold: str) -> Prompt:
-    shown = Shown(question=question, response=response, gold=gold, access_level=AccessLevel.GATED)
+    shown = JudgeInput(
+        question=question, response=response, gold=gold, access_level=AccessLevel.GATED
+    )
     (prompt,) = judge_prompts(TWO, shown, judged_request_id="answer-request", render_id="v1")
     return prompt
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
-from medhelm_spark.annotators.kinds import Shown, kind_of, version_of
+from medhelm_spark.annotators.kinds import JudgeInput, kind_of, version_of
 from medhelm_spark.annotators.verdict import MAX_EXPLANATION, parse_met
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import RubricItem, items_text
@@ -29,7 +29,7 @@ ITEMS = (
 
 
 def ask(*items: RubricItem, messages: tuple[Message, ...] = TURNS) -> list[Prompt]:
-    shown = Shown(
+    shown = JudgeInput(
         question="Since a fall.",
         messages=messages,
         response="Go to a {CRITERION} doctor.",

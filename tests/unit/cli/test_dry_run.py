@@ -9,10 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.stages.decide import ALLOWING
 from medhelm_spark.stages.ingest.ingested import parse_hash
-from tests.unit.leaderboard.planted import ingested
+from tests.unit.board.planted import ingested
 
 CONF = """
     entries: [

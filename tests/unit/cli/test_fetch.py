@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from medhelm_spark.api import Evaluation, Outcome
+from medhelm_spark import Evaluation, Outcome
 from medhelm_spark.cli import main
 from tests.cards import NOTES
 

@@ -3,7 +3,7 @@
 import pytest
 
 from medhelm_spark.cli.parser import parse
-from medhelm_spark.helm.flags import REPLACED
+from medhelm_spark.medhelm.flags import REPLACED
 
 ENTRY = "pubmed_qa:model=openai/gpt-4o"
 

@@ -9,7 +9,7 @@ import pytest
 
 from medhelm_spark import Evaluation
 from medhelm_spark.cli import main
-from medhelm_spark.engines.question import QUESTION
+from medhelm_spark.engines.health_check import QUESTION
 from tests.unit.engines.fault_server import FaultServer
 
 SITE = """\

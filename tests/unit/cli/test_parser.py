@@ -35,10 +35,10 @@ ACCEPTED: list[tuple[str, list[str], dict[str, Any]]] = [
     ("--skip-completed-runs", [*RUN, "--skip-completed-runs"], {"skip_completed_runs": True}),
     ("--local-path", [*RUN, "--local-path", "conf"], {"local_path": Path("conf")}),
     ("no --local-path", RUN, {"local_path": Path("prod_env")}),
-    ("summarize --suite", ["summarize", "--suite", "s"], {"suite": "s", "release": None}),
+    ("summarize --suite", ["summarize", "--suite", "s"], {"suite": "s"}),
     (
-        "summarize --suites --release",
-        ["summarize", "--suites", "A", "B", "--release", "R"],
+        "publish --suites --release",
+        ["publish", "--suites", "A", "B", "--release", "R"],
         {"suites": ["A", "B"], "release": "R"},
     ),
     ("--schema", ["summarize", "--suite", "s", "--schema", "f.yaml"], {"schema": Path("f.yaml")}),

@@ -9,11 +9,11 @@ import pytest
 from medhelm_spark.cli import main
 from medhelm_spark.domain.scenario import DataSource, Lookup, SourceFile
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.site import load_site
-from medhelm_spark.helm.suites import load_suite
+from medhelm_spark.medhelm.site import load_site
+from medhelm_spark.medhelm.suites import load_suite
 from medhelm_spark.scenarios import Presence, presence
 from tests.exports import instance, kept
-from tests.unit.leaderboard.planted import append
+from tests.unit.board.planted import append
 from tests.unit.scenarios.cards import CONF, card
 
 BROKEN = """\

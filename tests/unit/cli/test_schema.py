@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from medhelm_spark.cli import main
-from tests.unit.leaderboard.planted import plant
+from tests.unit.board.planted import plant
 
 SCHEMA = """
 metrics: [{name: exact_match}, {name: f1_score}, {name: toxic_frac}, {name: num_train_trials}]

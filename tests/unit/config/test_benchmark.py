@@ -11,7 +11,7 @@ from medhelm_spark.domain.deployment import Judge
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
 from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError
-from medhelm_spark.helm.own_benchmark import load_benchmark
+from medhelm_spark.medhelm.own_benchmark import load_benchmark
 from medhelm_spark.scenarios import check_card, parse_records, read_card, required_columns
 
 

@@ -7,16 +7,16 @@ import pytest
 
 from medhelm_spark.config import settings
 from medhelm_spark.config.policy import policy_in_force
+from medhelm_spark.config.policy_trust import why_ours_in_catalog
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.settings import named_policy
-from medhelm_spark.config.standing import why_ours_in_catalog
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.policy_table import OWNED, OWNER, PolicyTable, Right
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.governance.policy import decide
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
+from medhelm_spark.policy.policy import decide
 
 NAME = "hospital.governance.policy"
 TEXT = "allowed: {public: [local], private: [local, tenant]}"

@@ -8,7 +8,7 @@ from medhelm_spark.domain.deployment import Deployment, Locality, OnFailure
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines import preflight
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
 
 
 def _site(write, text: str, **files: str):

@@ -7,8 +7,8 @@ import pytest
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, Unreadable
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.own_benchmark import load_benchmark
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.own_benchmark import load_benchmark
+from medhelm_spark.medhelm.site import load_site
 from tests.unit.conftest import Write
 from tests.unit.runs import SMALL, expand_one
 

@@ -5,7 +5,7 @@ from medhelm_spark.config.juries import JUDGED, with_jury
 from medhelm_spark.domain.annotation import Criterion, Rubric
 from medhelm_spark.domain.deployment import Jury
 from medhelm_spark.domain.plan import ResolvedAnnotator
-from medhelm_spark.domain.policy import Comparison, IncompleteJury
+from medhelm_spark.domain.policy import ComparisonRules, IncompleteJury
 from medhelm_spark.domain.run import AnnotatorSpec, MetricSpec
 from medhelm_spark.metrics import METRICS
 
@@ -27,7 +27,7 @@ def annotator(name: str, *scales: tuple[float, float]) -> ResolvedAnnotator:
 
 
 def args(spec: MetricSpec, *annotators: ResolvedAnnotator, rule: IncompleteJury = UNSCORED):
-    (made,) = with_jury([spec], annotators, Comparison(incomplete_jury=rule))
+    (made,) = with_jury([spec], annotators, ComparisonRules(incomplete_jury=rule))
     METRICS[made.name].preflight(made.args)
     return dict(made.args)
 

@@ -6,7 +6,7 @@ from medhelm_spark.config.registry import Registry, explain
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
 
 OVERRIDE = """
 model_deployments:

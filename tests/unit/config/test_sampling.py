@@ -8,9 +8,9 @@ from medhelm_spark.config.sampling import load_sampling
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Condition, Sampling, SamplingOrder
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.own_benchmark import load_benchmark
-from medhelm_spark.helm.site import load_site
-from medhelm_spark.helm.suites import load_suite
+from medhelm_spark.medhelm.own_benchmark import load_benchmark
+from medhelm_spark.medhelm.site import load_site
+from medhelm_spark.medhelm.suites import load_suite
 from tests.unit.runs import SMALL, expand_one
 
 WRITTEN = """

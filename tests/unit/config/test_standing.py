@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.config import settings, standing
+from medhelm_spark.config import policy_trust, settings
 from medhelm_spark.config.policy import _restricted, load_policy, policy_in_force
+from medhelm_spark.config.policy_trust import why_ours
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.settings import load_settings, named_policy
-from medhelm_spark.config.standing import why_ours
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.network import Network
-from medhelm_spark.domain.policy import Policy, Standing
+from medhelm_spark.domain.policy import Policy, PolicyTrust
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.governance.policy import decide
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
+from medhelm_spark.policy.policy import decide
 from tests.unprivileged import NOBODY, unprivileged
 
 SHIPPED = conf_path("policy.yaml")
@@ -53,7 +53,7 @@ def open_folder() -> Iterator[Path]:
 @pytest.fixture
 def mounted(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     """Shows every mount of this machine with these options and of this type."""
-    real = standing.MOUNTS.read_text().splitlines()
+    real = policy_trust.MOUNTS.read_text().splitlines()
 
     def shown(options: str, kind: str) -> None:
         table = open_folder / "mountinfo"
@@ -62,7 +62,7 @@ def mounted(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
         )
         table.write_text("\n".join(changed))
         table.chmod(0o644)
-        monkeypatch.setattr(standing, "MOUNTS", table)
+        monkeypatch.setattr(policy_trust, "MOUNTS", table)
 
     return shown
 
@@ -77,7 +77,7 @@ def mounted_by_root(mounted: Callable[[str, str], None]) -> None:
 def test_a_policy_of_the_site_folder_only_restricts(write) -> None:
     site = write("site/policy.yaml", WIDE)
     policy = policy_of(site.parent)
-    assert policy.standing is Standing.ADVISORY
+    assert policy.standing is PolicyTrust.ADVISORY
     assert not policy.is_binding
     assert dict(policy.allowed) == {
         AccessLevel.PUBLIC: (Locality.LOCAL,),
@@ -99,7 +99,7 @@ def test_networks_of_an_advisory_policy_are_parts_of_those_above(write) -> None:
     policy = policy_of(write("site/policy.yaml", wide).parent)
     listed = {place: [each.cidr for each in networks] for place, networks in policy.networks}
     assert listed == {Locality.LOCAL: ["127.0.0.1/32"], Locality.TENANT: []}
-    binding = replace(load_policy(write("binding.yaml", wide)), standing=Standing.BINDING)
+    binding = replace(load_policy(write("binding.yaml", wide)), standing=PolicyTrust.BINDING)
     inner = load_policy(
         write("inner.yaml", "networks: {tenant: [10.20.3.0/24, 10.9.0.0/16]}"), binding
     )
@@ -115,7 +115,7 @@ def test_approvals_count_in_a_binding_policy_alone(write) -> None:
     stated = load_policy(write("policy.yaml", f"{WIDE}\n{text}"))
     assert [each.approved_by for each in stated.approvals] == ["dpo"]
     assert stated.binding_approvals == ()
-    assert replace(stated, standing=Standing.BINDING).binding_approvals == stated.approvals
+    assert replace(stated, standing=PolicyTrust.BINDING).binding_approvals == stated.approvals
 
 
 def test_every_output_names_it_as_advisory(write) -> None:
@@ -143,7 +143,7 @@ def test_what_the_user_could_have_written_is_not_binding(open_folder: Path) -> N
     if os.geteuid() == 0:
         os.chown(own, NOBODY, NOBODY)
     policy = unprivileged(policy_in_force, SHIPPED, own, None)
-    assert policy.standing is Standing.ADVISORY
+    assert policy.standing is PolicyTrust.ADVISORY
     assert not allows(policy, "private", "tenant")
     assert "does not belong to root)" in policy.label
 
@@ -183,11 +183,11 @@ def test_what_a_user_may_have_mounted_is_not_binding(mounted, options, kind, rea
 
 def test_an_unknown_mount_is_not_binding(open_folder, monkeypatch: pytest.MonkeyPatch) -> None:
     for table in (open_folder, open_folder / "none"):
-        monkeypatch.setattr(standing, "MOUNTS", table)
+        monkeypatch.setattr(policy_trust, "MOUNTS", table)
         assert "does not tell how" in str(unprivileged(why_ours, ROOTS))
     empty = open_folder / "empty"
     empty.touch(0o644)
-    monkeypatch.setattr(standing, "MOUNTS", empty)
+    monkeypatch.setattr(policy_trust, "MOUNTS", empty)
     assert "does not tell how" in str(unprivileged(why_ours, ROOTS))
 
 
@@ -309,7 +309,7 @@ def test_what_only_a_variable_names_is_not_binding(write, platform, monkeypatch)
         if text:
             platform(text)
         policy = policy_of(None)
-        assert policy.standing is Standing.ADVISORY
+        assert policy.standing is PolicyTrust.ADVISORY
         assert policy.label.startswith(f"{path} (advisory: named by MEDHELM_SPARK_POLICY, which ")
         assert not allows(policy, "private", "tenant")
     platform(f"policy: {path}")
@@ -330,7 +330,7 @@ def test_settings_of_the_machine_that_the_user_could_have_written_bind_nobody(
         os.chown(file, NOBODY, NOBODY)
         told = unprivileged(policy_of, None)
         assert told.label == f"{policy} (advisory: {file} does not belong to root)"
-    assert unprivileged(policy_of, None).standing is Standing.ADVISORY
+    assert unprivileged(policy_of, None).standing is PolicyTrust.ADVISORY
     assert not allows(unprivileged(policy_of, None), "private", "tenant")
 
 

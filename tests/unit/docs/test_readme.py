@@ -17,10 +17,10 @@ from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.request import Completion, FinishReason, RequestState
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.expand import expand
-from medhelm_spark.helm.own_benchmark import load_benchmark
-from medhelm_spark.helm.run_entries import load_conf, parse_entry
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.expand import expand
+from medhelm_spark.medhelm.own_benchmark import load_benchmark
+from medhelm_spark.medhelm.run_entries import load_conf, parse_entry
+from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.scenarios import check_card, parse_records, read_card
 

@@ -6,7 +6,7 @@ import pytest
 
 from medhelm_spark.domain.declared import OTHER_MAKERS, SAME_MAKER, declared_of
 from medhelm_spark.domain.deployment import Model
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
 
 CARD = load_site().cards["medcalc_bench"]
 OURS, THEIRS, NOBODYS = (

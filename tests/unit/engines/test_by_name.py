@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.engines import vllm_args
-from medhelm_spark.engines.by_name import named_model
+from medhelm_spark.engines.model_uri import named_model
 from medhelm_spark.errors import ConfigError
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.engines.holder import Claim, claim
+from medhelm_spark.engines.engine_lock import Claim, claim
 from medhelm_spark.errors import EngineError
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from medhelm_spark.engines.holder import claim
+from medhelm_spark.engines.engine_lock import claim
 folder, owner, state, *names = sys.argv[1:]
 held = claim([names], owner, Path(folder))
 if state == "forked":

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.engines import canned, host, slots
+from medhelm_spark.engines import canned, engine_pool, slots
 from medhelm_spark.engines.engine import EngineFactory
-from medhelm_spark.engines.host import close_engines, engine_for
+from medhelm_spark.engines.engine_pool import close_engines, engine_for
 from medhelm_spark.engines.worker import this_executor
 from medhelm_spark.errors import EngineError, SetupError
 from tests.unit.engines.nouns import allow, deployment, request
@@ -21,13 +21,13 @@ ROOT = Path(__file__).resolve().parents[3]
 OTHER = """
 import sys, time
 from functools import partial
-from medhelm_spark.engines import canned, host
+from medhelm_spark.engines import canned, engine_pool
 from medhelm_spark.engines.engine import EngineFactory
 from tests.unit.engines.nouns import allow, deployment, request
 big = EngineFactory(build=canned.build, check=canned.check, exclusive=True)
-host.factory_of = lambda deployment: big
-host.claim = partial(host.claim, seconds=0.5)
-engine = host.engine_for(deployment("canned", text="other"))
+engine_pool.factory_of = lambda deployment: big
+engine_pool.claim = partial(engine_pool.claim, seconds=0.5)
+engine = engine_pool.engine_for(deployment("canned", text="other"))
 answers = engine.answer([request("a"), request("b")], allow)
 next(answers)
 if sys.argv[1] == "idle":
@@ -59,8 +59,8 @@ def built(monkeypatch, tmp_path):
         build=build, check=canned.check, exclusive=True, gpus=lambda given: gpus[0]
     )
     gpus = [0]
-    monkeypatch.setattr(host, "factory_of", lambda given: factory)
-    monkeypatch.setattr(host, "claim", partial(host.claim, seconds=0.3))
+    monkeypatch.setattr(engine_pool, "factory_of", lambda given: factory)
+    monkeypatch.setattr(engine_pool, "claim", partial(engine_pool.claim, seconds=0.3))
     monkeypatch.setattr(slots, "_bound", None)
     monkeypatch.setattr(slots, "listed_gpus", lambda: "")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

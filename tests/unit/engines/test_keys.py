@@ -12,7 +12,7 @@ from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines import build_engine, key_fetch
 from medhelm_spark.engines.secrets import references_in
 from medhelm_spark.errors import ConfigError, PolicyError, SetupError
-from medhelm_spark.governance.commands import check_command
+from medhelm_spark.policy.commands import check_command
 from tests.token_server import CLIENT, NOISE, SECRET, TOKEN, TokenServer
 from tests.unit.engines.nouns import allow, deployment, request
 

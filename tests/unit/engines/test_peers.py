@@ -27,7 +27,7 @@ from medhelm_spark.domain.request import FailureKind, RequestResult
 from medhelm_spark.engines import build_engine, factory_of, peers
 from medhelm_spark.engines.peers import PeerError, Wire
 from medhelm_spark.errors import ConfigError, SetupError
-from medhelm_spark.governance.gate import gate_for
+from medhelm_spark.policy.gate import gate_for
 from tests.attacks import INSIDE_ONLY, OUTSIDE
 from tests.unit.engines.fault_server import FAULTS, FaultServer
 from tests.unit.engines.nouns import deployment, request

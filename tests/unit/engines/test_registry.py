@@ -13,13 +13,13 @@ from medhelm_spark.domain.network import Route
 from medhelm_spark.engines import ENGINES, build_engine, factory_of, preflight
 from medhelm_spark.engines.canned import CannedSettings
 from medhelm_spark.engines.engine import IN_THIS_JOB, NOT_TOLD
-from medhelm_spark.engines.host import close_engines, engine_for
+from medhelm_spark.engines.engine_pool import close_engines, engine_for
 from medhelm_spark.engines.llama_cpp import LlamaCppSettings
 from medhelm_spark.engines.openai_client import OpenAISettings
 from medhelm_spark.errors import ConfigError, EngineError, SetupError, UnknownNameError
-from medhelm_spark.governance.reach import confined
-from medhelm_spark.helm.clients import CLIENTS
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.clients import CLIENTS
+from medhelm_spark.medhelm.site import load_site
+from medhelm_spark.policy.allowlist import confined
 from tests.spark.pages import page, write_files
 from tests.unit.engines.nouns import REFUSED, allow, deployment, request
 

@@ -14,7 +14,7 @@ import pytest
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.driver_files import LocalFiles
-from medhelm_spark.lake.lease import Held, LeaseTimes
+from medhelm_spark.lake.lease import LeaseHandle, LeaseTimes
 from medhelm_spark.lake.lease_store import KEPT_VERSIONS, FileLeases
 from medhelm_spark.lake.tables import Lease
 
@@ -28,7 +28,7 @@ def store(tmp_path):
 
 
 def held(store, holder="here:1:a", deployments=("m",), times=TIMES):
-    return Held(store, "s", deployments, holder, times, 600.0)
+    return LeaseHandle(store, "s", deployments, holder, times, 600.0)
 
 
 def silent(line):

@@ -11,8 +11,6 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from medhelm_spark.api.maintenance import collect_garbage, optimize
-from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.domain.retention import Retention
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.driver_files import LocalFiles
@@ -21,8 +19,10 @@ from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.maintenance import maintenance_of
 from medhelm_spark.lake.probe import PROBE, spark_store
 from medhelm_spark.lake.session import Session
+from medhelm_spark.maintenance.commands import collect_garbage, optimize
+from medhelm_spark.maintenance.gc import gc
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.gc import gc
+from medhelm_spark.workspace.workspace import Workspace
 from tests.ledger import scored
 
 OLD = datetime.now(UTC) - timedelta(days=90)

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import write_deltalake
 
+from medhelm_spark.board import choose, load_runs
 from medhelm_spark.domain.run import (
     AnswerExtraction,
     ExtractionMethod,
@@ -20,8 +21,7 @@ from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.tables import TABLES, properties
 from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS
-from medhelm_spark.leaderboard import choose, load_runs
-from tests.unit.leaderboard.planted import ALPHA, BETA, planned, run_spec
+from tests.unit.board.planted import ALPHA, BETA, planned, run_spec
 
 CHOICE = AnswerExtraction(method=ExtractionMethod.CHOICE)
 LATER = {"is_primary", "margin", "version", "comparability", "options"}

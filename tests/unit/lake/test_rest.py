@@ -11,13 +11,13 @@ import pytest
 
 from medhelm_spark.config.settings import PERMISSIONS, load_settings
 from medhelm_spark.errors import ConfigError, SetupError
-from medhelm_spark.lake import rest
-from medhelm_spark.lake.rest import Permissions
-from tests.unit.leaderboard.planted import plant
+from medhelm_spark.lake import file_permissions
+from medhelm_spark.lake.file_permissions import Permissions
+from tests.unit.board.planted import plant
 
 MAKES = """
 import pathlib, sys, time
-from medhelm_spark.lake.rest import work_folder
+from medhelm_spark.lake.file_permissions import work_folder
 folder = work_folder()
 (folder / "spill").write_text("Jane Roe")
 print(folder, flush=True)
@@ -59,11 +59,11 @@ def test_the_folder_of_a_killed_process_goes_at_the_next_start(tmp_path: Path) -
 def test_a_link_in_place_of_the_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(file_permissions.tempfile, "gettempdir", lambda: str(tmp_path))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"medhelm_spark_work-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SetupError, match="is not a folder of this user"):
-        rest._parent()
+        file_permissions._parent()
 
 
 @pytest.mark.attack("rest", "the files of a lake that was written without Spark, read by others")
@@ -73,7 +73,7 @@ def test_files_of_a_lake_have_the_permissions_asked_for(
 ) -> None:
     before = os.umask(0o022)
     try:
-        rest.restrict(Permissions(permissions))
+        file_permissions.restrict(Permissions(permissions))
         lake = tmp_path / "lake"
         lake.mkdir()
         plant(lake)

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake import session as sessions
+from medhelm_spark.lake.file_permissions import Permissions
 from medhelm_spark.lake.interrupts import CANCELLER, SAID_BY_PY4J
-from medhelm_spark.lake.rest import Permissions
 from medhelm_spark.lake.session import Session, check_spark, makes_secret
 from medhelm_spark.lake.settings import (
     LOCALS_IN_TRACEBACKS,

@@ -9,8 +9,8 @@ import pytest
 from medhelm_spark.errors import LakeError, LeaseLostError
 from medhelm_spark.lake.driver_files import LocalFiles
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.lake_lock import LakeLock, needs_sole_driver
 from medhelm_spark.lake.session import Session
-from medhelm_spark.lake.sole_driver import SoleDriver, needs_sole_driver
 
 
 def lake_at(location: str, version: str = "4.2.0", **conf: str) -> Lake:
@@ -48,11 +48,11 @@ def test_nor_is_a_bucket_that_something_else_guards() -> None:
     assert not needs_sole_driver(lake_at("s3a://b/lake", spark_delta_logStore_s3a_impl=dynamo))
 
 
-def driver(folder: Path) -> tuple[SoleDriver, Lake]:
+def driver(folder: Path) -> tuple[LakeLock, Lake]:
     """A driver of its own; the bucket's small files lie in a folder here."""
     lake = lake_at("s3a://b/lake")
     lake.__dict__["driver_files"] = LocalFiles(folder)
-    sole = SoleDriver(lambda line: None)
+    sole = LakeLock(lambda line: None)
     sole.guard(lake)
     return sole, lake
 
@@ -91,7 +91,7 @@ def test_where_it_cannot_be_claimed_that_is_said_once(tmp_path: Path) -> None:
     told: list[str] = []
     lake = lake_at("s3a://b/lake")
     lake.__dict__["driver_files"] = None
-    sole = SoleDriver(told.append)
+    sole = LakeLock(told.append)
     sole.guard(lake)
     with sole.at_work():
         lake.before_writing()

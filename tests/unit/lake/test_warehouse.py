@@ -9,16 +9,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from medhelm_spark.board import list_releases, load_board
+from medhelm_spark.board.sources import choose
 from medhelm_spark.config.settings import load_settings
 from medhelm_spark.domain.warehouse import Warehouse
 from medhelm_spark.errors import ConfigError, LakeError, SetupError
 from medhelm_spark.lake import warehouse as module
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.warehouse import WarehouseReader, connect
-from medhelm_spark.leaderboard import list_releases, load_board, tracked_of
-from medhelm_spark.leaderboard.sources import choose
-from tests.unit.leaderboard.planted import plant
-from tests.unit.leaderboard.planted_releases import plant_release
+from medhelm_spark.tracking.tracked import tracked_of
+from tests.unit.board.planted import plant
+from tests.unit.board.planted_releases import plant_release
 from tests.warehouse import FakeConnection, of_files
 
 PLACE = "prod-eu.medhelm"

@@ -6,10 +6,10 @@ from importlib.util import find_spec
 
 import pytest
 
-from medhelm_spark.api.session import IN_WORKERS
-from medhelm_spark.children import child_environment
 from medhelm_spark.engines import ENGINES
 from medhelm_spark.lake.worker_daemon import DAEMON, PRELOAD, preloading
+from medhelm_spark.subprocess_env import child_environment
+from medhelm_spark.workspace.session import IN_WORKERS
 
 VARIABLE = f"spark.executorEnv.{PRELOAD}"
 

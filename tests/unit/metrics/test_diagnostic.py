@@ -11,7 +11,7 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import IntervalMethod, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics import METRICS, RUN_METRICS, info, metrics_for, run_metrics_for
-from medhelm_spark.stages.run_level import Observed, RunSummarizer
+from medhelm_spark.stages.summarize.run_level import Observed, RunSummarizer
 from medhelm_spark.statistics.intervals import mover, wilson
 from tests.unit.metrics.states import correct, state
 

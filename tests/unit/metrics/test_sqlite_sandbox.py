@@ -7,7 +7,7 @@ from time import monotonic
 import pytest
 
 from medhelm_spark.errors import SetupError
-from medhelm_spark.metrics.sqlite_sandbox import Limits, Outcome, sandbox
+from medhelm_spark.metrics.sqlite_sandbox import Limits, QueryOutcome, sandbox
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 
@@ -46,7 +46,7 @@ def run(database: Path, sql: str, **limits):
 )
 def test_reading(database, sql, rows):
     result = run(database, sql)
-    assert (result.outcome, result.rows) == (Outcome.ROWS, rows)
+    assert (result.outcome, result.rows) == (QueryOutcome.ROWS, rows)
 
 
 HOSTILE = [
@@ -104,11 +104,11 @@ def test_a_hostile_query_gets_no_rows_and_leaves_no_trace(database, sql):
 @pytest.mark.parametrize(
     ("sql", "outcome"),
     [
-        ("DROP TABLE patient", Outcome.REFUSED),
-        ("SELECT load_extension('evil')", Outcome.REFUSED),
-        ("SELECT nothing FROM patient", Outcome.ERROR),
-        ("SELEC 1", Outcome.ERROR),
-        ("SELECT 1; SELECT 2", Outcome.ERROR),
+        ("DROP TABLE patient", QueryOutcome.REFUSED),
+        ("SELECT load_extension('evil')", QueryOutcome.REFUSED),
+        ("SELECT nothing FROM patient", QueryOutcome.ERROR),
+        ("SELEC 1", QueryOutcome.ERROR),
+        ("SELECT 1; SELECT 2", QueryOutcome.ERROR),
     ],
 )
 def test_refused_is_not_an_error_of_the_query(database, sql, outcome):
@@ -126,16 +126,16 @@ def test_refused_is_not_an_error_of_the_query(database, sql, outcome):
     ],
 )
 def test_a_query_without_end_is_stopped(database, sql):
-    assert run(database, sql, max_steps=2_000_000, max_rows=100).outcome is Outcome.OVER_LIMIT
+    assert run(database, sql, max_steps=2_000_000, max_rows=100).outcome is QueryOutcome.OVER_LIMIT
 
 
 def test_steps_seconds_and_rows_are_limited_each(database):
     four = f"{NUMBERS} SELECT i FROM n LIMIT 4"
     endless = f"{NUMBERS} SELECT count(*) FROM n"
     assert len(run(database, four, max_rows=4).rows) == 4
-    assert run(database, four, max_rows=3).outcome is Outcome.OVER_LIMIT
-    assert run(database, endless, max_steps=20_000).outcome is Outcome.OVER_LIMIT
-    assert run(database, endless, max_seconds=0.05).outcome is Outcome.OVER_LIMIT
+    assert run(database, four, max_rows=3).outcome is QueryOutcome.OVER_LIMIT
+    assert run(database, endless, max_steps=20_000).outcome is QueryOutcome.OVER_LIMIT
+    assert run(database, endless, max_seconds=0.05).outcome is QueryOutcome.OVER_LIMIT
 
 
 @pytest.mark.attack("inputs", "SQL of a model that spends its time inside functions, for minutes")
@@ -145,7 +145,7 @@ def test_time_is_limited_between_two_counts_of_steps(database):
     sql = f"{NUMBERS}, wide AS ({wide}) {calls}"
     began = monotonic()
     with sandbox(str(database), Limits(max_seconds=0.2)) as query:
-        assert query(sql).outcome is Outcome.OVER_LIMIT
+        assert query(sql).outcome is QueryOutcome.OVER_LIMIT
         # What is left of the clock must not end the next query.
         assert query("SELECT count(*) FROM patient").rows == ((3,),)
     assert monotonic() - began < 30
@@ -156,7 +156,7 @@ def test_memory_is_limited_and_the_next_query_runs(database):
     wide = "SELECT " + ", ".join(f"'{'x' * 900}' || i AS c{place}" for place in range(60))
     with sandbox(str(database), Limits()) as query:
         result = query(f"{NUMBERS}, w AS ({wide} FROM n) SELECT * FROM w ORDER BY c1 DESC")
-        assert result.outcome is Outcome.OVER_LIMIT
+        assert result.outcome is QueryOutcome.OVER_LIMIT
         assert query("SELECT 1").rows == ((1,),)
 
 
@@ -164,7 +164,7 @@ def test_a_query_that_doubles_forty_times_is_stopped_before_it_runs(database):
     """SQLite copies the text behind a name at each use, 2 to the 40th times here."""
     steps = [f"n{i} AS (SELECT a.i FROM n{i - 1} a, n{i - 1} b)" for i in range(1, 40)]
     doubling = f"WITH n0 AS (SELECT 1 AS i), {', '.join(steps)} SELECT count(*) FROM n39"
-    assert run(database, doubling).outcome is Outcome.OVER_LIMIT
+    assert run(database, doubling).outcome is QueryOutcome.OVER_LIMIT
 
 
 def test_text_that_is_no_utf8_is_read(tmp_path):

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from medhelm_spark.board.render import comparison
+from medhelm_spark.board.render.board import render
 from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.render import comparison
-from medhelm_spark.render.board import render
 from medhelm_spark.render.table import WIDTH
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 

@@ -6,13 +6,13 @@ import json
 
 import pyarrow.parquet as pq
 
-from medhelm_spark.render import comparison
-from medhelm_spark.render.board import CELL_FIELDS, MODEL_FIELDS, board_report
-from medhelm_spark.render.charts import heat_map, png
-from medhelm_spark.render.fields import FIELD_KINDS, FIELDS, page
-from medhelm_spark.render.metric_records import FIELDS as METRIC_FIELDS
+from medhelm_spark.board.render import comparison
+from medhelm_spark.board.render.board import CELL_FIELDS, MODEL_FIELDS, board_report
+from medhelm_spark.board.render.charts import heat_map, png
+from medhelm_spark.board.render.fields import FIELD_KINDS, FIELDS, page
+from medhelm_spark.board.render.metric_records import FIELDS as METRIC_FIELDS
+from medhelm_spark.board.render.stats import FIELDS as STAT_FIELDS
 from medhelm_spark.render.report import FORMATS, formatted, parquet
-from medhelm_spark.render.stats import FIELDS as STAT_FIELDS
 from tests.unit.render.test_report_file import SCALED
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from medhelm_spark.render.report import FORMATS, Report, formatted
-from medhelm_spark.render.table import Table, markdown_text
+from medhelm_spark.render.table import TextTable, markdown_text
 
 FORMULAS = ["=1+1", "+1+cmd", "-2+3|cmd", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "-x"]
 MARKUP = {
@@ -29,7 +29,7 @@ MARKUP = {
 def report(name: str, value: object = 0.5) -> Report:
     record = {"model": name, "value": value, "notes": ["=1"]}
     return Report(
-        tables=[Table(header=["Model", "Value"], rows=[[name, str(value)]], title=name)],
+        tables=[TextTable(header=["Model", "Value"], rows=[[name, str(value)]], title=name)],
         content=record,
         fields=list(record),
         records=[record],

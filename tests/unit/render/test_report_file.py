@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from medhelm_spark.board.render.charts import dot_plots, heat_map, share_of_scale, svg
+from medhelm_spark.board.render.report_file import NOT_APPROVED, PALETTES, ReportFacts, report_file
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.render.charts import dot_plots, heat_map, share_of_scale, svg
-from medhelm_spark.render.report_file import NOT_APPROVED, PALETTES, ReportFacts, report_file
 from tests.unit.statistics.cells import CELL, NOTE, OTHER, PAIR, board_of
 
 FACTS = ReportFacts(

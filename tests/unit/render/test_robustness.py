@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from medhelm_spark.board.render.robustness import EMPTY, HEADER, NOTES, render_robustness
 from medhelm_spark.errors import UnknownNameError
-from medhelm_spark.render.robustness import EMPTY, HEADER, NOTES, render_robustness
 from medhelm_spark.statistics.robustness import ordered, with_numbers
 from tests.unit.statistics.test_robustness import RUN, STATS, WHOLE
 

@@ -7,10 +7,10 @@ import pytest
 
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, RequestResult
-from medhelm_spark.engines.host import close_engines
+from medhelm_spark.engines.engine_pool import close_engines
 from medhelm_spark.errors import SetupError
 from medhelm_spark.stages.infer.outage import is_rejected, outage
-from medhelm_spark.stages.infer.pending import Tally
+from medhelm_spark.stages.infer.pending import RequestCounts
 from medhelm_spark.stages.infer.stage import AskEngines
 from medhelm_spark.stages.machines import Look, Visit
 from tests.unit.engines.nouns import deployment, request
@@ -49,7 +49,7 @@ def test_a_key_that_this_executor_lacks_is_a_result_and_no_error_of_the_task(
     where = f"not set up on host {node()}: deployment 'test/model': args."
     assert result.reason.startswith(f"{where}{lacks}")
     reasons = {FailureKind.REJECTED: result.reason}
-    tally = Tally(failed={FailureKind.REJECTED: 1}, not_asked=2, reasons=reasons)
+    tally = RequestCounts(failed={FailureKind.REJECTED: 1}, not_asked=2, reasons=reasons)
     assert is_rejected(tally)
     said = outage({"test/model": "deployment 'test/model'"}, {"test/model": tally})
     assert said == (

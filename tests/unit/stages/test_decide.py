@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.api.answers import as_imported, with_unknown_models
-from medhelm_spark.api.entries import Entries
-from medhelm_spark.api.workspace import Workspace
 from medhelm_spark.cli.dry_run import _cells
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
@@ -17,8 +14,11 @@ from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import ConfigError, PolicyError
-from medhelm_spark.governance.reach import confined
+from medhelm_spark.policy.allowlist import confined
 from medhelm_spark.stages.decide import decisions_of, refuse
+from medhelm_spark.user_data.answers import as_imported, with_unknown_models
+from medhelm_spark.workspace.entries import Entries
+from medhelm_spark.workspace.workspace import Workspace
 
 POLICY = Policy(
     allowed=((AccessLevel.PUBLIC, (Locality.EXTERNAL,)), (AccessLevel.PRIVATE, (Locality.LOCAL,))),

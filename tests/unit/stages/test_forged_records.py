@@ -13,15 +13,15 @@ from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.errors import IntegrityError, ReleaseError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.release import held_releases
 from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.user import this_user
+from medhelm_spark.releases.pinned import held_releases
+from medhelm_spark.releases.status import change_status
+from medhelm_spark.releases.verify import verify
 from medhelm_spark.stages import context
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.release_status import change_status
-from medhelm_spark.stages.verify import verify
-from tests.unit.leaderboard.planted import plant
-from tests.unit.leaderboard.planted_releases import plant_release
+from tests.unit.board.planted import plant
+from tests.unit.board.planted_releases import plant_release
 
 REVIEW, APPROVED = ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED
 WITHDRAWN = ReleaseStatus.WITHDRAWN

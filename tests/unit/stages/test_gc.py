@@ -15,10 +15,11 @@ from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.maintenance import FEW_FILES, maintenance_of
 from medhelm_spark.lake.reader import FileReader
 from medhelm_spark.lake.session import Session
-from medhelm_spark.lake.tables import Lease, ReleaseMember
-from medhelm_spark.stages import gc as module
+from medhelm_spark.lake.tables import Lease
+from medhelm_spark.maintenance import gc as module
+from medhelm_spark.maintenance.gc import gc
+from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.gc import gc
 from tests.ledger import scored as record_scored
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)

@@ -13,8 +13,8 @@ from medhelm_spark.stages.infer.outage import (
     outage,
     without_answer,
 )
-from medhelm_spark.stages.infer.pending import BITS, Standing, Tally, tallies
-from medhelm_spark.stages.infer.waves import Outcome
+from medhelm_spark.stages.infer.pending import BITS, RequestCounts, RequestStates, tallies
+from medhelm_spark.stages.infer.waves import WaveOutcome
 
 OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_LONG
 GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
@@ -22,8 +22,8 @@ GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
 
 def standing(
     requests: int, *kinds: FailureKind, answered: bool = False, reason: str | None = None
-) -> Standing:
-    return Standing(
+) -> RequestStates:
+    return RequestStates(
         model_deployment="m",
         answered=answered,
         failures=sum({BITS[kind] for kind in kinds}),
@@ -33,9 +33,9 @@ def standing(
     )
 
 
-def outcome(name: str, requests: int, failure: FailureKind | None = None) -> Outcome:
+def outcome(name: str, requests: int, failure: FailureKind | None = None) -> WaveOutcome:
     now = datetime(2026, 11, 22, tzinfo=UTC)
-    return Outcome(
+    return WaveOutcome(
         model_deployment=name,
         executor="",
         failure=failure,
@@ -61,7 +61,7 @@ def test_requests_are_told_by_the_failure_that_decides() -> None:
         standing(1, LONG, OUT),
     ]
     tally = tallies(rows, {"m": GIVEN_UP})["m"]
-    assert tally == Tally(answered=9, not_asked=3, settled={LONG: 2}, failed={SLOW: 2})
+    assert tally == RequestCounts(answered=9, not_asked=3, settled={LONG: 2}, failed={SLOW: 2})
     assert (tally.requests, tally.coverage) == (16, 9 / 16)
     settled = tallies(rows, {"m": GIVEN_UP | {SLOW}})["m"]
     assert settled.settled == {LONG: 2, SLOW: 2}
@@ -71,16 +71,16 @@ def test_requests_are_told_by_the_failure_that_decides() -> None:
 @pytest.mark.parametrize(
     ("tally", "is_silent"),
     [
-        (Tally(failed={OUT: 4}), True),
-        (Tally(failed={OUT: 4}, settled={FailureKind.DENIED: 1}), True),
-        (Tally(failed={OUT: 4}, answered=1), False),
-        (Tally(failed={OUT: 4}, settled={LONG: 1}), False),
-        (Tally(settled={LONG: 4}), False),
-        (Tally(), False),
+        (RequestCounts(failed={OUT: 4}), True),
+        (RequestCounts(failed={OUT: 4}, settled={FailureKind.DENIED: 1}), True),
+        (RequestCounts(failed={OUT: 4}, answered=1), False),
+        (RequestCounts(failed={OUT: 4}, settled={LONG: 1}), False),
+        (RequestCounts(settled={LONG: 4}), False),
+        (RequestCounts(), False),
     ],
 )
 def test_an_engine_that_never_replied_is_out_however_few_it_was_asked(
-    tally: Tally, is_silent: bool
+    tally: RequestCounts, is_silent: bool
 ) -> None:
     assert tally.is_silent is is_silent
 
@@ -101,11 +101,13 @@ def test_failures_go_on_from_wave_to_wave_until_a_reply() -> None:
 
 
 def test_what_stays_is_told_with_what_asks_it_again() -> None:
-    assert left_over([Tally(answered=3)]) == ""
-    assert left_over([Tally(settled={LONG: 1})]) == (
+    assert left_over([RequestCounts(answered=3)]) == ""
+    assert left_over([RequestCounts(settled={LONG: 1})]) == (
         "1 request stays failed (too_long 1): --retry-failed asks it again"
     )
-    assert left_over([Tally(failed={SLOW: 2}), Tally(failed={OUT: 1}, settled={LONG: 3})]) == (
+    assert left_over(
+        [RequestCounts(failed={SLOW: 2}), RequestCounts(failed={OUT: 1}, settled={LONG: 3})]
+    ) == (
         "3 requests failed (timeout 2, unreachable 1): the same command asks again; "
         "3 requests stay failed (too_long 3): --retry-failed asks them again"
     )
@@ -113,7 +115,7 @@ def test_what_stays_is_told_with_what_asks_it_again() -> None:
 
 def test_an_outage_is_one_sentence() -> None:
     names = {"m": "deployment 'm' at gpu:8000"}
-    tally = Tally(answered=1, not_asked=1200, failed={OUT: 32})
+    tally = RequestCounts(answered=1, not_asked=1200, failed={OUT: 32})
     assert outage(names, {"m": tally}) == (
         "deployment 'm' at gpu:8000 does not answer: 1 answer kept, "
         "1232 requests without one (not asked 1,200, unreachable 32)"
@@ -150,4 +152,4 @@ def test_a_refusal_that_may_be_of_one_text_stops_no_run(reason: str, is_of_all: 
     rows = [standing(9, answered=True), standing(1, FailureKind.REJECTED, reason=reason)]
     tally = tallies(rows, {"m": GIVEN_UP})["m"]
     assert is_rejected(tally) is is_of_all
-    assert not is_rejected(Tally(answered=3))
+    assert not is_rejected(RequestCounts(answered=3))

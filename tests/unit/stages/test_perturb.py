@@ -19,9 +19,9 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.domain.scenario import Instance, Reference, Split
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.helm.expand import expand
-from medhelm_spark.helm.run_entries import parse_flags
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.expand import expand
+from medhelm_spark.medhelm.run_entries import parse_flags
+from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.stages.plan.perturb import (
     Copier,
     CopyTask,

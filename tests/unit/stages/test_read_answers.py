@@ -25,7 +25,7 @@ from medhelm_spark.domain.run import (
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.engines.outcome import completion
-from medhelm_spark.stages.score import score_batch
+from medhelm_spark.stages.score.stage import score_batch
 from medhelm_spark.stages.states import read_answers, read_state, reading_needs
 
 REFERENCES = (Reference(text="aspirin"), Reference(text="heparin", tags=("correct",)))

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from medhelm_spark.errors import ConfigError, DataError, UnknownNameError
-from medhelm_spark.stages.read_responses import (
+from medhelm_spark.user_data.read_responses import (
     File,
     ReadResponses,
     Response,

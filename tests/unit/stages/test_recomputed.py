@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
-from medhelm_spark.stages.recomputed import are_alike
+from medhelm_spark.releases.recomputed import are_alike
 
 MEAN = Stat(
     run_spec_id="r",

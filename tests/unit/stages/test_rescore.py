@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from medhelm_spark.stages.rescore import entry_of
-from tests.unit.leaderboard.planted import ALPHA, run_spec
+from medhelm_spark.pipeline.rescore import entry_of
+from tests.unit.board.planted import ALPHA, run_spec
 
 SPEC = replace(
     run_spec("r1", ALPHA, "triage_choice"),

@@ -7,7 +7,7 @@ import pytest
 
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod
-from medhelm_spark.stages.run_level import Observed, RunSummarizer, versions
+from medhelm_spark.stages.summarize.run_level import Observed, RunSummarizer, versions
 from medhelm_spark.statistics.intervals import wilson
 
 METRICS = {
@@ -187,7 +187,7 @@ def test_a_share_says_how_many_answers_it_rests_on():
 
 
 def test_a_share_of_many_distinct_rows_keeps_its_interval(monkeypatch):
-    monkeypatch.setattr("medhelm_spark.stages.run_level.MAX_ROWS", 3)
+    monkeypatch.setattr("medhelm_spark.stages.summarize.run_level.MAX_ROWS", 3)
     stats = of_letters("diagnostic_accuracy", {**URGENT, "costs": "urgent>routine=10"}, LETTERS)
     assert stats["sensitivity"].ci_method is IntervalMethod.WILSON
     assert stats["cost_weighted_error"].ci_method is IntervalMethod.NONE

@@ -9,7 +9,7 @@ from medhelm_spark.domain.helm_results import STORED, STORED_STAT
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
-from medhelm_spark.stages.score import accepted, score_batch
+from medhelm_spark.stages.score.stage import accepted, score_batch
 from tests.unit.stages.test_read_answers import SPEC, state
 
 SHARE = MetricInfo(name="s", display_name="S")

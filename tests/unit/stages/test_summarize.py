@@ -7,8 +7,8 @@ import pytest
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
 from medhelm_spark.metrics import METRICS
-from medhelm_spark.stages.robustness import HIGHEST, LOWEST, LOWEST_SCORED
-from medhelm_spark.stages.summarize import Histogram, Summarizer, ValueRows
+from medhelm_spark.stages.summarize.robustness import HIGHEST, LOWEST, LOWEST_SCORED
+from medhelm_spark.stages.summarize.stage import Histogram, Summarizer, ValueRows
 
 WORST = ComputedOn.WORST
 

@@ -6,8 +6,8 @@ from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.stages.infer.waves import (
     EXECUTORS,
-    Outcome,
     Throughput,
+    WaveOutcome,
     by_executor,
     counts_of,
     throughput,
@@ -24,8 +24,8 @@ def outcome(
     last: float,
     executor: str = "e1",
     start: float | None = None,
-) -> Outcome:
-    return Outcome(
+) -> WaveOutcome:
+    return WaveOutcome(
         model_deployment="acme/m",
         executor=executor,
         failure=failure,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from medhelm_spark.domain.jury_evidence import JuryEvidence
-from medhelm_spark.domain.policy import Comparison
+from medhelm_spark.domain.policy import ComparisonRules
 from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.paired import paired_difference
@@ -74,5 +74,5 @@ def board_of(
     cells: Iterable[BoardCell], pairs: Iterable[BoardPair] = (), notes: Iterable[str] = ()
 ) -> Leaderboard:
     """The board with the policy's own coverage floor."""
-    board = build_board(cells, notes, coverage_floor=Comparison().coverage_floor)
+    board = build_board(cells, notes, coverage_floor=ComparisonRules().coverage_floor)
     return replace(board, pairs=tuple(pairs))

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from medhelm_spark.board.render.board import render
 from medhelm_spark.domain.stats import SHARE, UNBOUNDED, MetricInfo
-from medhelm_spark.render.board import render
 from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.bootstrap import mean_draws
 from medhelm_spark.statistics.common import Common, CommonMeans, OnCommon, common_means

@@ -8,7 +8,7 @@ from medhelm_spark.statistics.paired import paired_difference
 from medhelm_spark.statistics.pairs import (
     Adjustment,
     BoardPair,
-    Decision,
+    PairDecision,
     adjusted,
     regressions_first,
 )
@@ -23,20 +23,20 @@ def pair(first: int, second: int, n: int = 100, **given: object) -> BoardPair:
 
 def test_decisions_follow_the_adjusted_p_value_and_the_direction():
     worse, better, equal = adjusted([pair(2, 30), pair(30, 2), pair(10, 12)])
-    assert (worse.decision, better.decision) == (Decision.WORSE, Decision.BETTER)
-    assert equal.decision is Decision.NOT_TOLD_APART
+    assert (worse.decision, better.decision) == (PairDecision.WORSE, PairDecision.BETTER)
+    assert equal.decision is PairDecision.NOT_TOLD_APART
     (turned,) = adjusted([pair(30, 2, lower_is_better=True)])
-    assert turned.decision is Decision.WORSE
+    assert turned.decision is PairDecision.WORSE
     assert (turned.wins, turned.losses) == (2, 30)
     (neither,) = adjusted([pair(30, 2, lower_is_better=None)])
-    assert (neither.decision, neither.wins) == (Decision.DIFFERENT, None)
+    assert (neither.decision, neither.wins) == (PairDecision.DIFFERENT, None)
 
 
 def test_a_difference_that_is_found_alone_is_not_among_many():
     (alone,) = adjusted([pair(16, 5)])
-    assert alone.decision is Decision.BETTER
+    assert alone.decision is PairDecision.BETTER
     among = adjusted([pair(16, 5), *(pair(10, 10, scenario_name=f"s{i}") for i in range(40))])
-    assert among[0].decision is Decision.NOT_TOLD_APART
+    assert among[0].decision is PairDecision.NOT_TOLD_APART
     assert among[0].difference == alone.difference
 
 
@@ -56,7 +56,7 @@ def test_pairs_that_the_data_chose_count_with_those_that_it_did_not_choose():
 
 def test_nothing_is_decided_without_a_test():
     (single,) = adjusted([replace(PAIR, difference=paired_difference(*values((0.4, 0.3, 1))))])
-    assert (single.decision, single.adjusted_p) == (Decision.NOT_TESTED, None)
+    assert (single.decision, single.adjusted_p) == (PairDecision.NOT_TESTED, None)
 
 
 @pytest.mark.parametrize("lower_is_better", [False, True])

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.board.render.board import render
 from medhelm_spark.domain.comparability import PARTS
-from medhelm_spark.domain.policy import Comparison
-from medhelm_spark.render.board import render
+from medhelm_spark.domain.policy import ComparisonRules
 from medhelm_spark.statistics.board import Leaderboard, build_board
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.ranking import mean_win_rates
 
-FLOOR = Comparison().coverage_floor
+FLOOR = ComparisonRules().coverage_floor
 KEY = dict.fromkeys(PARTS, "same") | {"origin": "native", "jury": ""}
 CELL = BoardCell(
     model="a",

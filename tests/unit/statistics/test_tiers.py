@@ -8,8 +8,8 @@ import pytest
 
 from medhelm_spark.statistics.bootstrap import mean_draws, weights
 from medhelm_spark.statistics.paired import paired_difference
-from medhelm_spark.statistics.pairs import BoardPair, Decision, adjusted
-from medhelm_spark.statistics.tiers import DecidingColumn, Standing, standings
+from medhelm_spark.statistics.pairs import BoardPair, PairDecision, adjusted
+from medhelm_spark.statistics.tiers import DecidingColumn, TierRank, standings
 from tests.unit.statistics.cells import CELL, board_of
 
 
@@ -37,7 +37,7 @@ def column(generator: np.random.Generator, right: np.ndarray) -> DecidingColumn:
     return deciding(right.mean(axis=1), (right @ drawn) / drawn.sum(axis=0), n)
 
 
-def board(seed: int, shares: Sequence[float], columns: int, n: int = 300) -> list[Standing]:
+def board(seed: int, shares: Sequence[float], columns: int, n: int = 300) -> list[TierRank]:
     generator = np.random.default_rng(seed)
     held = [column(generator, answers(generator, shares, n)) for _ in range(columns)]
     return standings(len(shares), held)
@@ -115,8 +115,8 @@ def test_a_model_that_is_worse_on_five_of_nine_benchmarks_and_better_on_none_is_
         for place, held in enumerate(right)
     )
     decisions = [pair.decision for pair in pairs]
-    assert decisions.count(Decision.WORSE) == 5
-    assert decisions.count(Decision.BETTER) == 0
+    assert decisions.count(PairDecision.WORSE) == 5
+    assert decisions.count(PairDecision.BETTER) == 0
     named = [cells(generator, str(place), held) for place, held in enumerate(right)]
     made = board_of(cell for group in named for cell in group)
     assert {row.name: row.standing.tier for row in made.rows} == {

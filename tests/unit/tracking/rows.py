@@ -8,7 +8,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec, RunSpec
 from medhelm_spark.domain.stats import IntervalMethod, Stat
 from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.tracking import TrackedRun, TrackedSuite, shown_name
+from medhelm_spark.tracking.experiment import TrackedRun, TrackedSuite, shown_name
 
 MODEL = "acme/small"
 

@@ -12,7 +12,7 @@ import pytest
 
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
 from medhelm_spark.errors import SetupError
-from medhelm_spark.tracking import (
+from medhelm_spark.tracking.experiment import (
     TrackedSuite,
     default_uri,
     run_name,

@@ -7,7 +7,7 @@ from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.plan import WordLists
 from medhelm_spark.domain.run import PerturbationSpec
 from medhelm_spark.domain.scenario import Instance
-from medhelm_spark.helm.site import load_site
+from medhelm_spark.medhelm.site import load_site
 
 OWN: WordLists = {
     "contractions": {"do not": ("don't",), "he is": ("he's",), "he has": ("he's",)},

@@ -1,0 +1,81 @@
+"""Boards of suites and releases, and the answers behind a number, read from a lake.
+
+Reads through `lake.reader.Reader` only, so it needs neither Spark nor a JVM.
+"""
+
+from medhelm_spark.board.boards import board_of, load_board, lost_note, robustness_of
+from medhelm_spark.board.disagreements import Disagreement, disagreements
+from medhelm_spark.board.instances import (
+    RIGHT,
+    AnswerFilter,
+    InstanceDetail,
+    InstanceKey,
+    InstancePage,
+    InstanceScore,
+    Order,
+    instance_detail,
+    instance_details,
+    instances_of,
+    own_columns,
+    own_columns_of,
+    run_metric_of,
+)
+from medhelm_spark.board.pairs import paired, with_all
+from medhelm_spark.board.runs import BoardRun, load_runs
+from medhelm_spark.board.skipped import left_out_of
+from medhelm_spark.board.sources import (
+    BoardSource,
+    Kind,
+    as_of,
+    choose,
+    list_releases,
+    list_suites,
+    manifest_of,
+    preferred,
+    reader_of,
+    text_levels,
+)
+from medhelm_spark.board.stat_rows import StatRow, stat_rows
+from medhelm_spark.board.viewers import Viewer, is_loopback, viewer_of
+
+__all__ = [
+    "RIGHT",
+    "AnswerFilter",
+    "BoardRun",
+    "BoardSource",
+    "Disagreement",
+    "InstanceDetail",
+    "InstanceKey",
+    "InstancePage",
+    "InstanceScore",
+    "Kind",
+    "Order",
+    "StatRow",
+    "Viewer",
+    "as_of",
+    "board_of",
+    "choose",
+    "disagreements",
+    "instance_detail",
+    "instance_details",
+    "instances_of",
+    "is_loopback",
+    "left_out_of",
+    "list_releases",
+    "list_suites",
+    "load_board",
+    "load_runs",
+    "lost_note",
+    "manifest_of",
+    "own_columns",
+    "own_columns_of",
+    "paired",
+    "preferred",
+    "reader_of",
+    "robustness_of",
+    "run_metric_of",
+    "stat_rows",
+    "text_levels",
+    "viewer_of",
+    "with_all",
+]

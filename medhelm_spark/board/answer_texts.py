@@ -1,0 +1,227 @@
+"""Answers as a person reads them, and which other method would read those that count as wrong."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from medhelm_spark.adaptation.extraction import WORDS
+from medhelm_spark.adaptation.options import options_among
+from medhelm_spark.board import (
+    RIGHT,
+    AnswerFilter,
+    BoardRun,
+    InstanceDetail,
+    InstancePage,
+    InstanceScore,
+    Viewer,
+    instance_details,
+    instances_of,
+    own_columns,
+    run_metric_of,
+)
+from medhelm_spark.board.results import Answer, Answers
+from medhelm_spark.config.extraction import extraction_named, with_options
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.request import Prompt, RequestState
+from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, RunSpec
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.domain.thinking import without_thinking
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.metrics import Metric, Params, declared_labels, metrics_for
+from medhelm_spark.stages.states import read_state
+
+MOST_READ_AGAIN = 500
+"""Of so many answers of a run it is tried how another method reads them."""
+
+
+def answers_of(
+    reader: Reader, runs: Iterable[BoardRun], *, only: AnswerFilter | None, limit: int | None
+) -> Answers:
+    """Up to `limit` answers of these runs, one run after the other, with a note on each run."""
+    shown: list[Answer] = []
+    notes: list[str] = []
+    listed = 0
+    for run in runs:
+        left = None if limit is None else limit - len(shown)
+        page = instances_of(
+            reader, run.run_spec, limit=None if left is None else max(left, 1), only=only
+        )
+        shown += islice(_texts(reader, run.run_spec, page), left)
+        listed += page.total
+        notes.append(_note(reader, run, only))
+    if len(shown) < listed:
+        notes.append(f"{len(shown):,} of {counted(listed, 'answer')} shown; --limit all shows all")
+    return Answers(answers=tuple(shown), of_runs=tuple(notes))
+
+
+def _details(
+    reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]
+) -> Iterator[tuple[InstanceScore, InstanceDetail]]:
+    keys = [score.key for score in scores]
+    # Who runs this here reads the lake itself: no page stands between.
+    details = instance_details(reader, spec, keys, viewer=Viewer.THIS_MACHINE)
+    return ((score, details[score.key]) for score in scores if score.key in details)
+
+
+def _texts(reader: Reader, spec: RunSpec, page: InstancePage) -> Iterator[Answer]:
+    for score, detail in _details(reader, spec, page.scores):
+        read = read_state(_state(spec, detail), spec)
+        is_read = spec.answer_extraction is not None and read.unreadable is False
+        references = detail.instance.references if detail.instance else ()
+        yield Answer(
+            scenario_name=spec.scenario_name,
+            model_deployment=spec.model_deployment,
+            number=score.number,
+            instance_id=score.key.instance_id,
+            prompt=_asked(detail.prompt),
+            answer=_answered(detail),
+            read=read.completions[0].text if read.completions and is_read else None,
+            references=tuple(ref.text for ref in references if ref.is_correct),
+            metric=page.value_of,
+            value=score.value,
+            status=_status(score, detail),
+            levels=detail.levels | {spec.access_level},
+            source_id=detail.instance.source_id if detail.instance else None,
+            columns=own_columns(detail.instance.extra_data) if detail.instance else {},
+            gone=detail.gone,
+        )
+
+
+def _asked(prompt: Prompt | None) -> str:
+    """The text of a prompt; of a conversation its last turn."""
+    if prompt is None:
+        return ""
+    return prompt.messages[-1].content if prompt.messages else prompt.text
+
+
+def _answered(detail: InstanceDetail) -> str | None:
+    if detail.result is None or not detail.result.completions:
+        return None
+    return without_thinking(detail.result.completions[0]).text
+
+
+def _status(score: InstanceScore, detail: InstanceDetail) -> str:
+    failure = detail.result.failure if detail.result else None
+    return failure.value if failure else score.status.value
+
+
+def _state(spec: RunSpec, detail: InstanceDetail) -> RequestState:
+    """The answer as the stage `score` gets it, of what the metrics of `_reader_of` need."""
+    instance, result, stats = detail.instance, detail.result, detail.stats
+    return RequestState(
+        run_spec_id=spec.run_spec_id,
+        instance_id=stats.instance_id if stats else "",
+        perturbation=stats.perturbation if stats else "",
+        train_trial_index=stats.train_trial_index if stats else 0,
+        trial_index=stats.trial_index if stats else 0,
+        split=spec.main_split,
+        input=instance.input if instance else "",
+        references=instance.references if instance else (),
+        completions=(result.completions or None) if result else None,
+    )
+
+
+def _note(reader: Reader, run: BoardRun, only: AnswerFilter | None) -> str:
+    """How many answers a run has, of which kinds, and what would read those that count as wrong."""
+    spec = run.run_spec
+    wrong = instances_of(reader, spec, limit=MOST_READ_AGAIN, only=AnswerFilter.WRONG)
+    unread = instances_of(reader, spec, limit=MOST_READ_AGAIN, only=AnswerFilter.UNREAD)
+    total = instances_of(reader, spec, limit=1).total
+    kinds = ", ".join(f"{count} {kind}" for kind, count in wrong.counts.items())
+    parts = [
+        f"{spec.scenario_name} of {spec.model_deployment}: {counted(total, 'answer')}, {kinds}",
+        _of_run(spec, wrong),
+        _STRICT if only is AnswerFilter.UNREAD and spec.reading == ExtractionMethod.STRICT else "",
+        _hint(reader, run, wrong, unread),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _of_run(spec: RunSpec, page: InstancePage) -> str:
+    """What the values of answers are where the main metric is of the whole run."""
+    if run_metric_of(spec) is None:
+        return ""
+    if page.value_of == RIGHT:
+        return f"{spec.main_metric} is of the whole run, {RIGHT} 1 or 0 of each answer"
+    return f"{spec.main_metric} is of the whole run, and no answer is right or wrong by it"
+
+
+_STRICT = "they are compared as they stand (strict), so that none counts as unread"
+
+
+def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePage) -> str:
+    spec = run.run_spec
+    reading = _metric_of(spec)
+    if reading is None or run.info is None:
+        return ""
+    scores = {score.key: score for page in (wrong, unread) for score in page.scores}
+    missed = list(scores.values())[:MOST_READ_AGAIN]
+    details = [detail for _, detail in _details(reader, spec, missed)]
+    matches = {
+        method.value: _matches(spec, method, details, reading, run.info)
+        for method in _methods(spec, details)
+        if method.value != spec.reading
+    }
+    best = max(matches, key=matches.__getitem__, default="")  # of equals the first
+    if not best or not matches[best]:
+        return ""
+    return (
+        f"{matches[best]} of {len(details)} match as {best}: a run entry with "
+        f"answer_extraction={best} reads them so"
+    )
+
+
+def _methods(spec: RunSpec, details: Iterable[InstanceDetail]) -> tuple[ExtractionMethod, ...]:
+    """The methods that take no field or pattern, the one made for these references first.
+
+    Where an instance has one option alone, whatever names it would be right by choice.
+    """
+    instances = [detail.instance for detail in details if detail.instance]
+    if any(_options(spec, instance) < 2 for instance in instances):
+        return (ExtractionMethod.YES_NO,)
+    correct = [ref.text for instance in instances for ref in instance.references if ref.is_correct]
+    if all(text.strip().lower() in WORDS for text in correct):
+        return (ExtractionMethod.YES_NO, ExtractionMethod.CHOICE)
+    return (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
+
+
+def _options(spec: RunSpec, instance: Instance) -> int:
+    declared = _otherwise(spec, ExtractionMethod.CHOICE).options or ()
+    options = options_among((reference.text for reference in instance.references), declared)
+    return len(options.labels) + len(options.texts)
+
+
+def _otherwise(spec: RunSpec, method: ExtractionMethod) -> AnswerExtraction:
+    """The extraction of a run entry that names another method."""
+    own = spec.answer_extraction or STRICT
+    return with_options(extraction_named(method, own, ""), declared_labels(spec.metrics))
+
+
+def _metric_of(spec: RunSpec) -> tuple[Metric, Params] | None:
+    """The metric behind the main score where it reads an answer's text and nothing beyond it."""
+    for metric, params in metrics_for(spec.metrics):
+        names = {stat.name for stat in metric.emitted(params)}
+        if spec.main_metric in names and metric.takes_readings:
+            return metric, params
+    return None
+
+
+def _matches(
+    spec: RunSpec,
+    method: ExtractionMethod,
+    details: Sequence[InstanceDetail],
+    reading: tuple[Metric, Params],
+    info: MetricInfo,
+) -> int:
+    """How many of these answers have the best score once `method` reads them."""
+    metric, params = reading
+    otherwise = replace(spec, answer_extraction=_otherwise(spec, method))
+    states = [read_state(_state(spec, detail), otherwise) for detail in details]
+    best = info.minimum if info.lower_is_better else info.maximum
+    return sum(
+        score.value == best
+        for row in metric.fn(states, params)
+        for score in row
+        if score.name == spec.main_metric
+    )

@@ -1,0 +1,137 @@
+"""Of stored scores what a declared positive class and log-probabilities allow to say of a run."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from medhelm_spark.board.queries import stat_column
+from medhelm_spark.board.scores import ORDER
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.metrics import Params, run_metrics_for, stats_of
+from medhelm_spark.metrics.calibration import CALIBRATION, confidence_edges
+from medhelm_spark.metrics.diagnostic import DIAGNOSTIC_ACCURACY, costs_of, positive_of
+from medhelm_spark.statistics.reliability import Bin, curve
+from medhelm_spark.statistics.two_by_two import (
+    NEGATIVE,
+    NEITHER,
+    POSITIVE,
+    ClassAnswers,
+    Costs,
+    Labels,
+)
+
+
+def class_params(spec: RunSpec) -> Params:
+    """The arguments of the run's diagnostic accuracy; empty where it has none."""
+    try:
+        chosen = run_metrics_for(spec.metrics)
+    except ConfigError:  # a metric that is not installed here
+        return {}
+    return next((params for metric, params in chosen if metric is DIAGNOSTIC_ACCURACY), {})
+
+
+def has_more(spec: RunSpec) -> bool:
+    """Whether its scores say something beside its stats."""
+    return "positive" in class_params(spec) or bool(_confidence(spec))
+
+
+def answers_of(spec: RunSpec, scores: pa.Table) -> ClassAnswers | None:
+    """The answers by class; None where no positive class is declared or no answer has a class.
+
+    Args:
+        spec: the run.
+        scores: its rows of `per_instance_stats` on one split, without perturbed copies.
+    """
+    params = class_params(spec)
+    if "positive" not in params:
+        return None
+    codes, rows = _columns(scores, DIAGNOSTIC_ACCURACY.reads(params))
+    if not len(codes):
+        return None
+    right, given = codes.astype(np.int64).T
+    classes = [place + 1 for place in positive_of(params)]
+    is_positive = np.isin(right, classes)
+    return ClassAnswers(
+        is_positive=is_positive,
+        given=np.where(given == 0, NEITHER, np.where(np.isin(given, classes), POSITIVE, NEGATIVE)),
+        clusters=_clusters(spec, rows),
+        costs=_costs(costs_of(params), right, given, classes) if "costs" in params else None,
+    )
+
+
+def curve_of(spec: RunSpec, scores: pa.Table) -> tuple[Bin, ...]:
+    """The calibration curve; empty without log-probabilities. Arguments as in `answers_of`."""
+    names = _confidence(spec)
+    if not names:
+        return ()
+    values, rows = _columns(scores, names)
+    if not len(values):
+        return ()
+    confidence, right = values.T
+    return curve(confidence, right, confidence_edges(confidence), _clusters(spec, rows))
+
+
+def _confidence(spec: RunSpec) -> tuple[str, ...]:
+    """The stats that a calibration curve is made of, where the run has both; else none."""
+    try:
+        chosen = run_metrics_for(spec.metrics)
+        params = next((params for metric, params in chosen if metric is CALIBRATION), {})
+        names = CALIBRATION.reads(params)
+        return names if {stat.name for stat in stats_of(spec.metrics)}.issuperset(names) else ()
+    except ConfigError:
+        return ()
+
+
+def _costs(
+    matrix: NDArray[np.float64],
+    right: NDArray[np.int64],
+    given: NDArray[np.int64],
+    classes: Sequence[int],
+) -> Costs:
+    is_positive = np.isin(right, classes)
+
+    def in_classes(label: int) -> tuple[float, float]:
+        costs = matrix[right - 1, label]
+        positive, negative = costs[is_positive], costs[~is_positive]
+        return _mean(positive), _mean(negative)
+
+    labels = range(1, matrix.shape[1])
+    return Costs(
+        of_answers=matrix[right - 1, given],
+        costliest=float(matrix.max()),
+        always={
+            POSITIVE: [in_classes(label) for label in labels if label in classes],
+            NEGATIVE: [in_classes(label) for label in labels if label not in classes],
+        },
+    )
+
+
+def _mean(costs: NDArray[np.float64]) -> float:
+    """The mean; 0 of a class without a case, in which nothing is said."""
+    return float(costs.mean()) if len(costs) else 0.0
+
+
+def _columns(scores: pa.Table, names: Sequence[str]) -> tuple[NDArray[np.float64], pa.Table]:
+    """The values of the answers that have all of these stats, a row each, and these answers."""
+    # Sums of floats depend on their order, and a lake keeps none.
+    scores = scores.sort_by([(name, "ascending") for name in ORDER])
+    scores = scores.append_column("row", pa.array(range(len(scores)), pa.int64()))
+    values = np.full((len(scores), len(names)), np.nan)
+    for column, name in enumerate(names):
+        rows = stat_column(scores, name)
+        values[rows["row"].to_numpy(), column] = rows["value"].to_numpy()
+    is_known = np.isfinite(values).all(axis=1)
+    return values[is_known], scores.filter(pa.array(is_known))
+
+
+def _clusters(spec: RunSpec, scores: pa.Table) -> Labels | None:
+    """A label for each answer: of its cluster, or of its instance; None where all are alone."""
+    if scores["cluster_id"].null_count == len(scores) and spec.adapter_spec.times_asked == 1:
+        return None
+    keys = pc.coalesce(scores["cluster_id"], scores["instance_id"]).combine_chunks()
+    labels: Labels = keys.dictionary_encode().indices.to_numpy().astype(np.int64)
+    return labels

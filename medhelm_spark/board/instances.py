@@ -1,0 +1,454 @@
+"""The answers behind a number: the scored instances of a run, and all that is stored of one."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from medhelm_spark.board.cells import scale_of
+from medhelm_spark.board.queries import stat_column
+from medhelm_spark.board.viewers import Viewer, refuse
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.request import (
+    Annotation,
+    EvaluationKey,
+    PlannedRequest,
+    Prompt,
+    RequestResult,
+)
+from medhelm_spark.domain.run import PROMPT, RunSpec
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
+from medhelm_spark.domain.stats import UNREADABLE_STAT, PerInstanceStats, ScoreStatus
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.literals import literal, literals
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.metrics import Params, RunMetric, run_metric_behind
+
+Keyed = TypeVar("Keyed", bound=EvaluationKey)
+
+_SCORED = """
+SELECT s.instance_id, s.perturbation, s.train_trial_index, s.trial_index, s.stats, i.source_index
+FROM ({scores}) s
+LEFT JOIN (SELECT instance_id, perturbation, source_index
+           FROM ({instances}) d WHERE data_version = {data_version}) i
+  ON i.instance_id = s.instance_id AND i.perturbation = s.perturbation
+WHERE s.run_spec_id = {run_spec_id} AND s.split = {split} AND s.perturbation = ''
+"""
+_SCORES = output_of("per_instance_stats", SCORE)
+_INSTANCES = output_of("instances", INGEST, "data_version")
+_WHERE = "SELECT {columns} FROM ({source}) o WHERE {condition}"
+
+
+RIGHT = "right"
+"""What the values of a page are where the main metric is of the whole run."""
+
+
+class Order(StrEnum):
+    """How the instances of a run are listed."""
+
+    SOURCE = "source"
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+class AnswerFilter(StrEnum):
+    """Which answers of a run are listed, where not all are.
+
+    WRONG: their main score is the worst of its scale; where the main metric is of the whole run, it
+    says so of them. UNREAD: the run's extraction found no answer
+    in them; a run that compares answers as they stand has none. FAILED: there is no answer.
+    """
+
+    WRONG = "wrong"
+    UNREAD = "unread"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceKey:
+    """The key of one answer within a run: the evaluation key without the run_spec_id."""
+
+    instance_id: str
+    perturbation: str = ""
+    train_trial_index: int = 0
+    trial_index: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceScore:
+    """An answer of a run and its value on the page; `number` is its place in the data, from 1."""
+
+    key: InstanceKey
+    number: int
+    value: float | None
+    status: ScoreStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstancePage:
+    """The answers from `offset` on, of `total` behind a number.
+
+    `total` counts the listed ones and `asked` all of the run; `counts` says of how many of all
+    answers each `AnswerFilter` is true, without WRONG where nothing tells which are. `value_of`
+    names what the values are: the main metric, or RIGHT (1 for a right answer, else 0) where that
+    is of the whole run and compares answers. A metric of the whole run that does not gives answers
+    no value.
+    """
+
+    total: int
+    offset: int
+    scores: tuple[InstanceScore, ...]
+    value_of: str = ""
+    counts: Mapping[AnswerFilter, int] = field(default_factory=dict)
+    asked: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceDetail:
+    """All that is stored of one answer; what the lake does not hold is None or empty."""
+
+    instance: Instance | None
+    prompt: Prompt | None
+    request: PlannedRequest | None
+    result: RequestResult | None
+    stats: PerInstanceStats | None
+    annotations: tuple[Annotation, ...]
+
+    @property
+    def levels(self) -> frozenset[AccessLevel]:
+        """Who may see the texts of its rows."""
+        rows = (self.instance, self.prompt, self.request, self.result, *self.annotations)
+        return frozenset(row.access_level for row in rows if row)
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """Which texts the lake holds no more, of an answer whose scores it holds.
+
+        A release keeps scores; texts it does not keep.
+        """
+        if self.stats is None:
+            return ()
+        is_scored = any(score.status is ScoreStatus.OK for score in self.stats.stats)
+        absent = {
+            "prompt": self.prompt is None,
+            "answer": self.result is None and is_scored,
+            "references": self.instance is None,
+        }
+        return tuple(name for name, is_absent in absent.items() if is_absent)
+
+
+def instances_of(
+    reader: Reader,
+    spec: RunSpec,
+    *,
+    limit: int | None,
+    offset: int = 0,
+    order: Order = Order.SOURCE,
+    holding: InstanceKey | None = None,
+    only: AnswerFilter | None = None,
+    matching: str | None = None,
+    viewer: Viewer = Viewer.ANYONE,
+) -> InstancePage:
+    """A page of the answers behind a run's number, without any text.
+
+    They are those of the main split, all or `only` some; answers without a score come last in every
+    order. Without a `limit` all stand on one page. Where the run has the answer `holding`, it is
+    the page with that answer, and `offset` is not used. `matching` keeps those with this text, in
+    any case, in the instance's input or references or in the model's answer. `viewer` is who
+    searches; without a search no text is read.
+
+    Raises:
+        PolicyError: The viewer may not see text of the level of the run, or of a row that is
+            searched: whether a text is there would tell of it.
+    """
+    sql = _SCORED.format(
+        scores=_SCORES,
+        instances=_INSTANCES,
+        run_spec_id=literal(spec.run_spec_id),
+        data_version=literal(spec.data_version),
+        split=literal(spec.main_split),
+    )
+    scored = _numbered(reader.query(sql))
+    value_of, rows = _valued(spec, scored)
+    worst = _worst(spec, value_of)
+    listed = {which: _listed(which, worst, scored, rows) for which in AnswerFilter}
+    if only:
+        rows = rows.filter(pc.is_in(rows["number"], value_set=listed[only]))
+    if matching:
+        matched = _matched(reader, spec, scored, matching, viewer)
+        rows = rows.filter(pc.is_in(rows["number"], value_set=matched))
+    rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
+    limit = limit or max(1, rows.num_rows)
+    if holding and (index := _index(rows, holding)) is not None:
+        offset = index - index % limit
+    page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
+    counts = {which: len(numbers) for which, numbers in listed.items()}
+    if worst is None:
+        del counts[AnswerFilter.WRONG]
+    return InstancePage(
+        total=rows.num_rows,
+        offset=offset,
+        scores=page,
+        value_of=value_of,
+        counts=counts,
+        asked=scored.num_rows,
+    )
+
+
+def _matched(
+    reader: Reader, spec: RunSpec, scored: pa.Table, wanted: str, viewer: Viewer
+) -> pa.Array:
+    """The numbers of the answers with this text.
+
+    SQL chooses the rows, and Arrow searches them in this process: no SQL that Spark and DataFusion
+    share looks into a list of structs. The text stands in no SQL, so nothing in it is escaped.
+    """
+    refuse(viewer, [spec.access_level])
+    ids = scored["instance_id"].to_pylist()
+    data = {"data_version": [spec.data_version], "perturbation": [""], "instance_id": ids}
+    texts = "instance_id, access_level, input, references"
+    instances = reader.query(_where(_INSTANCES, data, texts))
+    run = {"run_spec_id": [spec.run_spec_id], "perturbation": [""]}
+    names = ["instance_id", "train_trial_index", "trial_index"]
+    asked = f"request_id, access_level, {', '.join(names)}"
+    requests = reader.query(_where(output_of("requests", PLAN), run, asked))
+    # Here, not in SQL: of a run nearly all are listed, and thousands of ids take long to plan.
+    requests = requests.filter(pc.is_in(requests["instance_id"], value_set=pa.array(ids)))
+    asked_ids = {"request_id": requests["request_id"].to_pylist()}
+    answers = "request_id, access_level, completions"
+    results = reader.query(_where(CURRENT_RESULTS, asked_ids, answers))
+    for table in (instances, requests, results):
+        refuse(viewer, table["access_level"].unique().to_pylist())
+    in_data = pc.or_(
+        pc.match_substring(instances["input"], wanted, ignore_case=True),
+        _in_texts(instances["references"], wanted),
+    )
+    in_answer = results.filter(_in_texts(results["completions"], wanted))["request_id"]
+    of_data = instances.filter(in_data)["instance_id"].combine_chunks()
+    answered = requests.filter(
+        pc.is_in(requests["request_id"], value_set=in_answer.combine_chunks())
+    )
+    of_answer = {tuple(row.values()) for row in answered.select(names).to_pylist()}
+    keys = scored.select(names).to_pylist()
+    has_answer = pa.array([tuple(key.values()) in of_answer for key in keys], pa.bool_())
+    return _numbers(scored, pc.or_(pc.is_in(scored["instance_id"], value_set=of_data), has_answer))
+
+
+def _in_texts(lists: pa.ChunkedArray, wanted: str) -> pa.Array:
+    """Whether a `text` of each list has this text."""
+    held = lists.combine_chunks()
+    texts = pc.struct_field(pc.list_flatten(held), "text")
+    has_it = pc.match_substring(texts, wanted, ignore_case=True)
+    places = pc.list_parent_indices(held).filter(has_it)
+    return pc.is_in(pa.array(range(len(held)), pa.int64()), value_set=places.cast(pa.int64()))
+
+
+def _valued(spec: RunSpec, scored: pa.Table) -> tuple[str, pa.Table]:
+    """What the values of answers are, and all answers with theirs, as `stat_column` gives them."""
+    of_run = run_metric_of(spec)
+    if of_run is None:
+        return spec.main_metric, stat_column(scored, spec.main_metric)
+    metric, params = of_run
+    names = metric.reads(params)
+    read = np.full((scored.num_rows, len(names)), np.nan)
+    status = np.full(scored.num_rows, ScoreStatus.NOT_APPLICABLE.value, dtype=object)
+    for column, name in enumerate(names):
+        rows = stat_column(scored, name)
+        at = rows["number"].to_numpy() - 1
+        read[at, column] = rows["value"].to_numpy()
+        status[at] = rows["status"].to_numpy()
+    is_known = ~np.isnan(read).any(axis=1)
+    values = np.full(scored.num_rows, np.nan)
+    if metric.is_right:
+        values[is_known] = metric.is_right(read[is_known])
+    status[is_known] = (ScoreStatus.OK if metric.is_right else ScoreStatus.NOT_APPLICABLE).value
+    rows = scored.drop_columns(["stats"])
+    rows = rows.append_column("value", pa.array(values, pa.float64(), from_pandas=True))
+    rows = rows.append_column("status", pa.array(status, pa.string()))
+    return RIGHT if metric.is_right else spec.main_metric, rows
+
+
+def run_metric_of(spec: RunSpec) -> tuple[RunMetric, Params] | None:
+    """The main metric where it is of the whole run; None too for one that is not installed here."""
+    try:
+        return run_metric_behind(spec.main_metric, spec.metrics)
+    except ConfigError:
+        return None
+
+
+def _worst(spec: RunSpec, value_of: str) -> float | None:
+    """The value of a wrong answer; None where no value says that an answer is wrong."""
+    if value_of == RIGHT:
+        return 0.0
+    scale = None if run_metric_of(spec) else scale_of(spec)
+    return (scale.maximum if scale.lower_is_better else scale.minimum) if scale else None
+
+
+def _listed(which: AnswerFilter, worst: float | None, scored: pa.Table, rows: pa.Table) -> pa.Array:
+    """The numbers of the answers of which `which` is true; `rows` hold their values."""
+    if which is AnswerFilter.UNREAD:
+        unread = stat_column(scored, UNREADABLE_STAT)
+        return _numbers(unread, pc.equal(unread["value"], 1.0))
+    if which is AnswerFilter.FAILED:
+        return _numbers(rows, pc.is_in(rows["status"], value_set=pa.array(_FAILED)))
+    return _numbers(rows, pc.equal(rows["value"], worst))
+
+
+_FAILED = [ScoreStatus.NO_ANSWER.value, ScoreStatus.TOO_LONG.value]
+
+
+def _numbers(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Array:
+    return rows.filter(mask)["number"].combine_chunks()
+
+
+def _index(rows: pa.Table, key: InstanceKey) -> int | None:
+    same = pc.equal(rows["instance_id"], key.instance_id)
+    for name in ("train_trial_index", "trial_index"):
+        same = pc.and_(same, pc.equal(rows[name], getattr(key, name)))
+    index: int = pc.index(same, True).as_py()
+    return None if index < 0 else index
+
+
+_SORTS: Mapping[Order, list[tuple[str, str]]] = {
+    Order.SOURCE: [],
+    Order.LOWEST: [("value", "ascending")],
+    Order.HIGHEST: [("value", "descending")],
+}
+
+
+def _numbered(rows: pa.Table) -> pa.Table:
+    keys = ("source_index", "instance_id", "train_trial_index", "trial_index")
+    rows = rows.sort_by([(key, "ascending") for key in keys])
+    return rows.append_column("number", pa.array(range(1, rows.num_rows + 1), pa.int64()))
+
+
+def _score(row: Mapping[str, Any]) -> InstanceScore:
+    names = ("instance_id", "perturbation", "train_trial_index", "trial_index")
+    return InstanceScore(
+        key=InstanceKey(**{name: row[name] for name in names}),
+        number=row["number"],
+        value=row["value"],
+        status=ScoreStatus(row["status"]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnColumns:
+    """What the data calls an instance, and the columns that its card keeps beside it."""
+
+    source_id: str
+    columns: Mapping[str, str]
+
+
+def own_columns_of(
+    reader: Reader, spec: RunSpec, ids: Collection[str], *, viewer: Viewer
+) -> dict[str, OwnColumns]:
+    """Ids and columns of the data itself, by instance id; they count as clinical text.
+
+    Raises:
+        PolicyError: The viewer may not see text of the level of the run, or of a row that was read.
+    """
+    refuse(viewer, [spec.access_level])
+    data = {"data_version": [spec.data_version], "perturbation": [""]}
+    rows = reader.query(
+        _where(_INSTANCES, data, "instance_id, source_id, extra_data, access_level")
+    )
+    rows = rows.filter(pc.is_in(rows["instance_id"], value_set=pa.array(list(ids), pa.string())))
+    refuse(viewer, rows["access_level"].unique().to_pylist())
+    return {
+        row["instance_id"]: OwnColumns(
+            source_id=row["source_id"], columns=own_columns(dict(row["extra_data"] or ()))
+        )
+        for row in rows.to_pylist()
+    }
+
+
+def own_columns(extra_data: Mapping[str, str]) -> dict[str, str]:
+    """The columns of the data among what is kept beside an instance; the others are prompts."""
+    return {name: text for name, text in extra_data.items() if not name.startswith(PROMPT)}
+
+
+def instance_detail(
+    reader: Reader, spec: RunSpec, key: InstanceKey, *, viewer: Viewer
+) -> InstanceDetail | None:
+    """Request, answer, references, scores and verdicts of one answer; None if the run lacks it.
+
+    Raises:
+        PolicyError: The viewer may not see text of the level of the run, or of a row that was read.
+    """
+    return instance_details(reader, spec, [key], viewer=viewer).get(key)
+
+
+def instance_details(
+    reader: Reader, spec: RunSpec, keys: Sequence[InstanceKey], *, viewer: Viewer
+) -> dict[InstanceKey, InstanceDetail]:
+    """The same of several answers at once, in the order of `keys`; without those the run lacks."""
+    refuse(viewer, [spec.access_level])
+    run = {"run_spec_id": [spec.run_spec_id], "instance_id": [key.instance_id for key in keys]}
+    requests = _by_key(reader.rows(_where(output_of("requests", PLAN), run), PlannedRequest))
+    stats = _by_key(reader.rows(_where(_SCORES, run), PerInstanceStats))
+    verdicts: defaultdict[InstanceKey, list[Annotation]] = defaultdict(list)
+    for row in reader.rows(_where(output_of("annotations", ANNOTATE), run), Annotation):
+        verdicts[_key(row)].append(row)
+    data = {"data_version": [spec.data_version], "instance_id": run["instance_id"]}
+    held = reader.rows(_where(_INSTANCES, data), Instance)
+    instances = {(row.instance_id, row.perturbation): row for row in held}
+    asked = [requests[key] for key in keys if key in requests]
+    prompts = _prompts(reader, [row.prompt_id for row in asked])
+    results = _results(reader, [row.request_id for row in asked])
+    details: dict[InstanceKey, InstanceDetail] = {}
+    for key in keys:
+        request = requests.get(key)
+        if request is None and key not in stats:
+            continue
+        details[key] = InstanceDetail(
+            instance=instances.get((key.instance_id, key.perturbation)),
+            prompt=prompts.get(request.prompt_id) if request else None,
+            request=request,
+            result=results.get(request.request_id) if request else None,
+            stats=stats.get(key),
+            annotations=tuple(sorted(verdicts[key], key=_verdict_order)),
+        )
+    refuse(viewer, (level for detail in details.values() for level in detail.levels))
+    return details
+
+
+def _prompts(reader: Reader, prompt_ids: Sequence[str]) -> dict[str, Prompt]:
+    sql = _where("SELECT * FROM {prompts}", {"prompt_id": prompt_ids})
+    return {row.prompt_id: row for row in reader.rows(sql, Prompt)}
+
+
+def _results(reader: Reader, request_ids: Sequence[str]) -> dict[str, RequestResult]:
+    sql = _where(CURRENT_RESULTS, {"request_id": request_ids})
+    return {row.request_id: row for row in reader.rows(sql, RequestResult)}
+
+
+def _key(row: EvaluationKey) -> InstanceKey:
+    return InstanceKey(
+        instance_id=row.instance_id,
+        perturbation=row.perturbation,
+        train_trial_index=row.train_trial_index,
+        trial_index=row.trial_index,
+    )
+
+
+def _by_key(rows: Iterable[Keyed]) -> dict[InstanceKey, Keyed]:
+    return {_key(row): row for row in rows}
+
+
+def _verdict_order(verdict: Annotation) -> tuple[str, int, str]:
+    item = -1 if verdict.rubric_item is None else verdict.rubric_item
+    return verdict.annotator, item, verdict.judge
+
+
+def _where(source: str, among: Mapping[str, Sequence[str]], columns: str = "*") -> str:
+    """A query of the rows whose columns have one of these values."""
+    conditions = (f"{name} IN ({literals(values)})" for name, values in among.items())
+    return _WHERE.format(columns=columns, source=source, condition=" AND ".join(conditions))

@@ -1,0 +1,186 @@
+"""One stat of the runs of a column, measured on the instances that two of the runs share."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from medhelm_spark.board.runs import BoardRun
+from medhelm_spark.board.scores import side_by_side
+from medhelm_spark.domain.stats import UNBOUNDED, MetricInfo
+from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
+from medhelm_spark.statistics.common import OnCommon
+from medhelm_spark.statistics.jackknife import pseudo_values
+from medhelm_spark.statistics.paired import Labels, PairedDifference, Values, paired_difference
+from medhelm_spark.statistics.shares import shares_by_row
+
+
+class Measured(Protocol):
+    """The runs of a column by place; `units` is what is resampled together, by instance."""
+
+    @property
+    def units(self) -> Sequence[str]: ...
+
+    def difference(self, first: int, second: int) -> PairedDifference:
+        """First minus second on the instances that both have."""
+        ...
+
+    def on_common(self, first: int, second: int) -> OnCommon:
+        """The stat of both on the instances that both have."""
+        ...
+
+
+def measured(
+    run: BoardRun, main_metric: str, scores: pa.Table, run_spec_ids: Sequence[str]
+) -> Measured:
+    """The main metric of these runs of one scenario and split.
+
+    Args:
+        run: one of the runs; it says what the metric is made of, and its scale.
+        main_metric: the metric of the column.
+        scores: rows of `per_instance_stats` of these runs on the split.
+        run_spec_ids: the runs, in the order of their places.
+    """
+    scale = run.info or UNBOUNDED
+    for metric, params in run_metrics_for(run.run_spec.metrics):
+        names = [stat.name for stat in metric.emitted(params)]
+        if main_metric in names:
+            held = side_by_side(scores, run_spec_ids, metric.reads(params), by_trial=True)
+            labels = held.clusters
+            if labels is None and run.run_spec.adapter_spec.times_asked > 1:
+                labels = held.labels
+            place = names.index(main_metric)
+            return RunStat(metric, params, place, held.values, labels, scale, held.units)
+    held = side_by_side(scores, run_spec_ids, [main_metric])
+    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.units)
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceStat:
+    """A stat that each instance has; `values` of shape (runs, instances)."""
+
+    values: Values
+    clusters: Labels | None
+    scale: MetricInfo
+    units: Sequence[str]
+
+    def difference(self, first: int, second: int) -> PairedDifference:
+        return paired_difference(self.values[first], self.values[second], self.scale, self.clusters)
+
+    def on_common(self, first: int, second: int) -> OnCommon:
+        both = ~np.isnan(self.values[first]) & ~np.isnan(self.values[second])
+        if not both.any():
+            return OnCommon.nothing(len(both))
+        parts = self.values[[first, second]][:, both]
+        return OnCommon(both=both, values=parts.mean(axis=1), parts=parts)
+
+
+@dataclass(frozen=True, slots=True)
+class RunStat:
+    """A stat of whole runs; `rows` of shape (runs, instances, stats) are what the metric reads."""
+
+    metric: RunMetric
+    params: Params
+    place: int
+    rows: NDArray[np.float64]
+    clusters: Labels | None
+    scale: MetricInfo
+    units: Sequence[str]
+    known: dict[tuple[int, bytes], "_OfRun"] = field(default_factory=dict)
+    """What was measured of a run on which instances: a run is in many pairs."""
+
+    def difference(self, first: int, second: int) -> PairedDifference:
+        """First minus second; without test where the stat has no value without an instance.
+
+        A share of the same instances in both runs is compared on these instances: right or wrong.
+        """
+        first_whole, second_whole = (self._is_whole(run) for run in (first, second))
+        both = first_whole & second_whole
+        n, dropped = int(both.sum()), int((first_whole ^ second_whole).sum())
+        if n == 0:
+            return PairedDifference(n=0, num_dropped=dropped)
+        labels = None if self.clusters is None else self.clusters[both]
+        ours, theirs = (self._measured(run, both) for run in (first, second))
+        if (
+            ours.hits is not None
+            and theirs.hits is not None
+            and np.array_equal(np.isnan(ours.hits), np.isnan(theirs.hits))
+        ):
+            held = paired_difference(ours.hits, theirs.hits, self.scale, labels)
+            return replace(held, num_dropped=dropped)
+        if ours.value is None or theirs.value is None:
+            return PairedDifference(n=n, num_dropped=dropped)
+        if np.isnan(ours.pseudo).any() or np.isnan(theirs.pseudo).any():
+            mean = ours.value - theirs.value
+            return PairedDifference(n=n, num_dropped=dropped, mean_difference=mean)
+        held = paired_difference(ours.pseudo, theirs.pseudo, self.scale, labels, is_of_runs=True)
+        return replace(held, num_dropped=dropped)
+
+    def on_common(self, first: int, second: int) -> OnCommon:
+        both = self._is_whole(first) & self._is_whole(second)
+        if not both.any():
+            return OnCommon.nothing(len(both))
+        ours, theirs = (self._measured(run, both) for run in (first, second))
+        if ours.value is None or theirs.value is None:
+            return OnCommon.nothing(len(both))
+        return OnCommon(
+            both=both,
+            values=np.array([ours.value, theirs.value]),
+            parts=np.stack([ours.pseudo, theirs.pseudo]),
+        )
+
+    def _is_whole(self, run: int) -> NDArray[np.bool_]:
+        """On which instances a run has all that the metric reads."""
+        whole: NDArray[np.bool_] = ~np.isnan(self.rows[run]).any(axis=1)
+        return whole
+
+    def _measured(self, run: int, both: NDArray[np.bool_]) -> "_OfRun":
+        """The stat of one run on the instances that it shares with another."""
+        key = run, both.tobytes()
+        if key not in self.known:
+            self.known[key] = self._of_run(self.rows[run][both])
+        return self.known[key]
+
+    def _of_run(self, rows: NDArray[np.float64]) -> "_OfRun":
+        distinct, place, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+
+        def measure(weights: NDArray[np.int64]) -> Sequence[float | None]:
+            return [self.metric.fn(distinct, weights, self.params)[self.place]]
+
+        return _OfRun(
+            value=measure(counts)[0],
+            pseudo=pseudo_values(measure, counts)[0][place],
+            hits=self._hits(distinct, place),
+        )
+
+    def _hits(self, distinct: NDArray[np.float64], place: NDArray[np.int64]) -> Values | None:
+        """1 and 0 on the instances that count in a share, NaN on others; None of no single share.
+
+        A stat that is an average of shares is none.
+        """
+        fn = self.metric.shares
+        if fn is None:
+            return None
+        shares = shares_by_row(lambda rows, weights: fn(rows, weights, self.params), distinct)
+        if len(shares[self.place]) != 1:
+            return None
+        (share,) = shares[self.place]
+        hits: Values = np.where(share.counts > 0, share.hits, math.nan)[place]
+        return hits
+
+
+@dataclass(frozen=True, slots=True)
+class _OfRun:
+    """A stat of one run: its value, its pseudo-value by instance, and its hits where it is a share.
+
+    The arrays have the shape (instances,).
+    """
+
+    value: float | None
+    pseudo: Values
+    hits: Values | None

@@ -1,0 +1,1 @@
+"""Boards, comparisons, metrics and reports as text, Markdown, HTML, CSV and JSON."""

@@ -1,0 +1,258 @@
+"""A leaderboard as a report: the means, the paired differences, and every number as data."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+
+from medhelm_spark.board.render import comparison
+from medhelm_spark.render.report import ROUNDED, Report, formatted
+from medhelm_spark.render.table import TextTable, interval_text, mean_text, number_text
+from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.pairs import BoardPair
+from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
+from medhelm_spark.statistics.tiers import TierRank
+
+EMPTY = "The board is empty: no run has a summary."
+PAIRS_HEADER = (
+    "Benchmark",
+    "First",
+    "Second",
+    "First - second",
+    "n",
+    "Win/tie/loss",
+    "p adjusted",
+    "First is",
+)
+PAIRS_TITLE = "Paired differences on the same instances"
+BELOW_FLOOR = "under the floor"
+
+# Of a cell's fields these are used to arrange the board, or written by `_cell_record` as text.
+_NOT_AS_IS = ("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids", "draws")
+_CELL_FIELDS = tuple(field.name for field in fields(BoardCell) if field.name not in _NOT_AS_IS)
+_COMPUTED = (
+    MEDHELM_MEAN_WIN_RATE,
+    "rank",
+    "tier",
+    "rank_low",
+    "rank_high",
+    "coverage",
+    "bound_low",
+    "bound_high",
+    "mean_with_model_failures",
+    "comparability",
+    "parts",
+)
+CELL_FIELDS = (MEAN_WIN_RATE, *_CELL_FIELDS, *_COMPUTED)
+"""The fields of a cell's record."""
+MODEL_FIELDS = (
+    "model_deployment",
+    "model",
+    "variant",
+    MEAN_WIN_RATE,
+    MEDHELM_MEAN_WIN_RATE,
+    "rank",
+    *(field.name for field in fields(TierRank)),
+    "lacks",
+)
+"""The fields of a model in JSON."""
+
+
+EVEN = 0.9
+"""Above this share of them, clusters count as of equal size."""
+
+
+def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
+    """The board in one of `report.FORMATS`, with a newline at its end; `banner` stands above it."""
+    return formatted(board_report(board, banner), output_format)
+
+
+def board_report(board: Leaderboard, banner: str = "", filters: str = "") -> Report:
+    """The board and its paired differences; in CSV the field `record` tells the two apart."""
+    cells, pairs = _cell_records(board), [comparison.record(pair) for pair in board.pairs]
+    names = dict.fromkeys(["record", *CELL_FIELDS, *comparison.FIELDS])
+    return Report(
+        tables=[_grid(board), *([_pairs_table(board)] if board.pairs else [])],
+        content={
+            "models": [_model_record(row) for row in board.rows],
+            "cells": cells,
+            "pairs": pairs,
+            "notes": list(board.notes),
+        },
+        fields=list(names),
+        records=[
+            *({"record": "cell", **record} for record in cells),
+            *({"record": "pair", **record} for record in pairs),
+        ],
+        rounding=ROUNDED if board.rows else "",
+        if_empty="" if board.rows else _if_empty(board.notes),
+        banner=banner,
+        filters=filters,
+    )
+
+
+def _if_empty(notes: Sequence[str]) -> str:
+    """Why there is nothing to show: what is known of it, else that nothing was summarised."""
+    return " ".join(["The board is empty.", *notes]) if notes else EMPTY
+
+
+def _grid(board: Leaderboard) -> TextTable:
+    tier = ["Tier"] if any(row.standing for row in board.rows) else []
+    return TextTable(
+        header=["Model", *tier, "Win rate", *(column.display_name for column in board.columns)],
+        subheader=["", *("" for _ in tier), "", *(_metric_text(each) for each in board.columns)],
+        rows=[
+            [
+                row.name,
+                *(standing_text(row.standing) for _ in tier),
+                number_text(row.mean_win_rate),
+                *map(_cell_text, row.cells),
+            ]
+            for row in board.rows
+        ],
+        notes=board.notes,
+        num_fixed=2 + len(tier),
+    )
+
+
+def standing_text(standing: TierRank | None) -> str:
+    """`1 (ranks 1-3)`; `-` for a row that is not ranked."""
+    if standing is None:
+        return "-"
+    return f"{standing.tier} (ranks {standing.rank_low}-{standing.rank_high})"
+
+
+def _metric_text(column: BoardColumn) -> str:
+    """`exact_match (primary endpoint, margin 0.02)`."""
+    remarks = {
+        "primary endpoint": column.is_primary,
+        f"margin {column.margin}": column.margin is not None,
+        "lower is better": column.lower_is_better,
+    }
+    applying = ", ".join(remark for remark, applies in remarks.items() if applies)
+    return f"{column.main_metric} ({applying})" if applying else column.main_metric
+
+
+def _cell_text(cell: BoardCell | None) -> str:
+    """`0.412* [0.38, 0.45] n=990/1000 cov 0.83 unread 0.05` and remarks; `-` where nothing ran."""
+    if cell is None:
+        return "-"
+    return " ".join(
+        [
+            marked_mean(cell) + interval_text(cell.ci_low, cell.ci_high),
+            *counts(cell),
+            *remarks(cell),
+        ]
+    )
+
+
+def marked_mean(cell: BoardCell) -> str:
+    """The mean, with `*` where a judge without evidence scored it."""
+    return mean_text(cell.mean) + cell.jury_evidence.mark * (cell.mean is not None)
+
+
+def counts(cell: BoardCell) -> Iterator[str]:
+    """`n=990/1000`, `55 clusters`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0.
+
+    Of a share of a part of the answers `n=90 of 300`, and of clusters of uneven size how many equal
+    ones they come to.
+    """
+    total = f"/{cell.total}" if cell.num_unscored else ""
+    part = "" if cell.num_counted == cell.count else f"{cell.num_counted} of "
+    yield f"n={part}{cell.count}{total}"
+    if cell.num_clusters:
+        yield f"{cell.num_clusters} clusters{_effective_text(cell)}"
+    if cell.jury_coverage is not None and cell.jury_coverage < 1:
+        yield f"cov {cell.jury_coverage:.2f}"
+    if cell.unreadable:
+        yield f"unread {cell.unreadable:.2f}"
+
+
+def _effective_text(cell: BoardCell) -> str:
+    """` (effectively 2.9)` where the clusters come to fewer of equal size."""
+    effective = cell.num_effective_clusters
+    if effective is None or not cell.num_clusters or effective > EVEN * cell.num_clusters:
+        return ""
+    return f" (effectively {effective:.1f})"
+
+
+def remarks(cell: BoardCell) -> Iterator[str]:
+    """That answers are imported, bounds where too few are scored, and why it is not compared."""
+    if cell.imported:
+        yield "imported"
+    if cell.is_below_floor:
+        bounds = cell.bounds
+        yield f"{BELOW_FLOOR}: {bounds[0]:.2f} to {bounds[1]:.2f}" if bounds else BELOW_FLOOR
+    if cell.num_model_failures:
+        mean = cell.mean_with_failures
+        wrong = "" if mean is None else f", {mean:.3f} if wrong"
+        yield f"{cell.num_model_failures} too long{wrong}"
+    if cell.differs:
+        yield f"({cell.differs})"
+
+
+def _pairs_table(board: Leaderboard) -> TextTable:
+    return TextTable(
+        header=PAIRS_HEADER,
+        rows=[_pair_cells(pair) for pair in board.pairs],
+        title=PAIRS_TITLE,
+        notes=[*comparison.notes(board.pairs)],
+    )
+
+
+def _pair_cells(pair: BoardPair) -> tuple[str, ...]:
+    return (
+        comparison.benchmark(pair),
+        pair.first,
+        pair.second,
+        comparison.difference_text(pair.difference),
+        comparison.size_text(pair.difference),
+        comparison.wins_text(pair),
+        comparison.p_text(pair.adjusted_p),
+        pair.decision.value,
+    )
+
+
+def _cell_records(board: Leaderboard) -> list[dict[str, object]]:
+    return [
+        {**_ranking(row), **_cell_record(cell)} for row in board.rows for cell in row.cells if cell
+    ]
+
+
+def _ranking(row: BoardRow) -> dict[str, object]:
+    return {
+        MEAN_WIN_RATE: row.mean_win_rate,
+        MEDHELM_MEAN_WIN_RATE: row.medhelm_mean_win_rate,
+        "rank": row.rank,
+        **_standing(row.standing),
+    }
+
+
+def _standing(standing: TierRank | None) -> dict[str, object]:
+    return {
+        field.name: None if standing is None else getattr(standing, field.name)
+        for field in fields(TierRank)
+    }
+
+
+def _cell_record(cell: BoardCell) -> dict[str, object]:
+    """Every number of a cell, with those that are computed from it."""
+    low, high = cell.bounds or (None, None)
+    return {
+        **{name: getattr(cell, name) for name in _CELL_FIELDS},
+        "coverage": cell.coverage,
+        "bound_low": low,
+        "bound_high": high,
+        "mean_with_model_failures": cell.mean_with_failures,
+        "comparability": None if cell.comparability is None else dict(cell.comparability),
+        "parts": [part.part for part in cell.parts],
+    }
+
+
+def _model_record(row: BoardRow) -> dict[str, object]:
+    return {
+        "model_deployment": row.model_deployment,
+        "model": row.model,
+        "variant": row.variant,
+        **_ranking(row),
+        "lacks": list(row.lacks),
+    }

@@ -1,0 +1,183 @@
+"""Paired differences as a report: a decision per benchmark, with what it rests on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
+
+from medhelm_spark.domain.jury_evidence import mark_note
+from medhelm_spark.render.report import ROUNDED, Report, formatted
+from medhelm_spark.render.table import TextTable, number_text
+from medhelm_spark.statistics.paired import PairedDifference, PairedTest
+from medhelm_spark.statistics.pairs import Adjustment, BoardPair
+
+EMPTY = "No benchmark has two of these models on the same instances."
+HEADER = (
+    "Benchmark",
+    "First",
+    "Second",
+    "First is",
+    "First - second",
+    "p adjusted",
+    "n",
+    "Win/tie/loss",
+    "Can detect",
+    "Within margin",
+)
+SMALLEST_P = 0.001
+
+_COMPUTED = ("decision", "is_not_inferior", "is_equivalent", "wins", "losses")
+_PAIR_FIELDS = [field.name for field in fields(BoardPair) if field.name != "difference"]
+_DIFFERENCE_FIELDS = [field.name for field in fields(PairedDifference)]
+FIELDS = (*_PAIR_FIELDS, *_DIFFERENCE_FIELDS, *_COMPUTED)
+"""The fields of `record`."""
+
+
+def render(
+    pairs: Sequence[BoardPair], output_format: str, *, banner: str = "", filters: str = ""
+) -> str:
+    """The comparison in one of `report.FORMATS`, with a newline at its end."""
+    return formatted(comparison_report(pairs, banner, filters), output_format)
+
+
+def comparison_report(pairs: Sequence[BoardPair], banner: str = "", filters: str = "") -> Report:
+    """The pairs in the order given, and every number as data."""
+    records = [record(pair) for pair in pairs]
+    return Report(
+        tables=[comparison_table(pairs)],
+        content={"pairs": records},
+        fields=FIELDS,
+        records=records,
+        rounding=ROUNDED if pairs else "",
+        if_empty="" if pairs else EMPTY,
+        banner=banner,
+        filters=filters,
+    )
+
+
+def comparison_table(pairs: Sequence[BoardPair]) -> TextTable:
+    """The pairs as a table; the column of the margin only where one is given."""
+    width = len(HEADER) if any(pair.margin is not None for pair in pairs) else len(HEADER) - 1
+    return TextTable(
+        header=HEADER[:width],
+        rows=[_cells(pair)[:width] for pair in pairs],
+        notes=[*notes(pairs), *column_notes(pairs)],
+    )
+
+
+def _cells(pair: BoardPair) -> tuple[str, ...]:
+    held = pair.difference
+    return (
+        benchmark(pair),
+        pair.first,
+        pair.second,
+        pair.decision.value,
+        difference_text(held),
+        p_text(pair.adjusted_p),
+        size_text(held),
+        wins_text(pair),
+        number_text(held.detectable),
+        _margin_text(pair),
+    )
+
+
+def benchmark(pair: BoardPair) -> str:
+    """`PubMedQA: exact_match (declared)`; `*`: scored by a judge without evidence."""
+    declared = " (declared)" if pair.is_primary else ""
+    imported = " (imported)" if pair.imported else ""
+    return f"{pair.display_name}: {pair.main_metric}{pair.jury_evidence.mark}{declared}{imported}"
+
+
+def difference_text(held: PairedDifference) -> str:
+    """`+0.120 [0.050, 0.190]`: it is read by whether 0, or a margin, lies within."""
+    mean = "-" if held.mean_difference is None else f"{held.mean_difference:+z.3f}"
+    if held.ci_low is None or held.ci_high is None:
+        return mean
+    return f"{mean} [{held.ci_low:z.3f}, {held.ci_high:z.3f}]"
+
+
+def p_text(p_value: float | None) -> str:
+    """Three decimals; `<0.001`."""
+    is_tiny = p_value is not None and p_value < SMALLEST_P
+    return f"<{SMALLEST_P}" if is_tiny else number_text(p_value)
+
+
+def wins_text(pair: BoardPair) -> str:
+    """`74/16/0`: on how many instances the first is better, both are equal, the second is."""
+    return "-" if pair.wins is None else f"{pair.wins}/{pair.difference.num_equal}/{pair.losses}"
+
+
+def size_text(held: PairedDifference) -> str:
+    """`990 in 55 clusters, 10 dropped`."""
+    clusters = f" in {held.num_clusters} clusters" if held.num_clusters else ""
+    dropped = f", {held.num_dropped} dropped" if held.num_dropped else ""
+    return f"{held.n}{clusters}{dropped}"
+
+
+def margin_verdict(pair: BoardPair) -> str:
+    """What is known of the first model beside a margin; every equivalent one is not inferior.
+
+    Empty without a margin, and where nothing could be tested.
+    """
+    if pair.margin is None or pair.is_not_inferior is None:
+        return ""
+    if pair.is_equivalent:
+        return "equivalent"
+    return "not inferior" if pair.is_not_inferior else "not shown"
+
+
+def _margin_text(pair: BoardPair) -> str:
+    verdict = margin_verdict(pair)
+    return f"{pair.margin:g}: {verdict}" if verdict else "-"
+
+
+def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
+    """How the numbers were made, of what occurs."""
+    if not pairs:
+        return
+    tests = dict.fromkeys(pair.difference.test.label for pair in pairs)
+    methods = dict.fromkeys(pair.difference.ci_method.label for pair in pairs)
+    yield f"Tests: {'; '.join(tests)}. Intervals of differences: {'; '.join(methods)}."
+    used = {pair.adjustment: pair.num_adjusted for pair in pairs}
+    if Adjustment.HOLM in used:
+        yield (
+            f"Declared questions, p adjusted for {used[Adjustment.HOLM]:,} by Holm: at most 5 % to "
+            "tell any two apart that do not differ."
+        )
+    if Adjustment.BENJAMINI_HOCHBERG in used:
+        yield (
+            "Questions that nobody declared beforehand, p adjusted for "
+            f"{used[Adjustment.BENJAMINI_HOCHBERG]:,} by Benjamini and Hochberg: of those told "
+            "apart at most 5 % are expected not to differ. Where more or fewer are asked at once, "
+            "the same two models may be told apart or not."
+        )
+    columns = {pair.display_name: pair.cluster_column for pair in pairs if pair.cluster_column}
+    for name, column in sorted(columns.items()):
+        yield f"{name}: answers are clustered by {column}."
+    if any(pair.difference.test is PairedTest.NONE for pair in pairs):
+        yield "Not tested: no pair, a single one or cluster, or differences that are all equal."
+
+
+def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
+    """What the columns mean that only a comparison's own table has."""
+    if note := mark_note(pair.jury_evidence for pair in pairs):
+        yield note
+    for known in sorted({pair.imported for pair in pairs if pair.imported}):
+        yield f"imported: answers of one of two models or both were made elsewhere; {known}."
+    if any(pair.difference.detectable for pair in pairs):
+        yield (
+            "Can detect: the difference that is found with a power of 80 % where answers disagree "
+            "as often as these do."
+        )
+    if any(pair.margin is not None for pair in pairs):
+        yield (
+            "Within margin: not inferior where the 95 % interval excludes a loss of the margin, "
+            "equivalent where all of it lies within the margin on both sides; each row by itself, "
+            "not adjusted for the others."
+        )
+
+
+def record(pair: BoardPair) -> dict[str, object]:
+    """Every number of a pair."""
+    held = asdict(pair)
+    difference = held.pop("difference")
+    computed = {name: getattr(pair, name) for name in _COMPUTED}
+    return {**held, **difference, **computed}

@@ -1,0 +1,205 @@
+"""The metrics of a benchmark side by side: risk, cost and evidence, as tables and as data."""
+
+from collections.abc import Mapping, Sequence
+
+from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
+from medhelm_spark.board.render.risk import Stated, prevalence_of, risk_table, two_by_two_table
+from medhelm_spark.board.took import Took, together
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.stats import Stat
+from medhelm_spark.render.table import TextTable, interval_text, number_text
+from medhelm_spark.statistics.two_by_two import CASES
+
+TOOK = ("Model", "Answers", "Prompt tokens", "Output tokens", "Seconds", "Money for 1,000")
+_RATES: Mapping[str, str] = {
+    "sensitivity": "Sensitivity",
+    "specificity": "Specificity",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
+    "abstention": "Without an answer",
+    "classification_macro_f1": "Macro F1",
+}
+_OF_CLASS: Mapping[str, str] = {
+    "sensitivity": "Sensitivity",
+    "specificity": "Specificity",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "classification_f1": "F1",
+}
+_CALIBRATION: Mapping[str, str] = {
+    "ece_10_bin": "Calibration error",
+    "brier_score": "Brier score",
+    "selective_cov_acc_area": "Selective accuracy",
+}
+TOOK_NOTE = (
+    "Means of an answer, judges and changed copies aside. Money: by the prices in "
+    "model_deployments.yaml and in their currency, - where it has none."
+)
+
+
+def tables_of(
+    held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
+) -> list[TextTable]:
+    """All tables of a benchmark; none where there is no more to say than its board does."""
+    if not has_tables(held):
+        return []
+    prevalence = prevalence_of(held, stated)
+    tables = (
+        *([risk_table(held, prevalence)] if prevalence else ()),
+        two_by_two_table(held),
+        rates_table(held),
+        classes_table(held),
+        confusion_table(held),
+        calibration_table(held),
+        took_table(held, prices),
+    )
+    return [table for table in tables if table.rows]
+
+
+def has_tables(held: BenchmarkMetrics) -> bool:
+    """Whether there is more to say of a benchmark than its board does."""
+    return any(
+        run.answers or run.curve or _classes(run) or _of(run, _RATES.keys() - {"accuracy"})
+        for run in held.runs
+    )
+
+
+def rates_table(held: BenchmarkMetrics) -> TextTable:
+    """The stats of the whole benchmark, as the board has them, with what each rests on."""
+    return _stats_table(held, _RATES, f"{held.benchmark.title}: as measured")
+
+
+def calibration_table(held: BenchmarkMetrics) -> TextTable:
+    """How well the models' confidence matches how often they are right."""
+    return _stats_table(held, _CALIBRATION, f"{held.benchmark.title}: calibration")
+
+
+def _stats_table(held: BenchmarkMetrics, names: Mapping[str, str], title: str) -> TextTable:
+    there = {name for run in held.runs for name in _of(run, names)}
+    shown = [name for name in names if name in there]
+    rows = [
+        (run.name, *(stat_text(run.run.originals.get(name)) for name in shown))
+        for run in held.runs
+        if _of(run, shown)
+    ]
+    return TextTable(title=title, header=("Model", *(names[name] for name in shown)), rows=rows)
+
+
+def _of(run: RunMetrics, names: "Sequence[str] | Mapping[str, str] | set[str]") -> list[str]:
+    """Which of these stats the run has."""
+    return [name for name in names if name in run.run.originals]
+
+
+def stat_text(stat: Stat | None) -> str:
+    """`0.667 [0.42, 0.85] n=15`; `-` where the run has no such stat, or it has no value."""
+    if stat is None or stat.mean is None:
+        return "-"
+    n = stat.count if stat.denominator is None else stat.denominator
+    clusters = f", {stat.num_clusters} clusters" if stat.num_clusters else ""
+    return f"{number_text(stat.mean)}{interval_text(stat.ci_low, stat.ci_high)} n={n}{clusters}"
+
+
+def classes_table(held: BenchmarkMetrics) -> TextTable:
+    """The stats of each class against all others, of runs that name no positive one."""
+    there = [
+        stem
+        for stem in _OF_CLASS
+        if any(name.startswith(f"{stem}[") for run in held.runs for name in run.run.originals)
+    ]
+    return TextTable(
+        title=f"{held.benchmark.title}: each class against all others",
+        header=("Model", "Class", *(_OF_CLASS[name] for name in there)),
+        rows=[
+            (run.name, label, *(stat_text(run.run.originals.get(f"{n}[{label}]")) for n in there))
+            for run in held.runs
+            for label in _classes(run)
+        ],
+    )
+
+
+def _classes(run: RunMetrics) -> list[str]:
+    """The classes that the run has stats of, in their order."""
+    names = [name.removesuffix("]").partition("[") for name in run.run.originals]
+    return list(dict.fromkeys(label for stem, _, label in names if label and stem in _OF_CLASS))
+
+
+def confusion_table(held: BenchmarkMetrics) -> TextTable:
+    """How many cases of each class got which answer, where there are more than two classes."""
+    rows: list[tuple[str, str, Mapping[str, float]]] = []
+    given: dict[str, None] = {}
+    for run in held.runs:
+        counts = confusion_of(run)
+        if len(counts) > 2:
+            given |= dict.fromkeys(label for row in counts.values() for label in row)
+            rows += [(run.name, right, row) for right, row in counts.items()]
+    return TextTable(
+        title=f"{held.benchmark.title}: right class (rows) and answer (columns)",
+        header=("Model", "Right class", *("no answer" if name == "-" else name for name in given)),
+        rows=[
+            (name, right, *(f"{row.get(label, 0):.0f}" for label in given))
+            for name, right, row in rows
+        ],
+    )
+
+
+def confusion_of(run: RunMetrics) -> dict[str, dict[str, float]]:
+    """The counts by right class and answer; `-` is no answer."""
+    counts: dict[str, dict[str, float]] = {}
+    for name, stat in run.run.originals.items():
+        if name.startswith("confusion[") and stat.mean is not None:
+            right, _, given = name.removeprefix("confusion[").removesuffix("]").partition(">")
+            counts.setdefault(right, {})[given] = stat.mean
+    return counts
+
+
+def took_table(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> TextTable:
+    """Tokens, seconds and money of an answer, by model."""
+    rows = [
+        (run.name, run.run.run_spec.model_deployment, run.took) for run in held.runs if run.took
+    ]
+    return _took_table(f"{held.benchmark.title}: an answer", rows, prices)
+
+
+def overall_table(
+    benchmarks: Sequence[BenchmarkMetrics], prices: Mapping[str, Prices]
+) -> TextTable:
+    """The same over all answers of all benchmarks, by deployment."""
+    held: dict[str, list[Took]] = {}
+    for benchmark in benchmarks:
+        for run in benchmark.runs:
+            if run.took:
+                held.setdefault(run.run.run_spec.model_deployment, []).append(run.took)
+    rows = [(name, name, together(parts)) for name, parts in sorted(held.items())]
+    return _took_table("All benchmarks: an answer", rows, prices)
+
+
+def _took_table(
+    title: str, rows: Sequence[tuple[str, str, Took]], prices: Mapping[str, Prices]
+) -> TextTable:
+    cells = [(name, *_took_cells(took, prices.get(deployment))) for name, deployment, took in rows]
+    return TextTable(title=title, header=TOOK, rows=cells, notes=(TOOK_NOTE,))
+
+
+def _took_cells(took: Took, prices: Prices | None) -> tuple[str, ...]:
+    cost = money(took, prices)
+    return (
+        f"{took.answers:,}",
+        _mean_text(took.prompt_tokens, 0),
+        _mean_text(took.completion_tokens, 1),
+        _mean_text(took.seconds, 2),
+        _mean_text(cost, 2),
+    )
+
+
+def _mean_text(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def money(took: Took, prices: Prices | None) -> float | None:
+    """What 1,000 such answers cost by prices of a million tokens; None where it is unknown."""
+    if prices is None or took.prompt_tokens is None or took.completion_tokens is None:
+        return None
+    each = took.prompt_tokens * prices.prompt + took.completion_tokens * prices.completion
+    return CASES * each / 1e6

@@ -1,0 +1,396 @@
+"""A board as one self-contained HTML file: to take away, to print, to keep beside a decision.
+
+It holds no clinical text, no script, and nothing that a browser would fetch.
+"""
+
+import html
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from medhelm_spark.board import BoardRun, BoardSource
+from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
+from medhelm_spark.board.render import comparison
+from medhelm_spark.board.render.board import counts, marked_mean, remarks, standing_text
+from medhelm_spark.board.render.charts import (
+    CURVE_NOTE,
+    DARK,
+    LIGHT,
+    PLOTS_IN_A_ROW,
+    Palette,
+    calibration_plots,
+    dot_plots,
+    heat_map,
+    svg,
+)
+from medhelm_spark.board.render.metrics import has_tables, overall_table, tables_of
+from medhelm_spark.board.render.risk import Stated, lead, prevalence_of
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.render.table import TextTable, html_table, interval_text, number_text
+from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.comparison import OTHER
+from medhelm_spark.statistics.pairs import BoardPair
+from medhelm_spark.version import VERSION
+
+STYLE = """
+:root { color-scheme: light dark; --ink: light-dark(#16222e, #e6edf3);
+  --muted: light-dark(#51616f, #a3b3c1); --line: light-dark(#d8dfe5, #2b3844); }
+body { background: light-dark(#ffffff, #10171e); color: var(--ink);
+  font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem;
+  padding: 0 1.5rem; }
+h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
+.status { border-left: 4px solid #b26a00; background: light-dark(#fdf6ea, #2d2212);
+  color: light-dark(#573600, #f3d9ad);
+  padding: 0.5rem 0.9rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.8rem 0; }
+dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; margin: 0 0 0.8rem; }
+table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.8rem 0.3rem 0; text-align: left;
+  vertical-align: top; }
+th { color: var(--muted); font-weight: 600; } caption { text-align: left; font-weight: 600; }
+.approved { border-left-color: light-dark(#17507f, #7db8e8);
+  background: light-dark(#f0f5fa, #16283a); color: var(--ink); }
+p { margin: 0.3rem 0; } .notes p, .wide p { color: var(--muted); font-size: 0.82rem; }
+figure { margin: 0; overflow-x: auto; width: fit-content; max-width: 100%; }
+svg { display: block; height: auto; max-width: 100%; }
+.dark { display: none; }
+@media screen and (prefers-color-scheme: dark) {
+  .light { display: none; } .dark { display: block; }
+}
+@media print { :root { color-scheme: light; } body { margin: 0; max-width: none; font-size: 11px; }
+  h2 { break-after: avoid; }
+  figure, table { break-inside: avoid; } .wide, figure { overflow: visible; } }
+"""
+
+NOT_APPROVED = (
+    "Working results, not approved. Nobody has reviewed or signed off these numbers; do not choose "
+    "a model for patient care by them."
+)
+UNVERIFIED = "Unverified: the name of the operating system's user, which nobody has checked."
+TERMS: Mapping[str, str] = {
+    "Tier": "1: no model has a mean that is shown to be better, over the benchmarks that the note "
+    "below the models names. A model of a lower tier is shown to be worse than one of the tier "
+    "above.",
+    "Ranks": "all ranks that are possible by this mean, with 95 % confidence for all models "
+    "together.",
+    "Win rate": "the chance to have the better mean than another model drawn at random.",
+    "[low, high]": "the 95 % confidence interval of a mean or a difference.",
+    "n": "the answers with a score; n=a/b: a of b.",
+    "p adjusted": "the p-value of a difference, adjusted for all that were asked at once; below "
+    "0.05 the two are told apart.",
+    "Win/tie/loss": "on how many instances the first model is better, equal or worse.",
+    "Can detect": "of a comparison: the difference that it finds with a power of 80 %, by how "
+    "often its answers disagree.",
+    "Can detect, planned": "of a benchmark: the same, before answers are seen, if a fifth of two "
+    "models' answers disagree.",
+    "*": "scored by a judge without evidence of its agreement with clinicians.",
+}
+
+PALETTES: Mapping[Palette, str] = {LIGHT: "light", DARK: "dark"}
+"""The palettes of charts, with the class of the style sheet that shows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFacts:
+    """What a report says of itself: `title`, then lines of name and value in order.
+
+    `standing` is below the title: whether anybody approved the numbers, as `is_approved` says.
+    """
+
+    title: str
+    standing: str
+    is_approved: bool
+    lines: Sequence[tuple[str, str]]
+
+
+def facts_of(
+    source: BoardSource,
+    board: Leaderboard,
+    runs: Iterable[BoardRun],
+    *,
+    coverage_floor: float,
+    manifest: str = "",
+    filters: str = "",
+    order: str = "",
+) -> ReportFacts:
+    """What a report of this board says of itself.
+
+    `runs` are those behind it, `order` what its rows are sorted by, where that is not the rank.
+    """
+    made = [run.cell.made_at for run in runs if run.cell and run.cell.made_at]
+    lines = {
+        source.kind.value.capitalize(): source.name,
+        "Status": source.status,
+        "History": "; ".join(map(str, source.changes)),
+        "Manifest": manifest,
+        "Filters": filters,
+        "Sorted by": order,
+        "Numbers made": f"{max(made):%Y-%m-%d %H:%M} UTC" if made else "",
+        "Size": f"{counted(len(board.rows), 'model')}, {counted(len(board.columns), 'benchmark')}",
+        "Coverage floor": f"{100 * coverage_floor:g} % of answers scored",
+    }
+    return ReportFacts(
+        title=f"Medical leaderboard: {source.kind.value} {source.name}",
+        standing=source.banner or standing_of(source),
+        is_approved=source.is_approved,
+        lines=[(name, value) for name, value in lines.items() if value],
+    )
+
+
+def standing_of(source: BoardSource) -> str:
+    """Whether anybody approved the numbers; of a release who did, and when."""
+    if not source.is_approved:
+        return NOT_APPROVED
+    approvals = [each for each in source.changes if each.to_status is ReleaseStatus.APPROVED]
+    said = [f"It was {approvals[-1]}."] if approvals else []
+    if approvals and not approvals[-1].is_verified:
+        said.append(UNVERIFIED)
+    return " ".join(["Approved release.", *said])
+
+
+def report_file(
+    board: Leaderboard,
+    facts: ReportFacts,
+    cards: Mapping[str, ScenarioCard] | None = None,
+    *,
+    metrics: Sequence[BenchmarkMetrics] = (),
+    stated: Stated = None,
+    prices: Mapping[str, Prices] | None = None,
+) -> str:
+    """The file's text.
+
+    Args:
+        board: with its paired differences.
+        facts: what it says of itself.
+        cards: by scenario name; they tell more of the benchmarks where given.
+        metrics: of its benchmarks, what main metrics leave out.
+        stated: the prevalence that they are read at; None: the data's.
+        prices: of deployments by name.
+
+    Raises:
+        SetupError: the package that draws charts is missing.
+    """
+    parts = [
+        f"<h1>{_text(facts.title)}</h1>",
+        f'<p class="status{" approved" * facts.is_approved}">{_text(facts.standing)}</p>',
+        _facts([*facts.lines, ("Made by", f"medhelm-spark {VERSION}")]),
+        "<h2>Models</h2>",
+        _models(board),
+        f'<div class="notes">{"".join(f"<p>{_text(line)}</p>" for line in board.notes)}</div>',
+        *_metrics(metrics, stated, prices or {}),
+        *_categories(board),
+        *_heat(board),
+        *_pairs(board),
+        "<h2>Benchmarks</h2>",
+        *(_benchmark(column, board, (cards or {})) for column in board.columns),
+        "<h2>How to read it</h2>",
+        _facts(list(TERMS.items())),
+        _exact(board),
+    ]
+    return _PAGE.format(title=_text(facts.title), style=STYLE, body="\n".join(filter(None, parts)))
+
+
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+_MODELS = ("Model", "Where it runs", "Tier", "Win rate", "Lacks")
+
+
+def _models(board: Leaderboard) -> str:
+    """The models by tier and rank; what they lack only where one lacks something."""
+    width = len(_MODELS) if any(row.lacks for row in board.rows) else len(_MODELS) - 1
+    return html_table(_MODELS[:width], (_model(row)[:width] for row in board.rows))
+
+
+def _model(row: BoardRow) -> tuple[str, ...]:
+    lacks = ", ".join(row.lacks)
+    rate = number_text(row.mean_win_rate)
+    return (row.name, row.locality, standing_text(row.standing), rate, lacks)
+
+
+def _metrics(
+    held: Sequence[BenchmarkMetrics], stated: Stated, prices: Mapping[str, Prices]
+) -> Iterator[str]:
+    """Of each benchmark its risk, cost and evidence; at the end what all answers took."""
+    shown = [one for one in held if has_tables(one)]
+    if shown:
+        yield "<h2>Risk, cost and evidence</h2>"
+    for one in shown:
+        yield f"<h3>{_text(one.benchmark.title)}</h3>"
+        if prevalence := prevalence_of(one, stated):
+            yield from (f"<p><strong>{_text(line)}</strong></p>" for line in lead(one, prevalence))
+        yield from map(_titled, tables_of(one, stated, prices))
+        if curves := {run.name: run.curve for run in one.runs if run.curve}:
+            label = f"{one.benchmark.title}: share of right answers by confidence"
+            yield f'<div class="notes"><p>{_text(CURVE_NOTE)}</p></div>'
+            yield _figure([svg(calibration_plots(curves, palette)) for palette in PALETTES], label)
+    overall = overall_table(held, prices)
+    if overall.rows:
+        yield "<h2>Tokens, seconds and money</h2>"
+        yield _titled(overall)
+
+
+def _titled(table: TextTable) -> str:
+    held = html_table(table.header, table.rows, table.notes, title=table.title)
+    return f'<div class="wide">{held}</div>'
+
+
+def _categories(board: Leaderboard) -> Iterator[str]:
+    """Below each heading the numbers, a row for a benchmark, and their chart."""
+    plots = {
+        heading: list(drawn)
+        for heading, drawn in groupby(_drawn_plots(board), key=lambda plot: plot[0])
+    }
+    places = list(enumerate(board.columns))
+    for heading, group in groupby(places, key=lambda place: place[1].heading):
+        yield f"<h2>{_text(heading)}</h2>"
+        header = ["Benchmark", *(row.name for row in board.rows)]
+        rows = [_numbers(board, place, column) for place, column in group]
+        yield f'<div class="wide">{html_table(header, rows)}</div>'
+        label = f"{heading}: means with 95 % intervals"
+        yield from (_figure(drawn, label) for _, drawn in plots.get(heading, ()))
+
+
+def _drawn_plots(board: Leaderboard) -> Iterator[tuple[str, Sequence[str]]]:
+    """A row of plots each with its heading, since a page of paper breaks between figures alone."""
+    by_palette = [dot_plots(board, palette, at_most=PLOTS_IN_A_ROW) for palette in PALETTES]
+    for plots in zip(*by_palette, strict=True):
+        yield plots[0][0], [svg(spec) for _, spec in plots]
+
+
+def _numbers(board: Leaderboard, place: int, column: BoardColumn) -> list[str]:
+    name = f"{column.display_name} ({column.main_metric})"
+    return [name, *(_cell(row, place) for row in board.rows)]
+
+
+def _cell(row: BoardRow, place: int) -> str:
+    cell = row.cells[place]
+    if cell is None:
+        return "not run"
+    interval = interval_text(cell.ci_low, cell.ci_high).replace(", ", f",{_UNBROKEN}")
+    return " ".join([marked_mean(cell) + interval, *counts(cell), *remarks(cell)])
+
+
+def _heat(board: Leaderboard) -> Iterator[str]:
+    specs = [spec for palette in PALETTES if (spec := heat_map(board, palette))]
+    if specs:
+        yield "<h2>All benchmarks</h2>"
+        label = "Models against benchmarks; a deeper blue is nearer to the best"
+        yield _figure([svg(spec) for spec in specs], label)
+
+
+def shown_pairs(board: Leaderboard) -> Sequence[BoardPair]:
+    """The comparisons that were declared beforehand; without any all of them."""
+    return [pair for pair in board.pairs if pair.is_primary] or board.pairs
+
+
+def _pairs(board: Leaderboard) -> Iterator[str]:
+    shown = shown_pairs(board)
+    declared = any(pair.is_primary for pair in shown)
+    if shown:
+        yield "<h2>Comparisons on the same instances</h2>"
+        asked = (
+            "The questions that the suite file declared" if declared else "The best-ranked model"
+        )
+        rest = "." if declared else " against each other one; no question was declared beforehand."
+        yield f"<p>{asked}{rest}</p>"
+        table = comparison.comparison_table(shown)
+        yield f'<div class="wide">{html_table(table.header, table.rows, table.notes)}</div>'
+
+
+def _benchmark(column: BoardColumn, board: Leaderboard, cards: Mapping[str, ScenarioCard]) -> str:
+    """A benchmark's card: what it asks, of whom, how it is measured."""
+    place = board.columns.index(column)
+    cells = [cell for row in board.rows if (cell := row.cells[place])]
+    card = cards.get(column.scenario_name)
+    clusters = {cell.cluster_column for cell in cells if cell.cluster_column}
+    lines = {
+        "Task": card.description if card else "",
+        "Category": ", ".join(filter(None, [column.category, column.subcategory])),
+        "Access level": column.access_level,
+        "Metric": column.main_metric + (", lower is better" if column.lower_is_better else ""),
+        "Instances": f"{max((cell.total for cell in cells), default=0):,}",
+        "Clustered by": ", ".join(sorted(clusters)),
+        "Can detect, planned": "" if column.detectable is None else f"{column.detectable:.3f}",
+        "Licence": card.licence if card else "",
+        "Data": ", ".join(sorted(filter(None, set(map(_data_version, cells))))),
+    }
+    known = [(name, str(value)) for name, value in lines.items() if value]
+    return f"<h3>{_text(column.display_name)}</h3>{_facts(known)}"
+
+
+def _exact(board: Leaderboard) -> str:
+    """Every number that is rounded above, with all its digits."""
+    parts = [
+        "<h2>Exact numbers</h2>",
+        "<p>Numbers above are rounded for reading. These are the numbers themselves, as MLflow and "
+        "the exports as CSV and JSON have them.</p>",
+        _numbers_of(("Model", "Win rate"), ((row.name, row.mean_win_rate) for row in board.rows)),
+        _numbers_of(("Model", "Benchmark", *_OF_CELL), _exact_cells(board)),
+    ]
+    if pairs := list(_exact_pairs(board)):
+        parts.append(_numbers_of(("First", "Second", "Benchmark", *_OF_PAIR), pairs))
+    return "\n".join(parts)
+
+
+_OF_CELL = ("mean", "ci_low", "ci_high", "count", "num_unscored")
+_OF_PAIR = ("mean_difference", "ci_low", "ci_high", "p_value", "adjusted_p", "effect_size")
+
+
+def _numbers_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    texts = (["" if value is None else str(value) for value in row] for row in rows)
+    return f'<div class="wide">{html_table(header, texts)}</div>'
+
+
+def _exact_cells(board: Leaderboard) -> Iterator[Sequence[object]]:
+    for row in board.rows:
+        for column, cell in zip(board.columns, row.cells, strict=True):
+            if cell:
+                benchmark = f"{column.scenario_name} ({column.main_metric}, {column.split})"
+                yield row.name, benchmark, *(getattr(cell, name) for name in _OF_CELL)
+
+
+def _exact_pairs(board: Leaderboard) -> Iterator[Sequence[object]]:
+    for pair in shown_pairs(board):
+        record = comparison.record(pair)
+        benchmark = f"{record['scenario_name']} ({record['main_metric']})"
+        yield record["first"], record["second"], benchmark, *(record[name] for name in _OF_PAIR)
+
+
+def _data_version(cell: BoardCell) -> str:
+    """The data version behind a mean; empty for the mean of several parts."""
+    return cell.configuration.get("data", "").removeprefix(OTHER)
+
+
+def _facts(lines: Iterable[tuple[str, str]]) -> str:
+    rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in lines)
+    return f"<dl>{rows}</dl>"
+
+
+def _figure(drawn: Sequence[str], label: str) -> str:
+    """A chart, drawn in each palette: the reader's colour scheme chooses the one that is shown."""
+    by_class = zip(PALETTES.values(), drawn, strict=True)
+    variants = "".join(f'<div class="{name}">{each}</div>' for name, each in by_class)
+    return f'<figure role="img" aria-label="{_text(label)}">{variants}</figure>'
+
+
+def _text(value: object) -> str:
+    return html.escape(str(value), quote=True)

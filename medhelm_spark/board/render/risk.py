@@ -1,0 +1,247 @@
+"""What models come to at a prevalence: missed cases, false alarms, declared cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, BenchmarkRuns, RunMetrics
+from medhelm_spark.domain.pluralize import first_of
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.render.table import TextTable
+from medhelm_spark.statistics.two_by_two import (
+    CASES,
+    NEGATIVE,
+    NEITHER,
+    POSITIVE,
+    AtPrevalence,
+    Estimated,
+    always,
+    at_prevalence,
+)
+
+Stated = float | Mapping[str, float] | None
+"""The prevalence that a reader states: of all benchmarks, or by scenario name; None: the data's."""
+
+RULES: Mapping[int, str] = {POSITIVE: "always positive", NEGATIVE: "always negative"}
+"""The rules that give one answer to every case, by this answer: a model has to beat them."""
+RISK = (
+    "Model",
+    "Missed",
+    "False alarms",
+    "Without an answer",
+    "Declared cost",
+    "PPV",
+    "NPV",
+)
+TWO_BY_TWO = (
+    "Model",
+    "True positive",
+    "False negative",
+    "Positive, none",
+    "False positive",
+    "True negative",
+    "Negative, none",
+    "Without a score",
+)
+RISK_NOTES = (
+    "Missed: positive cases that were not answered as positive, those without an answer among "
+    "them. False alarms: negative cases that were answered as positive; one without an answer is "
+    "none, though specificity counts it as wrong. [low, high]: 95 % intervals, which take the "
+    "prevalence as known.",
+    "always positive, always negative: what the same answer to every case comes to. A model that "
+    "is no better than the cheaper of the two is of no use here, whatever its sensitivity is.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prevalence:
+    """The share of cases that is positive, and whether a reader stated it."""
+
+    share: float
+    is_stated: bool
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.3g} % ({'as stated' if self.is_stated else 'as in the data'})"
+
+
+def check_stated(stated: Stated, held: Sequence[BenchmarkMetrics]) -> None:
+    """Refuse a prevalence that is none, or is stated of what is not shown.
+
+    Raises:
+        ConfigError: It is not between 0 and 1.
+        UnknownNameError: No benchmark with a positive class has the name.
+    """
+    by_name = stated if isinstance(stated, Mapping) else {"": stated}
+    for name, share in by_name.items():
+        if share is not None and not 0 < share < 1:
+            of = f" of {name!r}" if name else ""
+            raise ConfigError(f"prevalence{of} is {share!r}; allowed: a number between 0 and 1.")
+    known = {one.benchmark.scenario_name for one in held if one.prevalence is not None}
+    for name in filter(None, by_name):
+        if name not in known:
+            raise UnknownNameError("scenario", name, known, where="prevalence")
+
+
+def prevalence_of(held: BenchmarkMetrics, stated: Stated = None) -> Prevalence | None:
+    """The prevalence that a benchmark is read at; None where it has no positive class."""
+    own = held.prevalence
+    if own is None:
+        return None
+    share = stated.get(held.benchmark.scenario_name) if isinstance(stated, Mapping) else stated
+    return Prevalence(share=own if share is None else share, is_stated=share is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risk:
+    """What a model, or a rule, comes to at the prevalence; `run` is None of a rule."""
+
+    name: str
+    run: RunMetrics | None
+    at: AtPrevalence
+
+
+def risks_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[Risk]:
+    """The models that answered cases of both classes, then the two rules."""
+    known = [run for run in held.runs if run.answers]
+    risks = [
+        Risk(name=run.name, run=run, at=at)
+        for run in known
+        if run.answers and (at := at_prevalence(run.answers, prevalence.share))
+    ]
+    most = max((run.answers for run in known if run.answers), key=lambda each: len(each.given))
+    rules = (
+        Risk(name=name, run=None, at=always(most, prevalence.share, given))
+        for given, name in RULES.items()
+    )
+    return [*risks, *rules]
+
+
+def lead(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
+    """What the numbers come to: who misses least, who costs least, who is of no use."""
+    risks = risks_of(held, prevalence)
+    models = [risk for risk in risks if risk.run]
+    if not models:
+        return
+    yield (
+        f"At a prevalence of {prevalence}, in {CASES:,} cases: "
+        f"{_least(models, 'missed')}; {_least(models, 'false_alarms')}."
+    )
+    costs = [risk for risk in models if risk.at.cost]
+    if not costs:
+        yield (
+            "What an error costs is not declared (`costs` of diagnostic_accuracy), so that missed "
+            "cases and false alarms are not weighed against each other."
+        )
+        return
+    yield f"Of the models, {_least(costs, 'cost')}."
+    rule = min((risk for risk in risks if not risk.run), key=lambda each: _value(each, "cost"))
+    dear = [risk.name for risk in costs if _high(risk.at.cost) >= _value(rule, "cost")]
+    if dear:
+        yield (
+            f"Not shown to cost less than {rule.name}, {_value(rule, 'cost'):.1f}: "
+            f"{first_of(dear, 8)}."
+        )
+
+
+_NAMES = {
+    "missed": "fewest missed",
+    "false_alarms": "fewest false alarms",
+    "cost": "lowest declared cost",
+}
+
+
+def _least(models: Sequence[Risk], name: str) -> str:
+    """`fewest missed: alpha, 12.0 [4.1, 33.0]`, and all that share the number."""
+    least = min(_value(risk, name) for risk in models)
+    best = [risk for risk in models if _value(risk, name) == least]
+    names = first_of([risk.name for risk in best], 3)
+    return f"{_NAMES[name]}: {names}, {estimated_text(getattr(best[0].at, name), 1)}"
+
+
+def _value(risk: Risk, name: str) -> float:
+    held: Estimated = getattr(risk.at, name)
+    return held.value
+
+
+def _high(held: Estimated | None) -> float:
+    """The upper end; without an interval nothing is shown."""
+    return float("inf") if held is None or held.high is None else held.high
+
+
+def estimated_text(held: Estimated | None, digits: int) -> str:
+    """`12.0 [4.1, 33.0]`; `-` where there is none."""
+    if held is None:
+        return "-"
+    value = f"{held.value:.{digits}f}"
+    if held.low is None or held.high is None:
+        return value
+    return f"{value} [{held.low:.{digits}f}, {held.high:.{digits}f}]"
+
+
+def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
+    """What each model comes to in CASES cases."""
+    return TextTable(
+        title=f"{held.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
+        header=RISK,
+        rows=[_risk_cells(risk) for risk in risks_of(held, prevalence)],
+        notes=(*RISK_NOTES, *_cost_notes(held.benchmark)),
+    )
+
+
+def _cost_notes(benchmark: BenchmarkRuns) -> Iterator[str]:
+    """What an error costs by the benchmark's own statement."""
+    if benchmark.costs:
+        stated = ", ".join(benchmark.costs.split("|"))
+        yield (
+            f"Declared cost: as the benchmark states it, the right class first: {stated}. Any "
+            "other error costs 1, and an answer that is none of the labels as much as the class's "
+            "costliest error."
+        )
+
+
+def _risk_cells(risk: Risk) -> tuple[str, ...]:
+    at = risk.at
+    return (
+        risk.name,
+        estimated_text(at.missed, 1),
+        estimated_text(at.false_alarms, 1),
+        estimated_text(at.without_answer, 1),
+        estimated_text(at.cost, 1),
+        estimated_text(at.ppv, 3),
+        estimated_text(at.npv, 3),
+    )
+
+
+def two_by_two_table(held: BenchmarkMetrics) -> TextTable:
+    """How many cases of each class got which answer."""
+    return TextTable(
+        title=f"{held.benchmark.title}: answers (positive: {held.benchmark.positive})",
+        header=TWO_BY_TWO,
+        rows=[
+            (run.name, *map(str, counts_of(run)), str(unscored_of(run)))
+            for run in held.runs
+            if run.answers
+        ],
+        notes=(
+            "none: the answer is none of the labels, or could not be read. Without a score: there "
+            "is no answer, or no right class to compare it with.",
+        ),
+    )
+
+
+def unscored_of(run: RunMetrics) -> int:
+    """How many cases have no score."""
+    return next(
+        (stat.num_unscored for name, stat in run.run.originals.items() if name == "accuracy"), 0
+    )
+
+
+def counts_of(run: RunMetrics) -> list[int]:
+    """The two-by-two table, with those without an answer, in the order of TWO_BY_TWO."""
+    answers = run.answers
+    if answers is None:
+        return []
+    return [
+        answers.count(is_positive, given)
+        for is_positive in (True, False)
+        for given in (POSITIVE, NEGATIVE, NEITHER)
+    ]

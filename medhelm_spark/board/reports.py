@@ -1,0 +1,66 @@
+"""A board as one file to take away."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from medhelm_spark.board import choose, manifest_of
+from medhelm_spark.board.metrics import metrics_of
+from medhelm_spark.board.render.report_file import facts_of, report_file
+from medhelm_spark.board.render.risk import Stated
+from medhelm_spark.board.schema import BoardView, load_board
+from medhelm_spark.local_files import write_whole
+from medhelm_spark.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFile:
+    """One HTML file: board in tiers, charts, comparisons, benchmarks; no clinical text.
+
+    It asks no host for anything, and prints. `name` is the suite's or release's.
+    """
+
+    name: str
+    html: str
+
+    def write(self, path: str | Path | None = None) -> Path:
+        """Write it, by default as `NAME.html` in the working directory; returns where."""
+        place = Path(path or f"{self.name}.html")
+        write_whole(place, self.html)
+        return place
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def report_of(
+    workspace: Workspace,
+    shown: BoardView,
+    suite: str | None = None,
+    release: str | None = None,
+    prevalence: Stated = None,
+) -> ReportFile:
+    """The report of these runs of a suite or release; `prevalence` as in `metrics_of`.
+
+    Raises:
+        ConfigError: a prevalence is not between 0 and 1.
+        SetupError: the package that draws charts is missing.
+    """
+    source = choose(workspace.reader, suite, release)
+    metrics = metrics_of(workspace, shown.runs, release=release, prevalence=prevalence)
+    board = load_board(workspace, shown, suite, release)
+    facts = facts_of(
+        source,
+        board,
+        shown.runs,
+        coverage_floor=workspace.coverage_floor,
+        manifest=manifest_of(workspace.reader, source),
+    )
+    html = report_file(
+        board,
+        facts,
+        workspace.registry.cards,
+        metrics=metrics.benchmarks,
+        stated=prevalence,
+        prices=metrics.prices,
+    )
+    return ReportFile(name=source.name, html=html)

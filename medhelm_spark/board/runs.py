@@ -1,0 +1,197 @@
+"""The runs of a suite or a release, each with its cell of the board."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from itertools import chain
+
+from medhelm_spark.board.cells import StatsWrite, cell_of, originals_of, scale_of
+from medhelm_spark.board.provenance import not_on_record
+from medhelm_spark.board.sources import BoardSource, Kind, PinnedRuns, reader_of, releases
+from medhelm_spark.board.view import ViewOf, as_declared
+from medhelm_spark.domain.natural_order import in_natural_order
+from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
+from medhelm_spark.domain.scenario import ScenarioVersion
+from medhelm_spark.domain.stages import INGEST, SCORE, SUMMARIZE, Stage
+from medhelm_spark.domain.stats import MetricInfo, Stat, WrittenStat
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
+from medhelm_spark.statistics.cell import BoardCell
+
+_STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardRun:
+    """One run of a board.
+
+    `cell` is None where it has no stats: `is_summarized` tells a run that is not summarised yet
+    from one whose main metric gave nothing on the main split. `is_current` is false where the run
+    was scored again after these stats were made, `is_superseded` true where its suite has planned
+    another in its place (a release keeps what it pinned). `is_lost`: summarize is on record, and
+    the lake has none of its stats. `info` is None for a metric that this installation does not
+    know. `stats` are all of the run's, of every metric, split and perturbation.
+    `is_reading_default`: nobody stated how its answers are read. `is_jury_validated` is None where
+    no jury judges or nobody said it, `scored_at` where the run has no score. `not_on_record` is
+    what `provenance` misses, `declared` what configuration files say of the run's data and judges.
+    `release_status` is that of the release that it was read from, or says that a suite's numbers
+    are working results.
+    """
+
+    run_spec: RunSpec
+    suite: str
+    locality: str
+    cell: BoardCell | None
+    info: MetricInfo | None
+    is_summarized: bool
+    is_current: bool
+    stats: tuple[Stat, ...] = ()
+    is_superseded: bool = False
+    is_lost: bool = False
+    is_reading_default: bool = False
+    is_jury_validated: bool | None = None
+    scored_at: datetime | None = None
+    not_on_record: tuple[str, ...] = ()
+    declared: Mapping[str, str] = field(default_factory=dict)
+    release_status: str = ""
+
+    @property
+    def originals(self) -> dict[str, Stat]:
+        """The stats of its main split by name, of the instances as they are."""
+        return originals_of(self.run_spec, self.stats)
+
+    @property
+    def changes(self) -> tuple[Stat, ...]:
+        """The main metric's stats over perturbed copies, prompt variants and repeats."""
+        main = (self.run_spec.main_metric, self.run_spec.main_split)
+        return tuple(
+            stat for stat in self.stats if stat.perturbation and (stat.name, stat.split) == main
+        )
+
+
+class _Ledger:
+    """The newest finished records, by run or by the version of its data."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._records: defaultdict[str, list[RunRecord]] = defaultdict(list)
+        for record in reader.rows(CURRENT_RUNS, RunRecord):
+            self._records[record.unit_id].append(record)
+        self._score = self._of(SCORE)
+        self._summary = self._of(SUMMARIZE)
+
+    def _of(self, stage: Stage) -> dict[str, RunRecord]:
+        flat = chain.from_iterable(self._records.values())
+        return {record.unit_id: record for record in flat if record.stage == stage.name}
+
+    def scored_at(self, unit: str) -> datetime | None:
+        """When the answers of a run were scored last."""
+        return self._score[unit].finished_at if unit in self._score else None
+
+    def of_run(self, spec: RunSpec) -> list[RunRecord]:
+        """The records of a run's own work and of its data."""
+        return [*self._records[spec.run_spec_id], *self._records[spec.data_version]]
+
+    @cached_property
+    def newest(self) -> dict[str, str]:
+        """The write of the newest finished stats by run_spec_id."""
+        return {unit: record.write_id for unit, record in self._summary.items()}
+
+    def is_current(self, unit: str, write_id: str | None) -> bool:
+        """Whether the stored scores of a run are still those its stats were made from."""
+        if unit not in self._score or unit not in self._summary or not write_id:
+            return False
+        scored, summary = self._score[unit], self._summary[unit]
+        return summary.write_id == write_id and scored.finished_at <= summary.finished_at
+
+    def written(self, row: SuiteRun, write_id: str | None, kind: Kind) -> StatsWrite:
+        """When these stats were made; those of a release stay current whatever is scored later."""
+        scored = self._score.get(row.run_spec_id)
+        summary = self._summary.get(row.run_spec_id)
+        is_newest = summary is not None and summary.write_id == write_id
+        is_outdated = scored and summary and scored.finished_at > summary.finished_at
+        return StatsWrite(
+            made_at=summary.finished_at if summary and is_newest else row.planned_at,
+            is_current=kind is Kind.RELEASE or not is_outdated,
+        )
+
+
+def load_runs(
+    reader: Reader, source: BoardSource, view_of: ViewOf = as_declared
+) -> tuple[BoardRun, ...]:
+    """The runs of a suite (superseded ones left out) or of a release, by run name.
+
+    `view_of` says of each what it is shown by, where that is not what its card declares.
+
+    Raises:
+        IntegrityError: A value behind a release's board was changed after it was published.
+    """
+    frozen = reader_of(reader, source)
+    ledger = _Ledger(frozen)
+    current = reader.rows(CURRENT_RUN_SPECS, SuiteRun)
+    newest = {(row.suite, row.name): row.run_spec_id for row in current}
+    held = releases() if source.kind is Kind.RELEASE else None
+    if held:
+        pinned = held.runs(reader, source.name)
+    else:
+        planned = [row for row in current if row.suite == source.name]
+        stats = _stats(reader, ledger.newest, [row.run_spec_id for row in planned])
+        pinned = PinnedRuns(planned=planned, pins=ledger.newest, stats=stats)
+    scenarios = _scenarios(frozen)
+    runs = []
+    for planned_row in sorted(pinned.planned, key=_place):
+        view = view_of(planned_row.run_spec)
+        row = view.row(planned_row)
+        spec, pin = row.run_spec, pinned.pins.get(row.run_spec_id)
+        own = pinned.stats.get(row.run_spec_id, ())
+        scenario = scenarios.get(spec.data_version)
+        cell = cell_of(row, own, scenario, ledger.written(row, pin, source.kind))
+        runs.append(
+            BoardRun(
+                run_spec=spec,
+                suite=row.suite,
+                locality=row.locality,
+                cell=view.cell(cell),
+                info=view.info(scale_of(spec), spec.main_metric),
+                is_summarized=row.run_spec_id in pinned.pins,
+                is_current=ledger.is_current(row.run_spec_id, pin),
+                stats=tuple(sorted(own, key=_order)),
+                is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
+                is_lost=pin is not None and not own,
+                is_reading_default=bool(row.is_reading_default),
+                is_jury_validated=row.is_jury_validated,
+                scored_at=ledger.scored_at(row.run_spec_id),
+                not_on_record=not_on_record(row, cell, scenario, ledger.of_run(spec)),
+                declared=row.declared or {},
+                release_status=source.release_status,
+            )
+        )
+    return tuple(runs)
+
+
+def _order(stat: Stat) -> tuple[object, ...]:
+    """Tables list stats in this order: rows of a lake have none."""
+    return (in_natural_order(stat.name), stat.split, stat.perturbation, stat.computed_on or "")
+
+
+def _place(row: SuiteRun) -> tuple[tuple[str | int, ...], str]:
+    return in_natural_order(row.name), row.suite
+
+
+def _stats(
+    reader: Reader, pins: Mapping[str, str], units: Iterable[str]
+) -> Mapping[str, Sequence[Stat]]:
+    """Stats by run_spec_id, each from the write that `pins` names for its run."""
+    pinned = [unit for unit in units if unit in pins]
+    by_run: dict[str, list[Stat]] = {}
+    for stat in reader.rows(_STATS.format(units=literals(pinned)), WrittenStat):
+        if pins.get(stat.run_spec_id) == stat.write_id:
+            by_run.setdefault(stat.run_spec_id, []).append(stat)
+    return by_run
+
+
+def _scenarios(reader: Reader) -> dict[str, ScenarioVersion]:
+    rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
+    return {row.data_version: row for row in rows}

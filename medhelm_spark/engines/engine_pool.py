@@ -1,0 +1,178 @@
+"""Engines kept by this process, so that batches and tasks share a loaded model."""
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.engines import factory_of, slots
+from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
+from medhelm_spark.engines.engine_lock import Claim, claim
+from medhelm_spark.engines.worker import end_process, executor_folder, task_context
+from medhelm_spark.errors import MedhelmSparkError, SetupError
+
+
+class _Resident:
+    """An exclusive engine: its slot is busy while it answers, and idle between two calls."""
+
+    def __init__(self, engine: Engine, held: Claim, start: float) -> None:
+        self.fingerprint = engine.fingerprint
+        self._engine, self._held, self._start = engine, held, start
+
+    def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
+        """See Engine; the first result tells how long the engine took to start."""
+        with self._held.at_work():
+            results = self._engine.answer(requests, gate)
+            if self._start and (first := next(results, None)):
+                yield replace(first, engine_start=self._start)
+                self._start = 0.0
+            yield from results
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+class _Host:
+    """The engines of one process, by configuration; `resident` is the exclusive one, in `held`."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.lock = threading.Lock()
+        self.engines: dict[str, Engine] = {}
+        self.resident: tuple[str, _Resident] | None = None
+        self.task: int | None = None
+        self.held: Claim | None = None
+
+    def engine(self, deployment: Deployment, limit: int) -> Engine:
+        factory = factory_of(deployment)
+        with self.lock:
+            if factory.exclusive:
+                return self._exclusive(deployment, factory, limit)
+            key = content_id(deployment, limit)
+            if key not in self.engines:
+                self.engines[key] = factory.build(deployment, limit)
+            return self.engines[key]
+
+    def _exclusive(self, deployment: Deployment, factory: EngineFactory, limit: int) -> Engine:
+        held = self._slot(deployment, factory.gpus(deployment))
+        key = content_id(deployment.engine, deployment.args, deployment.max_sequence_length)
+        task = _task()
+        if self.resident and self.resident[0] == key:
+            self.task = task
+            return self.resident[1]
+        if self.resident and task is not None and task != self.task:
+            # A process may not give back all that its first engine took, memory of a GPU above all.
+            end_process("its engine is of another model. A fresh process takes the task over.")
+        replaced = self._end_resident()
+        with held.at_work():
+            started = time.perf_counter()
+            try:
+                built = factory.build(deployment, limit)
+            except Exception as error:  # a plug-in's engine has kinds of its own
+                if replaced:
+                    _leave_to_another(error)  # what the first engine left may be in the way
+                raise
+        engine = _Resident(built, held, time.perf_counter() - started)
+        self.resident, self.task = (key, engine), task
+        return engine
+
+    def _slot(self, deployment: Deployment, wanted: int | None) -> Claim:
+        """The slot of this process: the one it holds where that is one of those it may take."""
+        executor = executor_folder(os.environ)
+        groups = _groups(deployment, wanted)
+        names = [slots.lock_names(group, slots.listed_gpus(), executor) for group in groups]
+        if self.held and self.held.names in names:
+            return self.held
+        self._give_up_slot()
+        self.held = claim(names, executor or f"pid-{os.getpid()}")
+        try:
+            slots.bind(groups[names.index(self.held.names)])
+        except SetupError as error:
+            self._give_up_slot()
+            _leave_to_another(error)
+            raise
+        return self.held
+
+    def _give_up_slot(self) -> None:
+        self._end_resident()
+        if self.held:
+            self.held.close()
+            self.held = None
+
+    def _end_resident(self) -> bool:
+        if self.resident is None:
+            return False
+        self.resident[1].close()
+        self.resident = None
+        return True
+
+    def close(self) -> None:
+        with self.lock:
+            self._give_up_slot()
+            for engine in self.engines.values():
+                engine.close()
+            self.engines.clear()
+
+
+def _groups(deployment: Deployment, wanted: int | None) -> tuple[slots.Group, ...]:
+    """The groups of GPUs that the engine may take here; one without any for the CPU."""
+    if wanted == 0:
+        return (slots.CPU,)
+    assigned, taken = slots.assigned_gpus(), slots.bound()
+    if taken and not assigned and (wanted or 1) <= len(taken):
+        return (taken,)
+    visible, listed = os.environ.get(slots.VISIBLE), slots.listed_gpus()
+    groups = slots.gpu_groups(assigned, visible, listed, wanted)
+    if not groups:
+        factory_of(deployment).check(deployment)  # a package that is missing is told first
+        few = slots.too_few(assigned, visible, listed, wanted)
+        raise SetupError(f"deployment {deployment.name!r} {few}.")
+    return groups
+
+
+def _task() -> int | None:
+    """The attempt of a Spark task that this thread works on."""
+    context = task_context()
+    return context.taskAttemptId() if context else None
+
+
+def _leave_to_another(error: Exception) -> None:
+    """Ends a Spark worker that cannot do its task, so that the retry meets a fresh one."""
+    if task_context():
+        reason = str(error) if isinstance(error, MedhelmSparkError) else type(error).__name__
+        end_process(f"{reason} A fresh process takes the task over.")
+
+
+_host = _Host()
+
+
+def engine_for(deployment: Deployment, *, max_in_flight: int | None = None) -> Engine:
+    """The engine of this configuration: built at first use, then the same one.
+
+    A slot holds at most one exclusive engine (one that loads a model): another configuration, in
+    this process or in another one of the same executor, ends it first, so that two models never
+    share the memory of one. `max_in_flight` is this process's part of the deployment's
+    `max_concurrency`, which it is by default.
+
+    Raises:
+        SetupError: something is missing on this machine.
+        EngineError: the engine cannot be built, or another process is busy on its slot.
+    """
+    return _of_this_process().engine(deployment, max_in_flight or deployment.max_concurrency)
+
+
+def close_engines() -> None:
+    """Closes all engines of this process."""
+    _of_this_process().close()
+
+
+def _of_this_process() -> _Host:
+    """A forked child inherits neither the threads nor the connections of its parent's engines."""
+    global _host
+    if _host.pid != os.getpid():
+        _host = _Host()
+    return _host

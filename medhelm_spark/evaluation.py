@@ -1,0 +1,797 @@
+"""`Evaluation`: one sentence for what the command line does."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pyspark.sql import SparkSession
+
+from medhelm_spark import features
+from medhelm_spark.board import (
+    AnswerFilter,
+    BoardRun,
+    InstanceKey,
+    Order,
+    as_of,
+    choose,
+    robustness_of,
+    stat_rows,
+)
+from medhelm_spark.board.answer_texts import answers_of
+from medhelm_spark.board.host import Host, at_work
+from medhelm_spark.board.metrics import Metrics, metrics_of
+from medhelm_spark.board.reading import check_page, compared, instances_behind, runs_named
+from medhelm_spark.board.reports import ReportFile, report_of
+from medhelm_spark.board.results import Answers, Board, Comparison, Instances, Robustness, Stats
+from medhelm_spark.board.schema import BoardView, load_board, schema_of, shown_runs
+from medhelm_spark.config.benchmark import check_reading
+from medhelm_spark.config.settings import load_settings
+from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.plan import Again
+from medhelm_spark.domain.stages import PLAN, SUMMARIZE, UPTO, Stage
+from medhelm_spark.errors import ConfigError, SetupError
+from medhelm_spark.governance.methods import GovernanceMethods
+from medhelm_spark.lake.defaults import with_defaults
+from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.settings import kept_settings
+from medhelm_spark.maintenance.methods import LakeMethods
+from medhelm_spark.medhelm.schema_file import Schema
+from medhelm_spark.pipeline.availability import needed_by
+from medhelm_spark.pipeline.checks import askable
+from medhelm_spark.pipeline.coverage import missing_answers, missing_scores
+from medhelm_spark.pipeline.estimates import Estimates, estimates_of
+from medhelm_spark.pipeline.fetch import fetch_data
+from medhelm_spark.pipeline.models import listed_models
+from medhelm_spark.pipeline.prepare import Prepared, ingest_scenario, prepare
+from medhelm_spark.pipeline.resolve import Resolved, resolve
+from medhelm_spark.pipeline.results import Fetched, Models, RunResult, Runs
+from medhelm_spark.pipeline.run import evaluate
+from medhelm_spark.pipeline.slots import tell_slots
+from medhelm_spark.pipeline.summarized import summarized
+from medhelm_spark.plugins import activate, use
+from medhelm_spark.policy.plugins import check_plugins
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest.ingested import Ingested
+from medhelm_spark.statistics.board import Leaderboard
+from medhelm_spark.user_data.answers import as_imported, check_single, with_unknown_models
+from medhelm_spark.user_data.import_responses import checked_table, import_responses
+from medhelm_spark.user_data.init import InitializedBenchmark, init_benchmark
+from medhelm_spark.user_data.own_data import Source, Sources
+from medhelm_spark.user_data.own_rows import check_own_labels, check_own_rows
+from medhelm_spark.user_data.read_responses import answers_at, check_file
+from medhelm_spark.workspace.attested import with_prompt
+from medhelm_spark.workspace.entries import Entries, entries_of, listed
+from medhelm_spark.workspace.names import check_known, check_name
+from medhelm_spark.workspace.workspace import Workspace, say
+
+if TYPE_CHECKING:
+    from medhelm_spark.medhelm_results.methods import MedhelmMethods
+    from medhelm_spark.releases.methods import ReleaseMethods
+    from medhelm_spark.tracking.methods import TrackingMethods
+
+DEFAULT_LAKE = "benchmark_output"
+
+
+class Evaluation:
+    """Evaluations into one lake, by one site's configuration.
+
+    Args:
+        lake: a folder, an object-store URI or `catalog.schema`; made when something is written.
+        site: the folder of the site's own configuration; it has to be there, but for `prod_env`.
+        spark: the session to use; without one the platform's, else one that is started. One that
+            was there keeps its settings: its time zone is UTC while a method works, and then as it
+            was.
+        tracking: MLflow: True for the settings' or the lake's own address, a URI, or False.
+        plugins: modules with the site's own parsers, metrics and so on. Each method works with
+            those of its own object; an object that names none, with those named last.
+        deployments: models known beside the site's own, for this object only.
+        say: is told each finished step in a line; standard error by default.
+
+    Raises:
+        ConfigError: the configuration is wrong, the site's folder is not there, or a plug-in cannot
+            be imported.
+    """
+
+    def __init__(
+        self,
+        lake: str | Path = DEFAULT_LAKE,
+        *,
+        site: str | Path | None = DEFAULT_SITE,
+        spark: SparkSession | None = None,
+        tracking: bool | str = True,
+        plugins: str | Sequence[str] = (),
+        deployments: Iterable[Deployment] = (),
+        say: Callable[[str], None] = say,
+    ) -> None:
+        if site:
+            site_folder(site)
+        self._plugins = (*load_settings(Path(site) if site else None).plugins, *listed(plugins))
+        if self._plugins:  # none named leaves those that are active
+            activate(self._plugins)
+        self._workspace = Workspace(
+            str(lake),
+            Path(site) if site else None,
+            deployments=_deployments(deployments),
+            spark=spark,
+            tell=say,
+        )
+        self._tracking = tracking
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """What has to hold during a call: this object's plug-ins, and the session's settings."""
+        use(self._plugins)
+        session, settings = self._workspace.given_session, self._workspace.settings
+        with (
+            kept_settings(session),
+            with_defaults(session, settings.spark),
+            self._workspace.sole_driver.at_work(),
+        ):
+            yield
+
+    # What is evaluated -------------------------------------------------------------------------
+
+    @at_work
+    def run(
+        self,
+        entries: str | Sequence[str] | Entries = (),
+        *,
+        suite: str,
+        upto: Stage | str = SUMMARIZE,
+        source: Sources = (),
+        columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
+        retry_failed: bool = False,
+        skip_completed_runs: bool = False,
+        strict: bool = False,
+        ask_again: date | str | None = None,
+        model: str | None = None,
+        **options: Any,
+    ) -> RunResult:
+        """Do all stages for run entries, each only where something is missing.
+
+        Runs whose data cannot be had are left out: the result's `left_out` and the board say which,
+        and the table `left_out` keeps it.
+
+        Args:
+            entries: run entries, such as `pubmed_qa:model=NAME`, or Entries.
+            suite: the suite that the runs belong to.
+            upto: the last stage: `plan`, `infer`, `annotate`, `score` or `summarize`.
+            source: data in place of the card's, for the one scenario that is evaluated; or by
+                scenario name.
+            columns: what `source` calls the card's columns.
+            access_level: who may hold the data (None: as the card says); to be said of `source`
+                where the card is public. It may be stricter than the card, never looser.
+            retry_failed: also ask requests again whose failure is their own.
+            skip_completed_runs: leave runs alone that are summarised with every answer there.
+            strict: end at once where data cannot be had, in place of leaving it out.
+            ask_again: a day (`2024-10-02`), today at the latest. Requests are asked anew, and from
+                then on answers of that day count in this suite; those of before stay in the lake.
+                A repeated call goes on. For weights that changed behind a name.
+            model: the model or deployment to ask again (None: all).
+            options: fields of Entries, such as `max_eval_instances=10`.
+
+        Raises:
+            MedhelmSparkError: what a person can cure, in one sentence; OutageError where a model
+                or judge gives no answers, what was answered being kept; AbsentDataError where no
+                scenario has its data, or where one lacks it and it is `strict`.
+        """
+        stage = _stage(upto)
+        check_name("suite", suite)
+        if stage is SUMMARIZE and self._is_tracked:
+            self.tracking.preload()
+        prepared = prepare(
+            self._resolve(
+                entries, options, source, columns, access_level=access_level, strict=strict
+            ),
+            suite,
+            is_asked=stage is not PLAN,
+            skip_completed_runs=skip_completed_runs,
+            strict=strict,
+            again=_again(ask_again, model),
+        )
+        return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
+
+    @at_work
+    def dry_run(
+        self,
+        entries: str | Sequence[str] | Entries = (),
+        *,
+        suite: str,
+        source: Sources = (),
+        columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
+        strict: bool = False,
+        **options: Any,
+    ) -> Runs:
+        """What would run, what the policy says of it, and what is missing; writes nothing.
+
+        Of one's own files it first tells the rows that would be left out, by their numbers. Nobody
+        is asked: of a server it says that it was not. Starts Spark for a policy in a catalog's
+        table alone. Arguments are those of `run`.
+
+        Raises:
+            AbsentDataError: no scenario that is imported, or has what its metrics score by, is
+                left; or one lacks it and it is `strict`.
+            DataError: one's own data lacks a column, an id stands in more than one row, or a label
+                of a metric is the right answer of none.
+        """
+        check_name("suite", suite)
+        resolved = self._resolve(
+            entries, options, source, columns, access_level=access_level, strict=strict
+        )
+        for card in resolved.own_cards:
+            check_own_rows(card, self._workspace.say)
+            check_own_labels(card)
+        tell_slots(self._workspace, askable(resolved.runs).values())
+        policy = self._workspace.registry.policy
+        needed = needed_by(resolved)
+        return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)
+
+    @at_work
+    def estimate(
+        self,
+        entries: str | Sequence[str] | Entries = (),
+        *,
+        suite: str,
+        source: Sources = (),
+        columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
+        **options: Any,
+    ) -> Estimates:
+        """Plan, and count what asking would cost: tokens, hours, GPU hours, money.
+
+        Runs whose data cannot be had are left out, as `run` does; the result's `left_out` says
+        which.
+        """
+        check_name("suite", suite)
+        resolved = self._resolve(
+            entries, options, source, columns, access_level=access_level, strict=False
+        )
+        return estimates_of(prepare(resolved, suite, is_asked=False, strict=False))
+
+    @at_work
+    def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:
+        """The models that are known here: engine, place, prices, keys, and what each lacks.
+
+        Args:
+            names: which ones, those that no file lists too, such as `ollama/llama3.1:8b`; all that
+                files list by default.
+            check: also ask each one short question of public nature, through its own engine and the
+                policy. Without it no connection is opened.
+
+        Raises:
+            ConfigError: a name stands for no model.
+        """
+        return Models(listed_models(self._workspace, listed(names), check=check))
+
+    @at_work
+    def ingest(
+        self,
+        scenario: str,
+        *,
+        source: Source = (),
+        columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
+    ) -> Ingested:
+        """Read a scenario's data into the lake, from its card's source or from another."""
+        return ingest_scenario(
+            self._workspace, scenario, source, columns, access_level=access_level
+        )
+
+    @at_work
+    def init_benchmark(
+        self,
+        place: str | Path,
+        folder: str | Path | None = None,
+        *,
+        text: str,
+        label: str,
+        id_column: str | None = None,
+        sheet: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
+    ) -> InitializedBenchmark:
+        """Write a benchmark of one's own table or file into a new folder, and check it.
+
+        The folder names the data, at level private, and holds nothing of its rows but the right
+        answers where there are few. Starts Spark for a table alone.
+
+        Args:
+            place: a file, or a table as `table:NAME` or `table:PATH`.
+            folder: the new folder (None: named after the table or file).
+            text: the column that the prompt shows.
+            label: the column of right answers.
+            id_column: the column of ids (None: `id` where there is one, else the row's number).
+            sheet: the sheet of a workbook (None: the first).
+            separator: the sign between the columns of a csv (None: what the file shows).
+            encoding: of a text (None: what the file shows).
+
+        Raises:
+            ConfigError: the folder is there already, or a column has a meaning that its name rules
+                out.
+            DataError: the data cannot be read, lacks a column, or has no row that can be used.
+        """
+        return init_benchmark(
+            self._workspace,
+            folder,
+            str(place),
+            text=text,
+            label=label,
+            id_column=id_column,
+            sheet=sheet,
+            separator=separator,
+            encoding=encoding,
+        )
+
+    @at_work
+    def fetch_data(
+        self, scenarios: str | Sequence[str] = (), *, all_public: bool = False
+    ) -> Fetched:
+        """Have the data of scenarios on this machine before a run; needs neither Spark nor a lake.
+
+        Whatever cannot be had is a row that says why, and the others are fetched.
+
+        Args:
+            scenarios: names, as `med_qa`; with arguments where one choice of data is meant, as
+                `mmlu:subject=virology`.
+            all_public: all public scenarios.
+
+        Raises:
+            ConfigError: no scenario is named, or one is not known; nothing was fetched.
+        """
+        return Fetched(fetch_data(self._workspace, listed(scenarios), all_public=all_public))
+
+    @at_work
+    def import_responses(
+        self,
+        entries: str | Sequence[str] | Entries,
+        file: str | Path,
+        *,
+        suite: str,
+        fields: Mapping[str, str] | None = None,
+        source: Source = (),
+        columns: Mapping[str, str] | None = None,
+        access_level: AccessLevel | None = None,
+        attest_prompt: str | None = None,
+        sheet: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
+        **options: Any,
+    ) -> RunResult:
+        """Take answers made elsewhere as a model's and score them; the model is not asked.
+
+        They are a run of their own: another file's answers, and those that a later `run` asks the
+        model for, supersede it in the suite.
+
+        Args:
+            entries: the run entry of one scenario and model.
+            file: records with `source_id` or `instance_id`, `completion`, and `trial` where the
+                suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, a
+                folder of such files, or a table as `table:NAME`.
+            suite: the suite that the run belongs to.
+            fields: what the file calls them, by our names; a path such as
+                `response.choices.0.message.content` leads into a column.
+            source: as for `run`.
+            columns: as for `run`.
+            access_level: as for `run`.
+            attest_prompt: that the answers were given to the prompt which the run entry gives here,
+                and whence it is known, in a line without patient data; boards show it with your
+                name (None: the prompt is not on record).
+            sheet: the sheet of a workbook of answers (None: the first).
+            separator: the sign between the columns of a csv of answers (None: what it shows).
+            encoding: of a text of answers (None: what it shows).
+            options: fields of Entries. `attest_locality` is where a model that no file registers
+                was when it answered; it is recorded in `policy_decisions`.
+        """
+        check_name("suite", suite)
+        loaded = entries_of(entries, options).load(self._workspace.site)
+        workspace = with_unknown_models(self._workspace, loaded)
+        resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
+        stated = with_prompt(resolved.runs, attest_prompt)
+        check_reading(separator, encoding, "the answers")
+        said = {"sheet": sheet, "separator": separator, "encoding": encoding}
+        answers = answers_at(str(file), fields or {}, **said)
+        check_single(stated)
+        if answers.table is None:
+            check_file(answers, workspace.say)
+        else:
+            workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
+            answers = checked_table(workspace.context(suite), answers)
+        runs = as_imported(stated, answers.revision)
+        prepared = prepare(replace(resolved, runs=runs), suite)
+        import_responses(prepared.ctx, prepared.specs, answers)
+        return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
+
+    @at_work
+    def summarize(self, suites: str | Sequence[str]) -> Board:
+        """Score and summarise what suites hold, where a metric or definition has changed.
+
+        Returns the board of the last one.
+        """
+        for ctx in summarized(self._workspace, suites):
+            board = self.board(ctx.suite)
+            self._log(ctx, board.leaderboard)
+        return board
+
+    # What is read ------------------------------------------------------------------------------
+
+    @at_work
+    def board(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        metric: str | None = None,
+    ) -> Board:
+        """The board of a suite or release, of the suite planned last where neither is given.
+
+        `schema` is a schema file of HELM's: the runs in its run groups are shown, by the main
+        metric, split, names and directions that it says. Notes tell what it hides and why.
+        `metric` is a stat to show and rank by in place of each benchmark's main metric, as
+        `specificity`: the runs that have it. Primary endpoints, margins and tiers are of main
+        metrics alone.
+
+        Raises:
+            UnknownNameError: no run has the metric.
+        """
+        shown = self._shown(suite, release, schema, metric)
+        return Board(load_board(self._workspace, shown, suite, release), self._banner(release))
+
+    @at_work
+    def stats(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> Stats:
+        """Every stat of every run behind a board, with interval and what it rests on."""
+        return Stats(stat_rows(self._runs(suite, release, schema)), self._banner(release))
+
+    @at_work
+    def metrics(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        prevalence: float | Mapping[str, float] | None = None,
+    ) -> Metrics:
+        """What one main metric leaves out, by benchmark, of all models side by side.
+
+        Where a positive class is declared: two-by-two table, and of 1,000 cases how many are
+        missed, how many are false alarms and what errors cost, with PPV and NPV. Everywhere what
+        applies: the classes against each other, calibration, tokens, seconds and money.
+
+        Args:
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            schema: as in `board`.
+            prevalence: the share of the cases that is positive where the model is to be used, from
+                0 to 1, or that by scenario name (None: as in the data).
+
+        Raises:
+            ConfigError: a prevalence is not between 0 and 1.
+            UnknownNameError: it is stated of what is no benchmark with a positive class.
+        """
+        runs = self._runs(suite, release, schema)
+        banner = self._banner(release)
+        return metrics_of(
+            self._workspace, runs, release=release, prevalence=prevalence, banner=banner
+        )
+
+    def _banner(self, release: str | None) -> str:
+        """What stands above the numbers of a release; empty for a suite's."""
+        return choose(self._workspace.reader, release=release).banner if release else ""
+
+    @at_work
+    def robustness(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        metric: str | None = None,
+    ) -> Robustness:
+        """What perturbed copies, other prompts and repeats do to the numbers of a board.
+
+        `metric` is a stat to show in place of each benchmark's main metric.
+
+        Raises:
+            UnknownNameError: no run has the metric.
+        """
+        runs = self._shown(suite, release, schema, metric).runs
+        return Robustness(robustness_of(runs), self._banner(release))
+
+    @at_work
+    def compare(
+        self,
+        *models: str,
+        suite: str | None = None,
+        release: str | None = None,
+        scenario: str | Sequence[str] | None = None,
+        margin: float | None = None,
+    ) -> Comparison:
+        """Models on the same instances, by scenario: one decision a row, regressions first.
+
+        p-values are adjusted for all that is asked at once: by Holm for the primary endpoints that
+        the suite file declares, by Benjamini and Hochberg for the others.
+
+        Args:
+            models: their names or deployments, each compared with each later one (none: all).
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            scenario: the scenarios to compare on (None: all).
+            margin: a difference too small to matter, in the metric's own units: whether a model is
+                not inferior, or equivalent, is told beside it (None: that of the suite file).
+
+        Raises:
+            UnknownNameError: a model or scenario is not on the board.
+            ConfigError: the same model twice, a single one, or a margin that is not above 0.
+        """
+        runs = self._runs(suite, release)
+        scenarios = [scenario] if isinstance(scenario, str) else list(scenario or ())
+        reader = as_of(self._workspace.reader, release)
+        floor = self._workspace.coverage_floor
+        return compared(
+            reader, runs, models, coverage_floor=floor, scenarios=scenarios, margin=margin
+        )
+
+    @at_work
+    def report(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        prevalence: float | Mapping[str, float] | None = None,
+    ) -> ReportFile:
+        """The board of a suite or release as one HTML file, with charts, risks and comparisons.
+
+        `prevalence` is as in `metrics`.
+
+        Raises:
+            ConfigError: a prevalence is not between 0 and 1.
+            SetupError: the package that draws charts is missing.
+        """
+        shown = self._shown(suite, release, schema)
+        return report_of(self._workspace, shown, suite, release, prevalence)
+
+    @at_work
+    def instances(
+        self,
+        scenario: str,
+        model: str,
+        *,
+        suite: str | None = None,
+        release: str | None = None,
+        order: Order | str = Order.SOURCE,
+        limit: int | None = 50,
+        offset: int = 0,
+        holding: InstanceKey | None = None,
+        only: AnswerFilter | str | None = None,
+    ) -> Instances:
+        """The answers behind a model's number on a scenario, a page at a time.
+
+        Args:
+            scenario: its name, as on the board.
+            model: a deployment's name, or that of a model with one deployment on the board.
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            order: `source`, `lowest` or `highest` value first.
+            limit: how many answers a page has, from 1 on (None: all).
+            offset: how many answers to leave out before it.
+            holding: an answer's key: its page is shown, whatever `offset` says.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
+
+        Raises:
+            UnknownNameError: the scenario or the model is not on the board.
+            ConfigError: order, limit, offset or only is none of those.
+        """
+        check_page(order, limit, offset, only)
+        runs = self._runs(suite, release)
+        return instances_behind(
+            as_of(self._workspace.reader, release),
+            runs,
+            scenario,
+            model,
+            order=order,
+            limit=limit,
+            offset=offset,
+            holding=holding,
+            only=only,
+        )
+
+    @at_work
+    def answers(
+        self,
+        scenario: str | None = None,
+        model: str | None = None,
+        *,
+        suite: str | None = None,
+        release: str | None = None,
+        only: AnswerFilter | str | None = None,
+        limit: int | None = 20,
+    ) -> Answers:
+        """Answers as a person reads them: end of the prompt, answer, references and score of each.
+
+        Holds clinical text. Where answers count as wrong or were not read, it says which other
+        method of reading would score how many of them as right.
+
+        Args:
+            scenario: its name, as on the board (None: all of them, one after the other).
+            model: a deployment's name, or that of a model with one deployment (None: all).
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            only: `wrong`, `unread` or `failed` answers alone (None: all).
+            limit: how many answers in all, from 1 on (None: all).
+
+        Raises:
+            UnknownNameError: the scenario or the model is not on the board.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+        """
+        check_page(Order.SOURCE, limit, 0, only)
+        runs = runs_named(self._runs(suite, release), scenario, model)
+        levels = (run.run_spec.access_level for run in runs)
+        check_plugins(self._workspace.registry.policy, levels)
+        reader = as_of(self._workspace.reader, release)
+        return answers_of(reader, runs, only=AnswerFilter(only) if only else None, limit=limit)
+
+    # What features add -------------------------------------------------------------------------
+
+    @property
+    def releases(self) -> "ReleaseMethods":
+        """Numbers of suites that are pinned, reviewed, published, compared and verified."""
+        return cast("ReleaseMethods", self._feature("releases").ReleaseMethods(self._host))
+
+    @property
+    def medhelm(self) -> "MedhelmMethods":
+        """Scenarios and results of MedHELM's, and this lake's results for it."""
+        return cast("MedhelmMethods", self._feature("medhelm_results").MedhelmMethods(self._host))
+
+    @property
+    def tracking(self) -> "TrackingMethods":
+        """The same numbers in MLflow."""
+        given = self._tracking if isinstance(self._tracking, str) else None
+        methods = self._feature("tracking").TrackingMethods(self._host, given)
+        return cast("TrackingMethods", methods)
+
+    @property
+    def governance(self) -> GovernanceMethods:
+        """What is on record of text that was sent, and of levels."""
+        return GovernanceMethods(self._host)
+
+    @property
+    def lake(self) -> LakeMethods:
+        """What keeps the lake small and fast to read."""
+        return LakeMethods(self._host)
+
+    @property
+    def location(self) -> str:
+        """The lake: an absolute path, a URI or `catalog.schema`."""
+        return str(Location.of(self._workspace.location))
+
+    # -------------------------------------------------------------------------------------------
+
+    @property
+    def _host(self) -> Host:
+        return Host(
+            workspace=self._workspace, at_work=self._at_work, board=self.board, log=self._log
+        )
+
+    @property
+    def _is_tracked(self) -> bool:
+        return bool(self._tracking) and features.is_there("tracking")
+
+    def _feature(self, name: str) -> Any:
+        """The methods that a feature adds.
+
+        Raises:
+            SetupError: this installation is without the feature.
+        """
+        methods = features.part(name, "methods")
+        if methods is None:
+            raise SetupError(f"this installation is without the feature {name!r}.")
+        return methods
+
+    def _log(self, ctx: Context, board: Leaderboard, release: str | None = None) -> None:
+        if self._is_tracked:
+            self.tracking.log_board(ctx, board, release)
+
+    def _resolve(
+        self,
+        entries: str | Sequence[str] | Entries,
+        options: Mapping[str, Any],
+        source: Sources,
+        columns: Mapping[str, str] | None,
+        *,
+        access_level: AccessLevel | None,
+        strict: bool = True,
+    ) -> Resolved:
+        loaded = entries_of(entries, options).load(self._workspace.site)
+        return resolve(
+            self._workspace, loaded, source, columns, access_level=access_level, strict=strict
+        )
+
+    def _evaluate(self, prepared: Prepared, *, upto: Stage, retry_failed: bool) -> RunResult:
+        """Do the stages after the plan, and say what they came to."""
+        ctx = prepared.ctx
+        calls, others = evaluate(prepared, upto=upto, retry_failed=retry_failed)
+        missing, board = None, None
+        if upto is SUMMARIZE:
+            shown = self._shown(ctx.suite)
+            board = load_board(self._workspace, shown, ctx.suite)
+            self._log(ctx, board)
+            missing = missing_scores(prepared, shown.runs)
+        elif upto is not PLAN:
+            missing = missing_answers(prepared)
+        return RunResult(
+            suite=ctx.suite,
+            upto=upto,
+            specs=prepared.specs,
+            model_calls=calls,
+            missing=missing,
+            others=others,
+            board=Board(board) if board else None,
+            left_out=prepared.left_out,
+        )
+
+    def _runs(
+        self,
+        suite: str | None = None,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> Sequence[BoardRun]:
+        return self._shown(suite, release, schema).runs
+
+    def _shown(
+        self,
+        suite: str | None = None,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        metric: str | None = None,
+    ) -> BoardView:
+        return shown_runs(self._workspace, suite, release, schema_of(schema), metric)
+
+
+def _stage(upto: Stage | str) -> Stage:
+    names = {stage.name: stage for stage in UPTO}
+    name = upto.name if isinstance(upto, Stage) else upto
+    check_known("stage", name, names)
+    return names[name]
+
+
+def _again(day: date | str | None, model: str | None) -> Again | None:
+    """What is asked anew; the day is one that has begun, so that it says of when an answer is."""
+    if day is None:
+        if model:
+            raise ConfigError("model (--model) is given without ask_again (--ask-again).")
+        return None
+    try:
+        asked = date.fromisoformat(str(day))
+    except ValueError:
+        asked = date.max
+    if asked > datetime.now(UTC).date():
+        raise ConfigError(
+            f"ask_again (--ask-again) is {str(day)!r}; allowed: a day, as 2024-10-02, today (UTC) "
+            "at the latest."
+        )
+    return Again(day=asked.isoformat(), model=model)
+
+
+def _deployments(given: Iterable[Deployment]) -> tuple[Deployment, ...]:
+    """What was given, where it is deployments."""
+    for each in (held := listed(given)):
+        if not isinstance(each, Deployment):
+            raise ConfigError(
+                f"deployments holds a {type(each).__name__}; allowed: Deployment, as in "
+                "docs/api.md."
+            )
+    return held

@@ -1,0 +1,39 @@
+"""The features that can be taken out: a feature whose folder is deleted is gone, and nothing else.
+
+Other code reaches a feature only through its modules of a known name: `tables` declares what it
+stores, `kept` which writes gc keeps, `source` what boards can be read from, `methods` what an
+`Evaluation` can do.
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+ROOMS = ("stages", "medhelm")
+"""What every installation has, and has such modules too."""
+
+FEATURES = ("releases", "medhelm_results", "tracking")
+
+
+@cache
+def parts(name: str) -> tuple[ModuleType, ...]:
+    """The modules of this name, of the rooms and features that are there and have one."""
+    return tuple(found for room in (*ROOMS, *FEATURES) if (found := part(room, name)))
+
+
+@cache
+def part(feature: str, name: str) -> ModuleType | None:
+    """A feature's module of this name; None where the feature is not there or has none."""
+    module = f"{__package__}.{feature}.{name}"
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name and (module == error.name or module.startswith(f"{error.name}.")):
+            return None
+        raise
+
+
+def is_there(feature: str) -> bool:
+    """Whether a feature's folder is there."""
+    return find_spec(f"{__package__}.{feature}") is not None

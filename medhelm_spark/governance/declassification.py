@@ -1,0 +1,165 @@
+"""Levels lowered on record: who said so, and the data version that a reviewed change makes.
+
+Rows keep their level for good. A reviewed change makes another data version of them, with the
+lower level; without a review the data stays as it is, and its text on local deployments.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import functions as F
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.level_change import (
+    Approval,
+    LevelChange,
+    lowering_of,
+    lowest_approved,
+    review,
+)
+from medhelm_spark.domain.scenario import LOWERED_SOURCE, ScenarioVersion
+from medhelm_spark.domain.stages import INGEST, LOWER_LEVEL
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.policy.levels import strictness_sql
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.ingest.ingested import Ingested
+from medhelm_spark.stages.run_stage import Written, run_stage
+
+DERIVED = ("perturbed ", LOWERED_SOURCE)
+"""How the `source` of a data version begins that was made of another one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lowered:
+    """A data version to be made of `base`: its rows, none above `access_level`."""
+
+    name: str
+    base: Ingested
+    access_level: AccessLevel
+
+
+def lower_level(
+    ctx: Context,
+    scenario: str,
+    to_level: AccessLevel,
+    reason: str,
+    *,
+    changed_by: str,
+    approvals: Sequence[Approval] = (),
+) -> LevelChange:
+    """Record that the level of a scenario's newest data is lower than it was said to be.
+
+    Raises:
+        ConfigError: no reason is given, or the level is not lower.
+        UnknownNameError: the lake holds no data of the scenario.
+    """
+    ctx = ctx.within(LOWER_LEVEL)
+    if not reason.strip():
+        raise ConfigError("--reason is empty; allowed: why the level is lower, in a sentence.")
+    newest = _newest(ctx, scenario)
+    changes = _changes(ctx)
+    level = lowering_of(newest.access_level, newest.data_version, changes, approvals).access_level
+    if to_level.strictness >= level.strictness:
+        raise ConfigError(f"--to {to_level}: the data of scenario {scenario!r} is {level} already.")
+    change = review(
+        LevelChange(
+            scenario_name=scenario,
+            data_version=newest.data_version,
+            from_level=level,
+            to_level=to_level,
+            reason=reason.strip(),
+            changed_by=changed_by,
+            changed_at=now(each.changed_at for each in changes),
+        ),
+        approvals,
+    )
+    ctx.lake.append_rows("level_changes", [change], new_write_id())
+    return change
+
+
+def _newest(ctx: Context, scenario: str) -> ScenarioVersion:
+    """The data version of the scenario that was ingested last, not one made of another."""
+    rows = {
+        row.data_version: row
+        for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+        if not row.source.startswith(DERIVED)
+    }
+    own = [version for version, row in rows.items() if row.scenario_name == scenario]
+    finished = ctx.finished(INGEST, own).values()
+    if not finished:
+        known = {row.scenario_name for row in rows.values()}
+        raise UnknownNameError("scenario with data in this lake", scenario, known)
+    return rows[max(finished, key=lambda record: record.finished_at).unit_id]
+
+
+def _changes(ctx: Context) -> list[LevelChange]:
+    return ctx.lake.rows("SELECT * FROM {level_changes}", LevelChange)
+
+
+def approved_levels(ctx: Context, approvals: Sequence[Approval]) -> dict[str, AccessLevel]:
+    """By scenario name, the lowest level that data of it may turn out to have by its changes."""
+    return lowest_approved(_changes(ctx.within(INGEST)), approvals) if approvals else {}
+
+
+def lowered_level(
+    ctx: Context, level: AccessLevel, data_version: str, approvals: Sequence[Approval]
+) -> AccessLevel:
+    """The level of a data version as its recorded and approved changes make it."""
+    changes = _changes(ctx.within(INGEST))
+    return lowering_of(level, data_version, changes, approvals).access_level
+
+
+def lowered(
+    ctx: Context, data: Mapping[str, Ingested], approvals: Sequence[Approval]
+) -> dict[str, Ingested]:
+    """The data by scenario name as its recorded changes make it: lower where they are reviewed."""
+    ctx = ctx.within(INGEST)
+    changes, current, wanted = _changes(ctx), dict(data), {}
+    for name, base in data.items():
+        lowering = lowering_of(base.access_level, base.data_version, changes, approvals)
+        current[name] = replace(base, is_unreviewed=lowering.is_unreviewed)
+        if lowering.access_level is not base.access_level:
+            target = INGEST.fingerprint("lowered", base.data_version, lowering.access_level)
+            wanted[target] = _Lowered(name=name, base=base, access_level=lowering.access_level)
+            current[name] = replace(
+                current[name], data_version=target, access_level=lowering.access_level
+            )
+            ctx.say(
+                f"ingest: {name} counts as {lowering.access_level}, not {base.access_level}: "
+                "lowered on record and approved in the binding policy"
+            )
+
+    def write(ctx: Context, targets: Sequence[str], write_id: str) -> Written:
+        for target in targets:
+            _copy(ctx, wanted[target], target, write_id)
+        rows = list(_entered(ctx, {target: wanted[target] for target in targets}))
+        ctx.lake.append_rows("scenarios", rows, write_id)
+        return Written(counts={target: wanted[target].base.counts for target in targets})
+
+    run_stage(ctx, INGEST, {target: target for target in wanted}, write)
+    return current
+
+
+def _copy(ctx: Context, made: _Lowered, target: str, write_id: str) -> None:
+    """Append the rows of the base as the target's, those of a stricter level with the lower one."""
+    base = ctx.current("instances", INGEST, [made.base.data_version], "data_version")
+    is_stricter = F.expr(strictness_sql("access_level")) > made.access_level.strictness
+    level = F.when(is_stricter, F.lit(made.access_level.value)).otherwise(F.col("access_level"))
+    rows = base.withColumn("access_level", level).withColumn("data_version", F.lit(target))
+    ctx.lake.append("instances", rows.drop("write_id"), write_id)
+
+
+def _entered(ctx: Context, targets: Mapping[str, _Lowered]) -> Iterator[ScenarioVersion]:
+    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    known = {row.data_version: row for row in rows}
+    for target, made in targets.items():
+        base = made.base.data_version
+        if base in known:
+            yield replace(
+                known[base],
+                data_version=target,
+                card_hash=target,
+                access_level=made.access_level,
+                source=f"{LOWERED_SOURCE}{base}",
+            )

@@ -1,0 +1,1 @@
+"""Keeps a lake small and fast to read: gc and optimize."""

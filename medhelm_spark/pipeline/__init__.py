@@ -1,0 +1,1 @@
+"""From what was typed to finished stages: resolve, prepare, run, estimate."""

@@ -1,0 +1,97 @@
+"""What is seen to be wrong before Spark, data or a model is touched."""
+
+from collections.abc import Sequence
+
+from medhelm_spark.annotators.kinds import kind_of
+from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.plan import ResolvedRun, deployments_of
+from medhelm_spark.domain.scenario import TABULAR, Split
+from medhelm_spark.engines import IMPORTED, factory_of, preflight
+from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
+from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of
+from medhelm_spark.policy.commands import check_command
+from medhelm_spark.stages.plan.perturb import changes_of
+from medhelm_spark.stages.plan.truncation import fit_of
+from medhelm_spark.workspace.workspace import Workspace
+
+SPLIT = "split"
+
+
+def check(runs: Sequence[ResolvedRun], *, strict: bool = True) -> dict[str, str]:
+    """Refuse what can be seen to be wrong before Spark, data or a model is touched.
+
+    Returns by scenario name why the data that a metric scores by cannot be had, which is refused
+    where it is `strict`.
+    """
+    absent: dict[str, str] = {}
+    for run in runs:
+        fit_of(run)
+        changes_of(run)
+        try:
+            _check_metrics(run)
+        except AbsentDataError as error:
+            if strict:
+                raise
+            absent[run.card.name] = str(error)
+        _check_endpoint(run)
+        _check_examples(run)
+        for annotator in run.annotators:
+            kind_of(annotator.rubric)
+    return absent
+
+
+def _check_metrics(run: ResolvedRun) -> None:
+    try:
+        for metric, params in metrics_for(run.metrics):
+            metric.preflight(params)
+        for run_metric, params in run_metrics_for(run.metrics):
+            run_metric.preflight(params)
+    except AbsentDataError:
+        raise
+    except ConfigError as error:
+        raise ConfigError(f"{run.name}: {error}") from None
+
+
+def _check_endpoint(run: ResolvedRun) -> None:
+    """Refuse a primary endpoint whose metric the scenario does not have."""
+    known = [stat.name for stat in stats_of(run.metrics)]
+    if run.is_primary and run.card.main_metric not in known:
+        where = f"the suite file's primary_endpoint: scenario {run.card.name!r}"
+        raise UnknownNameError("metric", run.card.main_metric, known, where=where)
+
+
+def _check_examples(run: ResolvedRun) -> None:
+    """Refuse few-shot examples of a benchmark that names no rows for them."""
+    wanted, source = run.adapter_spec.max_train_instances, run.card.source
+    has_examples = any(file.split is Split.TRAIN for file in source.files)
+    if run.card.shape == TABULAR and wanted and not (has_examples or SPLIT in run.card.fields):
+        raise ConfigError(
+            f"{run.where or run.name}: max_train_instances is {wanted}, and {run.card.name!r} "
+            "names no rows for examples; give train_file or split_column in its configuration."
+        )
+
+
+def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
+    """Refuse an engine that cannot run here; loads no model.
+
+    On a cluster the driver has neither the executors' GPUs nor their vLLM: of an engine that loads
+    a model it checks the arguments alone, and the rest is checked where it is built.
+    """
+    for deployment in askable(runs).values():
+        check_engine(deployment, workspace)
+
+
+def check_engine(deployment: Deployment, workspace: Workspace) -> None:
+    """Refuse a deployment as `check_engines` does, or whose key's command may not be run."""
+    check_command(workspace.registry.policy, deployment)
+    platform, factory = workspace.settings.platform, factory_of(deployment)
+    factory.check_arguments(deployment)
+    if platform is Platform.LOCAL or not factory.exclusive:
+        preflight(deployment)
+
+
+def askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
+    """The models and judges that these runs would ask, by name."""
+    deployments = deployments_of(runs)
+    return {name: each for name, each in deployments.items() if each.engine != IMPORTED}

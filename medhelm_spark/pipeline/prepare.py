@@ -1,0 +1,365 @@
+"""The first half of an evaluation: load, decide, ingest, plan."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.plan import Again, ResolvedRun
+from medhelm_spark.domain.pluralize import counted, first_of
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.skipped import LeftOut, SkippedRun
+from medhelm_spark.errors import UnknownNameError
+from medhelm_spark.governance.declassification import approved_levels, lowered
+from medhelm_spark.governance.stated_levels import given_data, levels_of, with_levels
+from medhelm_spark.metrics import declared_labels
+from medhelm_spark.pipeline.checks import askable, check_engines
+from medhelm_spark.pipeline.resolve import Resolved
+from medhelm_spark.pipeline.skipped import absent_files, absent_runs, refuse_all
+from medhelm_spark.policy.plugins import check_plugins
+from medhelm_spark.scenarios import check_card
+from medhelm_spark.stages.annotate.judges import Judging
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.decide import decide, record
+from medhelm_spark.stages.infer.pending import InferenceTargets
+from medhelm_spark.stages.infer.ready import ready
+from medhelm_spark.stages.ingest.availability import at_hand, record_left_out
+from medhelm_spark.stages.ingest.ingested import Ingested, ingested
+from medhelm_spark.stages.ingest.stage import ingest
+from medhelm_spark.stages.ingest.stored_levels import outgrown
+from medhelm_spark.stages.plan.labels import right_answers
+from medhelm_spark.stages.plan.run_specs import check_splits, dated
+from medhelm_spark.stages.plan.stage import plan
+from medhelm_spark.stages.summarize.stage import completed
+from medhelm_spark.user_data.own_columns import check_own_columns
+from medhelm_spark.user_data.own_data import (
+    Source,
+    own_data,
+    replaced,
+)
+from medhelm_spark.user_data.own_rows import check_labels
+from medhelm_spark.workspace.entries import LoadedEntries
+from medhelm_spark.workspace.workspace import Workspace
+
+PATIENT_DATA = """\
+------------------------------------------------------------------------------------------
+This run reads {level} text: {names}.
+It stays in the lake {place} with its access level on every row. Who may read that
+place is your file system's, catalog's or bucket's business: check it before going on. Models
+and judges see it only where this policy lists their locality:
+{policy}.
+------------------------------------------------------------------------------------------"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """An evaluation whose data is ingested and whose requests are planned.
+
+    `specs` stand in the order of their `runs`; `versions` and `levels` are the data versions, and
+    their levels, by scenario name. `left_out` are the runs whose data could not be had.
+    """
+
+    workspace: Workspace
+    ctx: Context
+    entries: LoadedEntries
+    runs: tuple[ResolvedRun, ...]
+    specs: tuple[RunSpec, ...]
+    versions: Mapping[str, str]
+    levels: Mapping[str, AccessLevel]
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def models(self) -> InferenceTargets:
+        """The models of these runs, as infer asks them."""
+        return InferenceTargets(
+            deployments={run.deployment.name: run.deployment for run in self.runs},
+            policy=self.workspace.registry.policy,
+        )
+
+    @property
+    def judging(self) -> Judging:
+        """The judges of these runs, as annotate asks them."""
+        annotators = zip(self.specs, self.runs, strict=True)
+        return Judging(
+            annotators={spec.run_spec_id: run.annotators for spec, run in annotators},
+            policy=self.workspace.registry.policy,
+        )
+
+
+def prepare(
+    resolved: Resolved,
+    suite: str,
+    *,
+    is_asked: bool = True,
+    skip_completed_runs: bool = False,
+    strict: bool = True,
+    again: Again | None = None,
+) -> Prepared:
+    """Load, decide, ingest, plan: ask the policy, read what data is missing, freeze the runs.
+
+    Data in the lake is used as it is, but for a user's own benchmark file: that is read again, so
+    that an edited one is noticed. `is_asked` says whether models or judges will be. Where it is not
+    `strict`, runs whose data cannot be had are left out; it is recorded, and said.
+
+    Raises:
+        AbsentDataError: data cannot be had, and it is `strict` or there is no other.
+    """
+    _check_again(resolved.runs, again)
+    loaded = _load(
+        resolved, suite, is_asked=is_asked, skip_completed=skip_completed_runs, strict=strict
+    )
+    _decide_early(loaded)
+    data, left_out = _ingest(loaded, strict=strict)
+    runs, data = _decide(loaded, data)
+    runs = dated(loaded.ctx, runs, again)
+    return _plan(loaded, runs, data, left_out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    """An evaluation with its lake open; `runs` are those that are still to be done."""
+
+    resolved: Resolved
+    ctx: Context
+    runs: tuple[ResolvedRun, ...]
+    cards: Mapping[str, ScenarioCard]
+    """By scenario name, with the data that they read."""
+    approved: Mapping[str, AccessLevel]
+    """By scenario name the level that the site's policy approves."""
+    reasons: Mapping[str, str]
+    """By scenario name why its data cannot be had, as far as is known without Spark."""
+
+    @property
+    def policy(self) -> Policy:
+        return self.resolved.workspace.registry.policy
+
+
+def _load(
+    resolved: Resolved, suite: str, *, is_asked: bool, skip_completed: bool, strict: bool
+) -> _Loaded:
+    """Open the lake, once what needs no session is checked."""
+    workspace, given, runs = resolved.workspace, resolved.given, resolved.runs
+    if is_asked:
+        check_engines(runs, workspace)
+    reasons = _absent(resolved, strict=strict)
+    asked = askable(runs).values() if is_asked else ()
+    workspace.expect(map(_highest, given.cards.values()), asked)
+    ctx = workspace.context(suite)
+    if is_asked:
+        ready(ctx, askable(runs).values())
+    if skip_completed:
+        done = completed(ctx)
+        runs = tuple(run for run in runs if run.name not in done)
+    _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
+    return _Loaded(
+        resolved=resolved,
+        ctx=ctx,
+        runs=runs,
+        cards={run.card.name: given.cards[run.card.name] for run in runs},
+        approved=approved_levels(ctx, workspace.registry.policy.binding_approvals),
+        reasons=reasons,
+    )
+
+
+def _decide_early(loaded: _Loaded) -> None:
+    """Refuse, before data is read, what no level that the data may turn out to have would allow."""
+    lowest = _lowest(loaded.cards, loaded.approved)
+    decide(loaded.ctx, with_levels(loaded.runs, lowest), loaded.policy)
+    _warn(loaded.ctx, loaded.cards.values(), loaded.policy)
+
+
+def _ingest(loaded: _Loaded, *, strict: bool) -> tuple[Mapping[str, Ingested], tuple[LeftOut, ...]]:
+    """The data of the runs, what is missing read; and the runs whose data cannot be had."""
+    ctx, resolved, cards = loaded.ctx, loaded.resolved, loaded.cards
+    given, reasons = resolved.given, dict(loaded.reasons)
+    stored = [
+        card for name, card in cards.items() if name not in resolved.own and card.shape != TABULAR
+    ]
+    data = _still_known(ctx, ingested(ctx, stored), cards, given.published)
+    missing = [card for name, card in cards.items() if name not in data and name not in reasons]
+    if not strict:
+        missing, more = at_hand(ctx, missing)
+        reasons |= more
+        _refuse_nothing(resolved, reasons)
+    skipped = [*resolved.absent, *absent_runs(loaded.runs, reasons)]
+    _tell_absent(ctx, skipped)
+    data |= ingest(
+        ctx, missing, published=given.published, stated_by=given.stated_by, lowered=loaded.approved
+    )
+    return data, record_left_out(ctx, skipped)
+
+
+def _decide(
+    loaded: _Loaded, data: Mapping[str, Ingested]
+) -> tuple[tuple[ResolvedRun, ...], Mapping[str, Ingested]]:
+    """The runs and their data at the levels that hold; what is allowed of them is on record."""
+    ctx = loaded.ctx
+    runs = tuple(run for run in loaded.runs if run.card.name in data)
+    check_splits(runs, {name: each.splits for name, each in data.items()})
+    _check_labels(ctx, loaded.resolved.own_cards, data)
+    data = lowered(ctx, data, loaded.policy.binding_approvals)
+    runs = with_levels(runs, levels_of(data))
+    unreviewed = [name for name, each in data.items() if each.is_unreviewed]
+    record(ctx, decide(ctx, runs, loaded.policy, unreviewed))
+    return runs, data
+
+
+def _plan(
+    loaded: _Loaded,
+    runs: tuple[ResolvedRun, ...],
+    data: Mapping[str, Ingested],
+    left_out: tuple[LeftOut, ...],
+) -> Prepared:
+    """Freeze the runs and write their requests."""
+    ctx = loaded.ctx
+    ctx.lake.session.expect_rows(sum(held.size for held in data.values()))
+    versions = {name: held.data_version for name, held in data.items()}
+    return Prepared(
+        workspace=loaded.resolved.workspace,
+        ctx=ctx,
+        entries=loaded.resolved.entries,
+        runs=runs,
+        specs=tuple(plan(ctx, runs, versions)),
+        versions=versions,
+        levels=levels_of(data),
+        left_out=left_out,
+    )
+
+
+def _check_again(runs: Sequence[ResolvedRun], again: Again | None) -> None:
+    """Refuse to ask a model again that no run is of."""
+    if again and not any(again.means(run.deployment) for run in runs):
+        known = sorted({run.deployment.name for run in runs})
+        raise UnknownNameError("model", str(again.model), known, where="--model")
+
+
+def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
+    """By scenario name why the data cannot be had, as far as is known without Spark.
+
+    Data that a person gave is none of it: it has to be there.
+
+    Raises:
+        AbsentDataError: it is `strict` or no scenario has its data.
+    """
+    cards = [
+        card
+        for name, card in resolved.given.cards.items()
+        if name not in resolved.own and not card.source.is_own and card.shape != TABULAR
+    ]
+    reasons = absent_files(resolved.workspace, cards)
+    if reasons and strict:
+        refuse_all(list(reasons.values())[:1])
+    _refuse_nothing(resolved, reasons)
+    return reasons
+
+
+def _refuse_nothing(resolved: Resolved, reasons: Mapping[str, str]) -> None:
+    """Refuse a command of which no scenario is left."""
+    if len(reasons) == len(resolved.given.cards):
+        refuse_all([*(run.reason for run in resolved.absent), *reasons.values()])
+
+
+def _tell_absent(ctx: Context, absent: Sequence[SkippedRun]) -> None:
+    names = list(dict.fromkeys(run.scenario_name for run in absent))
+    if names:
+        ctx.say(
+            f"left out: {counted(len(names), 'scenario')} whose data cannot be had: "
+            f"{first_of(names, 8)}"
+        )
+
+
+def _check_labels(
+    ctx: Context, cards: Sequence[ScenarioCard], data: Mapping[str, Ingested]
+) -> None:
+    """Refuse a declared label that no row of a person's own data has, before anything is asked."""
+    for card in cards:
+        if card.name in data and declared_labels(card.metrics):
+            check_labels(card, right_answers(ctx, data[card.name].data_version))
+
+
+def _highest(card: ScenarioCard) -> AccessLevel:
+    """The strictest level that the data may turn out to have: a table's rows have their own."""
+    return AccessLevel.PRIVATE if card.source.table else card.access_level
+
+
+def _lowest(
+    cards: Mapping[str, ScenarioCard], approved: Mapping[str, AccessLevel]
+) -> dict[str, AccessLevel]:
+    """The lowest level that the data of each card may turn out to have.
+
+    What may not be seen at that level is refused before it is read; the level that the data really
+    has is asked about again, before anything is rendered.
+    """
+    return {
+        name: min(
+            (card.access_level, approved.get(name, card.access_level)),
+            key=lambda level: level.strictness,
+        )
+        for name, card in cards.items()
+    }
+
+
+def ingest_scenario(
+    workspace: Workspace,
+    name: str,
+    source: Source = (),
+    columns: Mapping[str, str] | None = None,
+    *,
+    access_level: AccessLevel | None = None,
+) -> Ingested:
+    """Read a scenario's data into the lake, from its card's source or from another."""
+    cards = workspace.registry.cards
+    if name not in cards:
+        raise UnknownNameError("scenario", name, cards, where="--scenario")
+    own = own_data(source, columns)
+    check_card(bind(replaced(cards[name], own)))
+    bound = {name: bind(cards[name])}
+    given = given_data(bound, {name: own} if own else {}, access_level, workspace.registry)
+    card = given.cards[name]
+    check_plugins(workspace.registry.policy, [card.access_level])
+    if own:
+        check_own_columns(card, workspace.say)
+    workspace.expect([_highest(card)])
+    ctx = workspace.context("")
+    approved = approved_levels(ctx, workspace.registry.policy.binding_approvals)
+    return ingest(
+        ctx, [card], published=given.published, stated_by=given.stated_by, lowered=approved
+    )[name]
+
+
+def _still_known(
+    ctx: Context,
+    data: Mapping[str, Ingested],
+    cards: Mapping[str, ScenarioCard],
+    published: Collection[str],
+) -> dict[str, Ingested]:
+    """The data in the lake that no stricter data has come to equal since it was ingested.
+
+    The others are read again, and raised; what was imported cannot be, and counts as that level.
+    """
+    asked = {
+        held.data_version: held.access_level
+        for name, held in data.items()
+        if name not in published or held.is_stated
+    }
+    levels = outgrown(ctx, asked)
+    return {
+        name: replace(held, access_level=levels.get(held.data_version, held.access_level))
+        for name, held in data.items()
+        if held.data_version not in levels or cards[name].source.data_version
+    }
+
+
+def _warn(ctx: Context, cards: Iterable[ScenarioCard], policy: Policy) -> None:
+    """Before the first gated or private run of a lake, say what that means."""
+    held = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
+    if not held:
+        return
+    seen = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    if all(version.access_level == AccessLevel.PUBLIC for version in seen):
+        level = max((card.access_level for card in held), key=lambda version: version.strictness)
+        names = ", ".join(sorted(card.name for card in held))
+        place = ctx.lake.location
+        ctx.say(PATIENT_DATA.format(level=level, names=names, place=place, policy=policy.label))

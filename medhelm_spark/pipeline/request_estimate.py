@@ -1,0 +1,163 @@
+"""What the rest of a plan would cost, counted from its own prompts while nobody is asked.
+
+Every number is an upper bound: a model is taken to use all of its `max_tokens`, and a judge to read
+an answer of that length. Work that is settled costs nothing and is not counted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import attrgetter
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.adaptation.decoding import estimate_text_tokens
+from medhelm_spark.domain.annotation import RUBRIC_ITEMS
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, INGEST
+from medhelm_spark.engines.tokens import token_counter
+from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.stages.annotate.judges import JudgeCall, Judging, judge_calls, subjects_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
+
+TO_ASK = """
+SELECT q.model_deployment, concat_ws(' ', k.text, transform(k.messages, m -> m.content)) AS text,
+       0 AS answer_tokens, q.decoding.max_tokens * q.decoding.num_completions AS output_tokens
+FROM {pending} q
+JOIN (SELECT DISTINCT prompt_id, text, messages FROM {prompts}) k ON k.prompt_id = q.prompt_id
+"""
+
+# The answer is not there yet: it is counted at its longest. A judge may be asked once per rubric
+# item of the instance.
+TO_JUDGE = f"""
+SELECT c.model_deployment,
+       concat_ws(' ', c.template, i.input, transform(i.messages, m -> m.content),
+                 get(i.references, 0).text, item.criterion) AS text,
+       c.answer_tokens, c.decoding.max_tokens * c.decoding.num_completions AS output_tokens
+FROM {{subjects}} s JOIN {{calls}} c ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
+JOIN {{instances_now}} i ON i.data_version = s.data_version AND i.instance_id = s.instance_id
+ AND i.perturbation = s.perturbation
+LATERAL VIEW explode(
+    CASE WHEN c.is_per_item
+         THEN from_json(i.extra_data['{RUBRIC_ITEMS}'], 'ARRAY<STRUCT<criterion: STRING>>')
+         ELSE array(named_struct('criterion', '')) END) exploded AS item
+"""
+
+SUMS = """
+SELECT model_deployment, count(*) AS requests,
+       CAST(sum(prompt_tokens) AS BIGINT) AS prompt_tokens,
+       CAST(sum(output_tokens) AS BIGINT) AS output_tokens
+FROM {counted} GROUP BY model_deployment
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToCount:
+    """A request that would be sent; `answer_tokens` stand for a text that is not there yet."""
+
+    model_deployment: str
+    text: str
+    answer_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A request in tokens."""
+
+    model_deployment: str
+    prompt_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a deployment would be asked: `output_tokens` at most."""
+
+    model_deployment: str
+    requests: int
+    prompt_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCost(JudgeCall):
+    """A judge's call with what is known of its prompt before the answer is."""
+
+    template: str
+    answer_tokens: int
+    is_per_item: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CountTokens:
+    """Texts in, tokens out, each by its deployment's own tokenizer where that is at hand."""
+
+    deployments: Mapping[str, Deployment]
+
+    def __call__(self, rows: Iterable[ToCount]) -> Iterator[Counted]:
+        counters: dict[str, Callable[[str], int]] = {}
+        for row in rows:
+            name = row.model_deployment
+            if name not in counters:
+                counters[name] = token_counter(self.deployments[name]) or estimate_text_tokens
+            yield Counted(
+                model_deployment=name,
+                prompt_tokens=counters[name](row.text) + row.answer_tokens,
+                output_tokens=row.output_tokens,
+            )
+
+
+def costs(
+    ctx: Context, specs: Sequence[RunSpec], recipients: InferenceTargets, judging: Judging
+) -> dict[str, Cost]:
+    """What is left to ask of models and judges for these planned RunSpecs, by deployment."""
+    deployments = {**recipients.deployments, **judging.deployments}
+    frames = [*_to_ask(ctx, specs, recipients), *_to_judge(ctx, specs, judging)]
+    if not frames:
+        return {}
+    counted = map_rows(
+        reduce(DataFrame.unionByName, frames), CountTokens(deployments), ToCount, Counted
+    )
+    sums = rows_of(ctx.lake.query(SUMS, counted=counted), Cost)
+    return {row.model_deployment: row for row in sorted(sums, key=attrgetter("model_deployment"))}
+
+
+def _to_ask(
+    ctx: Context, specs: Sequence[RunSpec], recipients: InferenceTargets
+) -> Iterator[DataFrame]:
+    askable = recipients.askable
+    if askable:
+        left = pending_of(ctx, [spec.run_spec_id for spec in specs], recipients, askable)
+        yield ctx.lake.query(TO_ASK, pending=left)
+
+
+def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Iterator[DataFrame]:
+    judged = [spec for spec in specs if judging.annotators.get(spec.run_spec_id)]
+    done = ctx.finished(ANNOTATE, [spec.run_spec_id for spec in judged])
+    todo = [spec for spec in judged if spec.run_spec_id not in done]
+    if not todo:
+        return
+    versions = {spec.data_version for spec in todo}
+    yield ctx.lake.query(
+        TO_JUDGE,
+        subjects=subjects_of(ctx, judge_calls(judging, todo)),
+        calls=F.broadcast(ctx.lake.frame(_judge_costs(judging, todo), JudgeCost)),
+        instances_now=ctx.current("instances", INGEST, versions, "data_version"),
+    )
+
+
+def _judge_costs(judging: Judging, specs: Iterable[RunSpec]) -> Iterator[JudgeCost]:
+    for spec in specs:
+        annotators = judging.annotators[spec.run_spec_id]
+        rubrics = {annotator.spec.name: annotator.rubric for annotator in annotators}
+        for call in judge_calls(judging, [spec]):
+            yield JudgeCost(
+                **{field.name: getattr(call, field.name) for field in fields(call)},
+                template=rubrics[call.annotator].template,
+                answer_tokens=spec.adapter_spec.max_tokens,
+                is_per_item=rubrics[call.annotator].is_per_item,
+            )

@@ -1,0 +1,166 @@
+"""rescore: the other models of a suite by a changed definition, from stored answers alone.
+
+A command runs some models of a suite. Where the card, its data or its judges have changed since the
+others were scored, they are planned by the new definition too, and become current where every
+request that it makes was settled before. Nobody is asked anything.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.request import Purpose
+from medhelm_spark.domain.run import RunSpec, SuiteRun
+from medhelm_spark.domain.stages import PLAN, SCORE
+from medhelm_spark.stages.annotate.judges import Judging
+from medhelm_spark.stages.annotate.stage import annotate_stored, jury_text
+from medhelm_spark.stages.comparability import jury_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.run_specs import enter
+from medhelm_spark.stages.plan.stage import frozen, plan
+from medhelm_spark.stages.states import inputs_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescored:
+    """Runs and their RunSpecs, to be entered into the suite once they are scored."""
+
+    runs: tuple[ResolvedRun, ...] = ()
+    specs: tuple[RunSpec, ...] = ()
+
+
+def others_of(
+    ctx: Context, current: Sequence[SuiteRun], specs: Sequence[RunSpec]
+) -> list[SuiteRun]:
+    """The scored ones of a suite's current runs whose definition is none of these RunSpecs'.
+
+    Only other models' runs of the same run entries count. The definition is all of a RunSpec but
+    the model's part and the day of its answers.
+    """
+    names, entries = {spec.name for spec in specs}, {entry_of(spec) for spec in specs}
+    known = {_definition(ctx, spec) for spec in specs}
+    rows = [row for row in current if row.name not in names and entry_of(row.run_spec) in entries]
+    scored = ctx.finished(SCORE, [row.run_spec_id for row in rows])
+    return [
+        row
+        for row in rows
+        if row.run_spec_id in scored and _definition(ctx, row.run_spec) not in known
+    ]
+
+
+def entry_of(spec: RunSpec) -> frozenset[str]:
+    """The parts of a run name without the model's, wherever that stands in it."""
+    name = spec.name
+    for value in sorted({spec.model, spec.model_deployment}, key=len, reverse=True):
+        for key in ("model", "model_deployment"):
+            name = name.replace(f"{key}={value.replace('/', '_')}", "")
+    return frozenset(filter(None, re.split("[:,]", name)))
+
+
+def _definition(ctx: Context, spec: RunSpec) -> str:
+    plain = replace(
+        spec,
+        run_spec_id="",
+        name="",
+        model="",
+        model_deployment="",
+        deployment_fingerprint="",
+        asked_again=None,
+    )
+    return content_id(plain, jury_of(ctx, spec))
+
+
+def rescored(
+    ctx: Context,
+    rows: Sequence[SuiteRun],
+    runs: Mapping[str, ResolvedRun],
+    versions: Mapping[str, str],
+    policy: Policy,
+) -> tuple[Rescored, list[SuiteRun]]:
+    """The runs that can be scored by the present definition, and the rows that keep another.
+
+    Args:
+        ctx: the lake and suite.
+        rows: of other models, as `others_of` gives them.
+        runs: what configuration makes of them now, by run name; some may be missing.
+        versions: data version by scenario name.
+        policy: of the site.
+    """
+    held = {row.name: row for row in rows}
+    wanted = [_as_declared(run, held[name]) for name, run in runs.items()]
+    pairs = list(zip(wanted, frozen(wanted, versions), strict=True))
+    present = {run.name for run, spec in pairs if _is_present(ctx, run, spec, held[run.name])}
+    alike = [
+        (run, spec)
+        for run, spec in pairs
+        if run.name not in present and _asks(spec) == _asks(held[run.name].run_spec)
+    ]
+    moved = [run for run, spec in alike if spec.run_spec_id != held[run.name].run_spec_id]
+    if moved:
+        plan(ctx, moved, versions, is_entered=False)
+    done = _judged(ctx, _answered(ctx, alike), policy)
+    kept = present | {run.name for run, _ in done}
+    moved_runs = Rescored(runs=tuple(run for run, _ in done), specs=tuple(spec for _, spec in done))
+    return moved_runs, [row for row in rows if row.name not in kept]
+
+
+def enter_rescored(ctx: Context, scored: Rescored) -> None:
+    """Make scored runs the suite's current ones."""
+    if scored.runs:
+        enter(ctx, scored.runs, scored.specs)
+
+
+def _as_declared(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
+    """The run with what its suite file declared of it, where no suite file is given now."""
+    run = replace(run, asked_again=row.run_spec.asked_again)
+    listed = row.is_listed if run.is_listed is None else run.is_listed
+    if run.is_primary is not None:
+        return replace(run, is_listed=listed)
+    return replace(run, is_primary=row.is_primary, margin=row.margin, is_listed=listed)
+
+
+def _is_present(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun) -> bool:
+    """Whether a run was scored by the present definition, which may differ between models."""
+    same_jury = jury_of(ctx, row.run_spec) == jury_text(run.annotators)
+    return spec.run_spec_id == row.run_spec_id and same_jury
+
+
+def _asks(spec: RunSpec) -> tuple[object, ...]:
+    """What has to stay for prompts to stay, as far as it is seen without making them."""
+    return (
+        spec.deployment_fingerprint,
+        spec.adapter_spec,
+        spec.perturbations,
+        spec.prompt_variants,
+        spec.sampling,
+        spec.asked_again,
+    )
+
+
+Pairs = list[tuple[ResolvedRun, RunSpec]]
+
+
+def _answered(ctx: Context, pairs: Pairs) -> Pairs:
+    """Those of which every request has a result."""
+    if not pairs:
+        return []
+    units = [spec.run_spec_id for _, spec in pairs]
+    deployments = {spec.model_deployment for _, spec in pairs}
+    inputs = inputs_of(ctx, units, PLAN, Purpose.EVALUATE, deployments)
+    whole = {unit for unit, answers in inputs.items() if not answers.missing}
+    return [(run, spec) for run, spec in pairs if spec.run_spec_id in whole]
+
+
+def _judged(ctx: Context, pairs: Pairs, policy: Policy) -> Pairs:
+    """Those that nobody judges, and those whose judge requests all have a result."""
+    judged = {spec.run_spec_id: run.annotators for run, spec in pairs if run.annotators}
+    specs = [spec for _, spec in pairs if spec.run_spec_id in judged]
+    settled = annotate_stored(ctx, specs, Judging(annotators=judged, policy=policy))
+    return [
+        (run, spec)
+        for run, spec in pairs
+        if spec.run_spec_id not in judged or spec.run_spec_id in settled
+    ]

@@ -1,0 +1,98 @@
+"""The order of stages, walked once."""
+
+from dataclasses import dataclass, replace
+
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
+from medhelm_spark.governance.stated_levels import with_levels
+from medhelm_spark.pipeline.prepare import Prepared
+from medhelm_spark.pipeline.rescore import Rescored, enter_rescored, others_of, rescored
+from medhelm_spark.pipeline.suite_models import StaleModel, on_other_data, others_left, runs_of
+from medhelm_spark.stages.annotate.stage import annotate
+from medhelm_spark.stages.comparability import outdated
+from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.plan.run_specs import current_runs
+from medhelm_spark.stages.score.stage import score
+from medhelm_spark.stages.summarize.stage import summarize
+
+
+def evaluate(
+    prepared: Prepared, *, upto: Stage, retry_failed: bool
+) -> tuple[int, tuple[StaleModel, ...]]:
+    """Walk the stages that follow `prepare`, each only where something is missing.
+
+    Returns how many requests were sent, and the suite's other models that keep an earlier
+    definition.
+    """
+    work = _Work(prepared, retry_failed=retry_failed)
+    for stage in UPTO[: UPTO.index(upto) + 1]:
+        work.do(stage)
+    return work.calls, work.finish()
+
+
+class _Work:
+    """The stages of one evaluation, and what each leaves for the next."""
+
+    def __init__(self, prepared: Prepared, *, retry_failed: bool) -> None:
+        self._prepared, self._retry = prepared, retry_failed
+        self._ctx, self._specs = prepared.ctx, prepared.specs
+        self._rescoring: _Rescoring | None = None
+        self.calls = 0
+
+    def do(self, stage: Stage) -> None:
+        """Do one stage; `prepare` has ingested and planned."""
+        steps = {INFER: self._infer, ANNOTATE: self._annotate, SCORE: self._score}
+        steps[SUMMARIZE] = self._summarize
+        if step := steps.get(stage):
+            step()
+
+    def _infer(self) -> None:
+        models = replace(self._prepared.models, retry_failed=self._retry)
+        self.calls += infer(self._ctx, [spec.run_spec_id for spec in self._specs], models)
+
+    def _annotate(self) -> None:
+        judging = replace(self._prepared.judging, retry_failed=self._retry)
+        self.calls += annotate(self._ctx, self._specs, judging)
+
+    def _score(self) -> None:
+        self._rescoring = rescoring = _rescoring(self._prepared)
+        specs = [*self._specs, *rescoring.moved.specs]
+        score(self._ctx, [*specs, *outdated(self._ctx, rescoring.kept)])
+
+    def _summarize(self) -> None:
+        rescoring = self._rescoring or _rescoring(self._prepared)
+        summarize(self._ctx, [*self._specs, *rescoring.moved.specs, *rescoring.kept])
+
+    def finish(self) -> tuple[StaleModel, ...]:
+        """Enter what was scored by a changed definition; returns those that keep theirs."""
+        if self._rescoring is None:
+            return ()
+        enter_rescored(self._ctx, self._rescoring.moved)
+        return self._rescoring.stale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rescoring:
+    """What else a suite holds, beside the runs of an evaluation."""
+
+    moved: Rescored
+    """The runs that are scored by the present definition, from stored answers."""
+    kept: list[RunSpec]
+    """The runs that stay as they are."""
+    stale: tuple[StaleModel, ...]
+    """The models that keep an earlier definition."""
+
+
+def _rescoring(prepared: Prepared) -> _Rescoring:
+    ctx, workspace = prepared.ctx, prepared.workspace
+    current = current_runs(ctx)
+    rows = others_of(ctx, current, prepared.specs)
+    others = runs_of(rows, prepared.entries, workspace)
+    runs = {run.name: run for run in with_levels(list(others.values()), prepared.levels)}
+    moved, left = rescored(ctx, rows, runs, prepared.versions, workspace.registry.policy)
+    names = {run.name for run in moved.runs}
+    return _Rescoring(
+        moved=moved,
+        kept=[row.run_spec for row in current if row.name not in names],
+        stale=others_left(left, on_other_data(current, prepared.specs, prepared.versions)),
+    )

@@ -1,0 +1,72 @@
+"""Data that cannot be had, found before Spark starts; what a run without any of its data says."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.skipped import SkippedRun
+from medhelm_spark.errors import AbsentDataError
+from medhelm_spark.lake.location import Location
+from medhelm_spark.scenarios import refuse_absent
+from medhelm_spark.stages.ingest.ingested import held_names
+from medhelm_spark.workspace.workspace import Workspace
+
+SHOWN = 3
+
+
+def absent_files(workspace: Workspace, cards: Iterable[ScenarioCard]) -> dict[str, str]:
+    """By scenario name why a file cannot be had, of those cards whose data the lake does not hold.
+
+    Nothing is said where the lake can be asked through Spark alone.
+    """
+    absent: dict[str, str] = {}
+    looked_for = {card.name: card for card in cards}
+    for name, card in looked_for.items():
+        try:
+            refuse_absent(card.source)
+        except AbsentDataError as error:
+            absent[name] = str(error)
+    if not absent:
+        return {}
+    held = held_here(workspace, [looked_for[name] for name in absent])
+    return {} if held is None else {name: why for name, why in absent.items() if name not in held}
+
+
+def held_here(workspace: Workspace, cards: Iterable[ScenarioCard]) -> set[str] | None:
+    """The names of the cards whose data the lake holds; None where Spark alone could tell."""
+    location = Location.of(workspace.location)
+    if workspace.settings.platform is not Platform.LOCAL or not location.is_folder:
+        return None
+    return held_names(workspace.reader, cards) if location.may_exist else set()
+
+
+def absent_runs(runs: Iterable[ResolvedRun], reasons: Mapping[str, str]) -> list[SkippedRun]:
+    """The runs of scenarios that have a reason, by scenario name, to be left out."""
+    return [
+        SkippedRun(
+            name=run.name,
+            scenario_name=run.card.name,
+            reason=reasons[run.card.name],
+            is_listed=run.is_listed,
+        )
+        for run in runs
+        if run.card.name in reasons
+    ]
+
+
+def refuse_all(reasons: Sequence[str]) -> None:
+    """Refuse a command of which no scenario has its data.
+
+    Raises:
+        AbsentDataError: the reason of each, of many the first ones.
+    """
+    reasons = list(dict.fromkeys(reasons))
+    if len(reasons) == 1:
+        raise AbsentDataError(reasons[0])
+    shown = "; ".join(reason.removesuffix(".") for reason in reasons[:SHOWN])
+    more = f"; and {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else ""
+    raise AbsentDataError(
+        f"none of {counted(len(reasons), 'scenario')} has its data: {shown}{more}."
+    )

@@ -1,0 +1,37 @@
+"""Suites that are there already, brought up to what metrics and definitions say now."""
+
+from collections.abc import Sequence
+
+from medhelm_spark.board import choose
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.policy.plugins import check_plugins
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.run_specs import suite_runs
+from medhelm_spark.stages.score.stage import score
+from medhelm_spark.stages.summarize.stage import summarize
+from medhelm_spark.stages.summarize.unclustered import say_unclustered
+from medhelm_spark.workspace.entries import listed
+from medhelm_spark.workspace.names import check_name
+from medhelm_spark.workspace.workspace import Workspace
+
+
+def summarized(workspace: Workspace, suites: str | Sequence[str]) -> list[Context]:
+    """Score and summarise suites where a metric or definition has changed; a context for each.
+
+    Raises:
+        ConfigError: no suite is named.
+        LakeError: the lake does not hold one of them.
+    """
+    names = [check_name("suite", name) for name in listed(suites)]
+    if not names:
+        raise ConfigError("give at least one suite.")
+    for name in names:
+        choose(workspace.reader, name)
+    contexts = [workspace.context(suite) for suite in names]
+    for ctx in contexts:
+        specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
+        check_plugins(workspace.registry.policy, (spec.access_level for spec in specs))
+        score(ctx, specs)
+        summarize(ctx, specs)
+        say_unclustered(ctx, specs, workspace.registry.cards)
+    return contexts

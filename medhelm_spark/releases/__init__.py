@@ -1,0 +1,1 @@
+"""Releases: numbers of suites that are pinned, approved, published, compared and verified."""

@@ -1,0 +1,104 @@
+"""Releases from draft to withdrawal: what is shown, what is required, who takes which step."""
+
+from medhelm_spark.board import BoardSource, Kind, load_runs
+from medhelm_spark.domain.release import ReleaseStatus, check_transition, refuse_blocked
+from medhelm_spark.errors import ConfigError, ReleaseError
+from medhelm_spark.releases.differences import behind, release_differences
+from medhelm_spark.releases.gate import gate_of
+from medhelm_spark.releases.pinned import StoredRelease, held_releases, read_release, refuse_changed
+from medhelm_spark.releases.results import Gate, ReleaseComparison, ReleaseRecord, Releases
+from medhelm_spark.releases.source import release_of
+from medhelm_spark.releases.status import change_status, check_change
+from medhelm_spark.workspace.workspace import Workspace
+
+GATED = (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
+"""The statuses that the policy's requirements stand before."""
+
+
+def releases_of(workspace: Workspace) -> Releases:
+    """The releases of the lake, the newest first."""
+    return Releases(tuple(held_releases(workspace.reader)))
+
+
+def release_record(workspace: Workspace, release: str) -> ReleaseRecord:
+    """One release with all that is on record of it, whether its values still are what they were."""
+    held = release_of(workspace.reader, release)
+    return _record(workspace, held)
+
+
+def _record(workspace: Workspace, held: StoredRelease) -> ReleaseRecord:
+    rows = read_release(workspace.reader, held.members)
+    return ReleaseRecord(
+        held=held,
+        frozen=rows,
+        requirements=workspace.registry.policy.release.required,
+        changed=tuple(map(str, rows.changes())),
+    )
+
+
+def gate(workspace: Workspace, release: str) -> Gate:
+    """What each requirement of the policy comes to.
+
+    Raises:
+        ReleaseError: The release was made elsewhere.
+        IntegrityError: A value behind its board was changed.
+    """
+    return _gate(workspace, release_of(workspace.reader, release))
+
+
+def _gate(workspace: Workspace, held: StoredRelease) -> Gate:
+    if held.state.status is ReleaseStatus.EXTERNAL:
+        raise ReleaseError(
+            f"release {held.name!r} is external: its numbers were made elsewhere, and the gate "
+            "checks what this lake has on record of its own runs."
+        )
+    findings = gate_of(workspace.reader, held, workspace.registry.policy)
+    return Gate(release=held.name, findings=findings)
+
+
+def take_step(
+    workspace: Workspace, release: str, to: ReleaseStatus, note: str = ""
+) -> ReleaseRecord:
+    """Give a release another status by the user of this process, where that is allowed.
+
+    Raises:
+        ReleaseError: The status does not follow, or this person may not give it.
+        GateError: The release lacks what the policy requires.
+        IntegrityError: A value behind its board was changed.
+    """
+    if to is ReleaseStatus.WITHDRAWN and not note.strip():
+        raise ConfigError(f"release {release!r}: withdrawing it needs a reason (--reason TEXT).")
+    held = release_of(workspace.reader, release)
+    ctx = workspace.context("")
+    check_change(held, to, ctx.user)
+    if to in GATED:
+        refuse_changed(release, read_release(workspace.reader, held.members))
+        refuse_blocked(release, str(to), _gate(workspace, held).findings)
+    return _record(workspace, change_status(ctx, release, to, note))
+
+
+def check_may_change(workspace: Workspace, release: str) -> None:
+    """Refuse to pin a release anew that does not change any more; one that is not there is new.
+
+    Raises:
+        ReleaseError: It is published, withdrawn or external.
+    """
+    for held in held_releases(workspace.reader):
+        if held.name == release:
+            check_transition(release, held.state.status, ReleaseStatus.DRAFT)
+
+
+def compared_releases(workspace: Workspace, first: str, second: str) -> ReleaseComparison:
+    """The runs of two releases beside each other.
+
+    Raises:
+        ConfigError: Both are the same release.
+        IntegrityError: A value behind the board of one was changed.
+    """
+    if first == second:
+        raise ConfigError(f"{first!r} and {second!r} are one release; give two to compare.")
+    reader = workspace.reader
+    held = [release_of(reader, name) for name in (first, second)]
+    runs = [load_runs(reader, BoardSource(kind=Kind.RELEASE, name=each.name)) for each in held]
+    rows = release_differences(runs[0], runs[1], behind(held[0]), behind(held[1]))
+    return ReleaseComparison(first=first, second=second, runs=rows)

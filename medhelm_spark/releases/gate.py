@@ -1,0 +1,255 @@
+"""The gate: whether a release has what the policy requires of it, requirement by requirement.
+
+A check yields what is wrong, or what the lake does not say; one that yields nothing is passed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.board.boards import board_of
+from medhelm_spark.board.cells import has_jury
+from medhelm_spark.board.runs import BoardRun, load_runs
+from medhelm_spark.board.skipped import left_out_of
+from medhelm_spark.board.sources import BoardSource, Kind, reader_of
+from medhelm_spark.domain.comparability import UNKNOWN
+from medhelm_spark.domain.level_change import lowering_of
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.release import Finding, GateOutcome
+from medhelm_spark.domain.run import RunRecord, SuiteRun
+from medhelm_spark.domain.skipped import LeftOut
+from medhelm_spark.domain.stages import SCORE
+from medhelm_spark.governance.level_changes import level_changes_of
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import CURRENT_RUNS
+from medhelm_spark.releases.pinned import StoredRelease, read_release
+
+Findings = Iterator[Finding]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """A run of a release with what is on record of it.
+
+    `differs` says why its mean is not comparable; `records` are of the finished work behind it.
+    """
+
+    run: BoardRun
+    planned: SuiteRun
+    records: tuple[RunRecord, ...]
+    differs: str
+
+    @property
+    def name(self) -> str:
+        """HELM's name of the run."""
+        return self.planned.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What the checks look at; `unreviewed` are data versions lowered without a second person."""
+
+    held: StoredRelease
+    runs: tuple[Gated, ...]
+    left_out: tuple[LeftOut, ...]
+    unreviewed: frozenset[str]
+    policy: Policy
+
+
+def gate_of(reader: Reader, held: StoredRelease, policy: Policy) -> tuple[Finding, ...]:
+    """What each requirement of the policy comes to; nothing where it requires nothing.
+
+    Raises:
+        IntegrityError: A value behind the release's board was changed after it was published.
+    """
+    required = policy.release.required
+    if not required:
+        return ()
+    subject = _subject(reader, held, policy)
+    return tuple(finding for name in required for finding in _checked(name, subject))
+
+
+def _checked(name: str, subject: Subject) -> Sequence[Finding]:
+    wrong = tuple(CHECKS[name](subject, name))
+    return wrong or (Finding(requirement=name, outcome=GateOutcome.PASSED),)
+
+
+def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
+    source = BoardSource(kind=Kind.RELEASE, name=held.name)
+    runs = load_runs(reader, source)
+    rows = read_release(reader, held.members)
+    planned = {row.run_spec_id: row for row in rows.planned.values()}
+    scenarios = {version: row for (version, _), row in rows.scenarios.items()}
+    frozen = reader_of(reader, source)
+    records = frozen.rows(CURRENT_RUNS, RunRecord)
+    board = board_of(frozen, runs, coverage_floor=policy.comparison.coverage_floor)
+    differs = {
+        unit: cell.differs
+        for row in board.rows
+        for cell in row.cells
+        if cell
+        for unit in cell.run_spec_ids
+    }
+    changes = level_changes_of(reader, policy.binding_approvals)
+    gated = tuple(
+        Gated(
+            run=run,
+            planned=planned[run.run_spec.run_spec_id],
+            records=tuple(
+                record
+                for record in records
+                if record.unit_id in (run.run_spec.run_spec_id, run.run_spec.data_version)
+            ),
+            differs=differs.get(run.run_spec.run_spec_id, ""),
+        )
+        for run in runs
+    )
+    unreviewed = {
+        version
+        for version, row in scenarios.items()
+        if lowering_of(row.access_level, version, changes, policy.binding_approvals).is_unreviewed
+    }
+    return Subject(
+        held=held,
+        runs=gated,
+        left_out=left_out_of(reader, source),
+        unreviewed=frozenset(unreviewed),
+        policy=policy,
+    )
+
+
+def _every_run(subject: Subject, name: str) -> Findings:
+    if subject.held.manifest is None:
+        yield _unchecked(name, "", "made by an earlier version; publish it again")
+        return
+    for run in subject.held.manifest.lacking:
+        yield _failed(name, run, "planned and not summarised when the release was made")
+    for absent in subject.left_out:
+        yield _failed(name, absent.name, "left out, because its data could not be had")
+    for gated in subject.runs:
+        if gated.run.cell is None:
+            yield _failed(name, gated.name, "its main metric gave no value")
+
+
+def _every_answer(subject: Subject, name: str) -> Findings:
+    for gated in subject.runs:
+        scored = [record for record in gated.records if record.stage == SCORE.name]
+        counts = scored[-1].counts if scored else {}
+        asked, answered = counts.get("requests"), counts.get("answered")
+        if asked is None or answered is None:
+            yield _unchecked(name, gated.name, "no record says how many requests were answered")
+        elif answered < asked:
+            yield _failed(name, gated.name, f"{answered:,} of {asked:,} requests answered")
+
+
+def _coverage_floor(subject: Subject, name: str) -> Findings:
+    floor = subject.policy.comparison.coverage_floor
+    for gated in subject.runs:
+        cell = gated.run.cell
+        if cell and cell.is_below(floor):
+            yield _failed(
+                name, gated.name, f"{cell.coverage:.3f} of its answers scored, the floor is {floor}"
+            )
+        elif not cell:
+            yield _failed(name, gated.name, "no answer has a score")
+
+
+def _judge_coverage(subject: Subject, name: str) -> Findings:
+    least = subject.policy.release.judge_coverage or 0.0
+    for gated in _judged(subject):
+        share = gated.run.cell.jury_coverage if gated.run.cell else None
+        if share is None:
+            yield _unchecked(name, gated.name, "no stat says how many verdicts could be used")
+        elif share < least:
+            yield _failed(name, gated.name, f"{share:.3f}, required {least}")
+
+
+def _validated_judges(subject: Subject, name: str) -> Findings:
+    for gated in _judged(subject):
+        if gated.planned.is_jury_validated is None:
+            of = "imported jury" if gated.planned.as_imported is not None else "jury"
+            yield _unchecked(name, gated.name, f"no record says whether its {of} was checked")
+        elif gated.planned.is_jury_demo:
+            yield _failed(name, gated.name, "a demo judge is in its jury")
+        elif not gated.planned.is_jury_validated:
+            yield _failed(name, gated.name, "clinicians have not checked its jury")
+
+
+def _judged(subject: Subject) -> list[Gated]:
+    return [gated for gated in subject.runs if has_jury(gated.planned.run_spec)]
+
+
+def _provenance(subject: Subject, name: str) -> Findings:
+    for gated in subject.runs:
+        if gated.run.not_on_record:
+            lacking = ", ".join(gated.run.not_on_record)
+            yield _failed(name, gated.name, f"not on record: {lacking}")
+    manifest = subject.held.manifest
+    if manifest is None or not manifest.made_by:
+        yield _failed(name, "", "not on record: who made it; publish it again")
+
+
+def _comparable(subject: Subject, name: str) -> Findings:
+    for gated in subject.runs:
+        cell = gated.run.cell
+        if gated.differs:
+            yield _failed(name, gated.name, gated.differs)
+        elif cell and (cell.comparability is None or UNKNOWN in cell.comparability.values()):
+            yield _unchecked(name, gated.name, "no record says what its mean rests on")
+
+
+def _min_instances(subject: Subject, name: str) -> Findings:
+    least = subject.policy.release.min_instances or 0
+    for gated in subject.runs:
+        count = gated.run.cell.num_counted if gated.run.cell else 0
+        count //= gated.planned.run_spec.adapter_spec.times_asked
+        if count < least:
+            yield _failed(
+                name, gated.name, f"{counted(count, 'scored instance')}, required {least}"
+            )
+
+
+def _max_interval_width(subject: Subject, name: str) -> Findings:
+    widest = subject.policy.release.max_interval_width or 0.0
+    for gated in subject.runs:
+        cell = gated.run.cell
+        if cell is None or cell.ci_low is None or cell.ci_high is None:
+            yield _unchecked(name, gated.name, "its mean has no interval")
+        elif (width := cell.ci_high - cell.ci_low) > widest:
+            yield _failed(name, gated.name, f"{width:.3f} wide, allowed {widest}")
+
+
+def _reviewed_levels(subject: Subject, name: str) -> Findings:
+    for gated in subject.runs:
+        if gated.run.run_spec.data_version in subject.unreviewed:
+            scenario = gated.run.run_spec.scenario_name
+            reason = f"the level of {scenario} was lowered, and nobody else approved it"
+            yield _failed(name, gated.name, reason)
+
+
+def _redaction_scan(subject: Subject, name: str) -> Findings:
+    yield _unchecked(name, "", "this version makes no scan of a release")
+
+
+CHECKS: Mapping[str, Callable[[Subject, str], Findings]] = {
+    "every_run": _every_run,
+    "every_answer": _every_answer,
+    "coverage_floor": _coverage_floor,
+    "judge_coverage": _judge_coverage,
+    "validated_judges": _validated_judges,
+    "provenance": _provenance,
+    "comparable": _comparable,
+    "min_instances": _min_instances,
+    "max_interval_width": _max_interval_width,
+    "reviewed_levels": _reviewed_levels,
+    "redaction_scan": _redaction_scan,
+}
+"""A check for each field of `ReleaseRequirements`."""
+
+
+def _failed(requirement: str, run: str, reason: str) -> Finding:
+    return Finding(requirement=requirement, outcome=GateOutcome.FAILED, run=run, reason=reason)
+
+
+def _unchecked(requirement: str, run: str, reason: str) -> Finding:
+    return Finding(requirement=requirement, outcome=GateOutcome.UNCHECKED, run=run, reason=reason)

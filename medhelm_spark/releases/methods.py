@@ -1,0 +1,159 @@
+"""`evaluation.releases`: releases from draft to withdrawal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from medhelm_spark.board import choose
+from medhelm_spark.board.host import Methods, at_work
+from medhelm_spark.board.schema import schema_of
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.errors import IntegrityError, SetupError
+from medhelm_spark.medhelm.schema_file import Schema
+from medhelm_spark.pipeline.summarized import summarized
+from medhelm_spark.releases.commands import (
+    check_may_change,
+    compared_releases,
+    gate,
+    release_record,
+    releases_of,
+    take_step,
+)
+from medhelm_spark.releases.publish import publish
+from medhelm_spark.releases.results import Gate, Release, ReleaseComparison, ReleaseRecord, Releases
+from medhelm_spark.releases.verify import verify
+from medhelm_spark.workspace.names import check_name
+
+
+class ReleaseMethods(Methods):
+    """What can be done to releases."""
+
+    @at_work
+    def list(self) -> Releases:
+        """The releases of the lake with their statuses, the newest first."""
+        return releases_of(self._workspace)
+
+    @at_work
+    def show(self, release: str) -> ReleaseRecord:
+        """One release: its status and who gave it, its manifest, its runs, what is required.
+
+        Raises:
+            LakeError: the lake does not hold it.
+        """
+        return release_record(self._workspace, release)
+
+    @at_work
+    def compare(self, first: str, second: str) -> ReleaseComparison:
+        """The runs of two releases: which means differ and why, which are in one of them only.
+
+        Raises:
+            LakeError: the lake does not hold one of them.
+            ConfigError: both are the same.
+        """
+        return compared_releases(self._workspace, first, second)
+
+    @at_work
+    def publish(
+        self,
+        release: str,
+        suites: str | Sequence[str] | None = None,
+        *,
+        schema: Schema | str | Path | None = None,
+        note: str = "",
+    ) -> Release:
+        """Pin the current numbers of some suites as a draft; without suites, publish what stands.
+
+        A run that stands in two suites counts as the later one's. A draft is replaced, and a
+        release in review or approved becomes a draft again; one that is published does not change.
+
+        Args:
+            release: its name.
+            suites: whose numbers to pin (None: the release, which is approved, is published).
+            schema: a schema file of HELM's that its board is to be shown by; the manifest has its
+                hash.
+            note: what to keep with the publication.
+
+        Raises:
+            ReleaseError: the release has another status than this follows from.
+            GateError: it lacks what the policy requires of a release that is published.
+            IntegrityError: a number that it pins, or would pin, is not what it says.
+        """
+        check_name("release", release)
+        if suites is None:
+            record = self._step(release, ReleaseStatus.PUBLISHED, note)
+            return Release(
+                name=release,
+                suites=record.held.suites,
+                manifest_hash=record.manifest_hash,
+                board=self._host.board(release=release, schema=schema),
+                status=record.status,
+            )
+        schema = schema_of(schema)
+        check_may_change(self._workspace, release)
+        contexts = summarized(self._workspace, suites)
+        names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
+        policy = self._workspace.registry.policy
+        schema_hash = content_id(schema) if schema else ""
+        manifest = publish(ctx, release, names, policy=policy, schema_hash=schema_hash)
+        board = self._host.board(release=release)
+        self._host.log(ctx, board.leaderboard, release)
+        return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
+
+    @at_work
+    def gate(self, release: str) -> Gate:
+        """What each requirement of the policy (`release.require`) comes to for a release.
+
+        Raises:
+            ReleaseError: it is external: made elsewhere.
+            IntegrityError: a value behind its board was changed.
+        """
+        return gate(self._workspace, release)
+
+    @at_work
+    def submit(self, release: str, *, note: str = "") -> ReleaseRecord:
+        """Put a draft in review, by the user of this process.
+
+        Raises:
+            ReleaseError: it is no draft.
+        """
+        return self._step(release, ReleaseStatus.IN_REVIEW, note)
+
+    @at_work
+    def approve(self, release: str, *, note: str = "") -> ReleaseRecord:
+        """Approve a release in review, as somebody who neither made, ran nor submitted it.
+
+        Raises:
+            ReleaseError: it is not in review, or the user of this process had a hand in it.
+            GateError: it lacks what the policy requires.
+        """
+        return self._step(release, ReleaseStatus.APPROVED, note)
+
+    @at_work
+    def withdraw(self, release: str, *, reason: str) -> ReleaseRecord:
+        """Withdraw a release: all its rows stay, and its boards say so at their top.
+
+        Raises:
+            ReleaseError: it is withdrawn already.
+            ConfigError: no reason is given.
+        """
+        return self._step(release, ReleaseStatus.WITHDRAWN, reason)
+
+    @at_work
+    def verify(self, release: str) -> str:
+        """Hash every row behind a release again; returns the manifest hash, writes nothing.
+
+        Raises:
+            IntegrityError: a value was changed since it was published; names tables and runs.
+        """
+        choose(self._workspace.reader, release=release)
+        return verify(self._workspace.context(""), release)
+
+    def _step(self, release: str, to: ReleaseStatus, note: str) -> ReleaseRecord:
+        """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""
+        record = take_step(self._workspace, release, to, note)
+        try:
+            board = self._host.board(release=release).leaderboard
+            self._host.log(self._workspace.context(""), board, release)
+        except (IntegrityError, SetupError) as error:
+            self._workspace.say(f"mlflow: the status is on record and not tracked: {error}")
+        return record

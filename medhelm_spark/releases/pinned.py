@@ -1,0 +1,269 @@
+"""Whether a release still is what was published: the values behind its board, hashed again.
+
+The rows that are shown are the rows that are hashed, at every read. The tables that a board is not
+made of are hashed by `medhelm-spark release verify`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from medhelm_spark.domain.pluralize import first_of
+from medhelm_spark.domain.release import (
+    ReleaseChange,
+    ReleaseManifest,
+    ReleaseState,
+    ReleaseStatus,
+    state_of,
+)
+from medhelm_spark.domain.run import SuiteRun
+from medhelm_spark.domain.scenario import ScenarioVersion
+from medhelm_spark.domain.stats import Stat, WrittenStat
+from medhelm_spark.errors import IntegrityError
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.tables import WRITE_ID, refuse_newer
+from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.value_hash import manifest_hash, values_hash
+
+Row = TypeVar("Row")
+
+CURRENT_RELEASES = """
+SELECT m.* FROM {releases} m
+JOIN (SELECT release, max(created_at) AS created_at FROM {releases} GROUP BY release) n
+  ON n.release = m.release AND n.created_at = m.created_at
+"""
+_PLANNED = "SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({units})"
+_STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
+_COPIED = "SELECT * FROM {{release_stats}} WHERE {write_id} IN ({writes})"
+_SCENARIOS = "SELECT * FROM {{scenarios}} WHERE data_version IN ({units})"
+_MANIFESTS = "SELECT * FROM {release_manifests}"
+_CHANGES = "SELECT * FROM {release_changes}"
+
+COPIES = ("release_stats", "release_scores")
+"""The tables that hold a release's own rows; its members name their write."""
+
+
+class Rows(Protocol):
+    """What answers SQL over a lake's small tables: its Reader, or the Lake itself."""
+
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """The answer as rows of a dataclass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is no longer as it was published: rows of a table, of one run or (no name) of all.
+
+    `is_gone`: none of the rows is there.
+    """
+
+    table: str
+    name: str = ""
+    is_gone: bool = False
+
+    def __str__(self) -> str:
+        of = f"{self.table} of {self.name}" if self.name else self.table
+        return f"{of} (gone)" if self.is_gone else of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenScenario(ScenarioVersion):
+    """A ScenarioVersion and the id of its write."""
+
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRows:
+    """The rows that a release's board is made of; `planned` and `stats` by run_spec_id."""
+
+    members: tuple[ReleaseMember, ...]
+    planned: Mapping[tuple[str, str, str], SuiteRun]
+    stats: Mapping[str, Sequence[Stat]]
+    scenarios: Mapping[tuple[str, str], ScenarioVersion]
+    manifest: ReleaseManifest | None = None
+
+    def changes(self) -> Iterator[Change]:
+        """What is no longer as it was published; nothing where all is."""
+        for written in sorted({member.manifest_hash for member in self.members}):
+            if written != manifest_hash(self.members, self.manifest):
+                yield Change(table="releases")
+        for member in self.members:
+            held = member.value_hashes or {}
+            for table, now in self.hashes(member).items():
+                if held.get(table) != now:
+                    is_copy = table == "stats" and copy_of(member)
+                    yield Change(table=COPIES[0] if is_copy else table, name=member.name)
+
+    def hashes(self, member: ReleaseMember) -> dict[str, str]:
+        """The hashes of a member's values as they are, by table."""
+        return {table: values_hash(rows) for table, rows in self._rows(member).items()}
+
+    def _rows(self, member: ReleaseMember) -> Mapping[str, Iterable[object]]:
+        planned = self.planned.get(key_of(member))
+        versions = (planned.run_spec.data_version,) if planned else ()
+        writes = (member.writes or {}).get("scenarios", "").split()
+        places = [(version, write) for version in versions for write in writes]
+        return {
+            "run_specs": [planned] if planned else [],
+            "scenarios": [self.scenarios[place] for place in places if place in self.scenarios],
+            "stats": self.stats.get(member.run_spec_id, ()),
+        }
+
+
+def key_of(row: ReleaseMember | SuiteRun) -> tuple[str, str, str]:
+    """What a member and its row of `run_specs` have in common."""
+    return row.suite, row.name, row.run_spec_id
+
+
+def copy_of(member: ReleaseMember) -> str:
+    """The write of the release's own rows of this run; empty for releases of earlier versions."""
+    return (member.writes or {}).get(COPIES[0], "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRelease:
+    """A release as the lake holds it: the newest rows of its name, and where it stands.
+
+    `manifest` is None for one of an earlier version.
+    """
+
+    name: str
+    members: tuple[ReleaseMember, ...]
+    manifest: ReleaseManifest | None
+    state: ReleaseState
+
+    @property
+    def manifest_hash(self) -> str:
+        """The hash that its rows were written with."""
+        return self.members[0].manifest_hash
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """Its suites, in the order in which they were given where that is on record."""
+        if self.manifest:
+            return self.manifest.suites
+        return tuple(sorted({member.suite for member in self.members}))
+
+
+def held_releases(source: Rows) -> list[StoredRelease]:
+    """The releases of a lake, the newest first; reads neither stats nor scores."""
+    members: dict[str, list[ReleaseMember]] = {}
+    for member in source.rows(CURRENT_RELEASES, ReleaseMember):
+        members.setdefault(member.release, []).append(member)
+    changes: dict[str, list[ReleaseChange]] = {}
+    for change in source.rows(_CHANGES, ReleaseChange):
+        changes.setdefault(change.release, []).append(change)
+    manifests = _manifests(source)
+    held = [
+        StoredRelease(
+            name=name,
+            members=tuple(sorted(rows, key=lambda row: (row.name, row.suite))),
+            manifest=manifests.get((name, rows[0].created_at)),
+            state=state_of(_began(rows[0]), rows[0].manifest_hash, changes.get(name, ())),
+        )
+        for name, rows in members.items()
+    ]
+    return sorted(held, key=lambda each: (each.members[0].created_at, each.name), reverse=True)
+
+
+def _began(member: ReleaseMember) -> ReleaseStatus:
+    """What a release began as: imported, or a draft, whatever else its rows may say."""
+    is_external = member.status == ReleaseStatus.EXTERNAL
+    return ReleaseStatus.EXTERNAL if is_external else ReleaseStatus.DRAFT
+
+
+def _manifests(source: Rows) -> dict[tuple[str, datetime], ReleaseManifest]:
+    rows = source.rows(_MANIFESTS, ReleaseManifest)
+    return {(row.release, row.created_at): row for row in rows}
+
+
+def members_of(source: Rows, release: str) -> tuple[ReleaseMember, ...]:
+    """The newest rows of a release."""
+    rows = source.rows(CURRENT_RELEASES, ReleaseMember)
+    return tuple(member for member in rows if member.release == release)
+
+
+def read_release(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseRows:
+    """The rows that a release's board is made of.
+
+    Raises:
+        LakeError: A newer version made the release: its rows say more than this one can check.
+    """
+    manifest = _manifest_of(source, members)
+    if manifest:
+        refuse_newer(manifest.lake_schema_version, f"release {manifest.release!r}")
+    units = literals(member.run_spec_id for member in members)
+    planned = _newest_planned(source.rows(_PLANNED.format(units=units), SuiteRun), members)
+    versions = literals(row.run_spec.data_version for row in planned.values())
+    scenarios = source.rows(_SCENARIOS.format(units=versions), _WrittenScenario)
+    return ReleaseRows(
+        members=tuple(members),
+        planned=planned,
+        stats=own_stats(source, members),
+        scenarios={(row.data_version, row.write_id): row for row in scenarios},
+        manifest=manifest,
+    )
+
+
+def _manifest_of(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseManifest | None:
+    if not members:
+        return None
+    return _manifests(source).get((members[0].release, members[0].created_at))
+
+
+def pinned_stats(source: Rows, members: Sequence[ReleaseMember]) -> dict[str, list[Stat]]:
+    """By run, the stats in the lake's own table that a release was made of."""
+    pins = {member.run_spec_id: member.stats_write_id for member in members}
+    rows = source.rows(_STATS.format(units=literals(pins)), WrittenStat)
+    return _by_run(row for row in rows if pins[row.run_spec_id] == row.write_id)
+
+
+def own_stats(source: Rows, members: Sequence[ReleaseMember]) -> dict[str, list[Stat]]:
+    """By run, the release's own stats; of a release without them the lake's."""
+    copies = {member.run_spec_id: copy_of(member) for member in members}
+    if not all(copies.values()):
+        return pinned_stats(source, members)
+    sql = _COPIED.format(write_id=WRITE_ID, writes=literals(copies.values()))
+    rows = source.rows(sql, WrittenStat)
+    return _by_run(row for row in rows if copies.get(row.run_spec_id) == row.write_id)
+
+
+def _by_run(rows: Iterable[Stat]) -> dict[str, list[Stat]]:
+    stats: dict[str, list[Stat]] = {}
+    for row in rows:
+        stats.setdefault(row.run_spec_id, []).append(row)
+    return stats
+
+
+def _newest_planned(
+    rows: Iterable[SuiteRun], members: Sequence[ReleaseMember]
+) -> dict[tuple[str, str, str], SuiteRun]:
+    """The plan of each member that was the newest when the release was made."""
+    made = {key_of(member): member.created_at for member in members}
+    in_order = sorted(rows, key=lambda row: row.planned_at)
+    return {
+        key_of(row): row
+        for row in in_order
+        if key_of(row) in made and row.planned_at <= made[key_of(row)]
+    }
+
+
+def refuse_changed(release: str, rows: ReleaseRows, further: Iterable[Change] = ()) -> None:
+    """Raise IntegrityError where a value behind a release's board was changed, and name where.
+
+    `further` are changes of tables that a board is not made of.
+    """
+    changed = [str(change) for change in (*rows.changes(), *further)]
+    if not changed:
+        return
+    if not all(member.value_hashes for member in rows.members):
+        raise IntegrityError(
+            f"release {release!r} holds no hashes of its values, so nothing tells whether they "
+            "were changed; publish it again."
+        )
+    raise IntegrityError(
+        f"release {release!r} is not what was published; changed since: {first_of(changed, 8)}. "
+        "No number of it is shown; restore the lake. Publishing again would pin the changed values."
+    )

@@ -1,0 +1,225 @@
+"""publish: freeze the current stats of some suites as a draft release, with copies of its own."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.release import (
+    ReleaseChange,
+    ReleaseManifest,
+    ReleaseStatus,
+    check_transition,
+)
+from medhelm_spark.domain.run import RunRecord, SuiteRun
+from medhelm_spark.domain.stages import (
+    ANNOTATE,
+    INGEST,
+    PLAN,
+    PLAN_JUDGES,
+    PUBLISH,
+    SCORE,
+    SUMMARIZE,
+    Stage,
+)
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.releases.copies import with_copies, write_copies
+from medhelm_spark.releases.manifest import as_made_before, manifest_of
+from medhelm_spark.releases.pinned import ReleaseRows, StoredRelease, held_releases, read_release
+from medhelm_spark.releases.recomputed import refuse_unfounded
+from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.value_hash import manifest_hash
+from medhelm_spark.releases.values import (
+    ValuePin,
+    data_versions,
+    member_hashes,
+    writes_of_requests,
+)
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.plan.run_specs import suite_runs
+
+
+def publish(
+    ctx: Context,
+    release: str,
+    suites: Sequence[str],
+    *,
+    policy: Policy,
+    schema_hash: str = "",
+    status: ReleaseStatus = ReleaseStatus.DRAFT,
+    names: Collection[str] | None = None,
+) -> str:
+    """Make or replace a draft release; returns its manifest hash.
+
+    The manifest covers the values of every row behind the numbers, from instances to stats, and
+    stats and scores are copied, so that the release stays as it is whatever becomes of the suite.
+    A run present in two suites counts once: the suite named last stands, as in MedHELM. The rows of
+    a draft that is replaced stay in `releases`.
+
+    Args:
+        ctx: the lake.
+        release: its name.
+        suites: whose current runs it holds.
+        policy: the one in force, which the manifest names.
+        schema_hash: the content id of HELM's schema file that its board is shown by.
+        status: what it begins as: a draft, or external where its results were imported.
+        names: of which runs (None: all).
+
+    Raises:
+        IntegrityError: Stats are not what the scores behind them give; it names the runs.
+        ReleaseError: The release is published, withdrawn or external, and changes no more.
+    """
+    ctx = ctx.within(PUBLISH)
+    held = {each.name: each for each in held_releases(ctx.lake)}.get(release)
+    if held:
+        check_transition(release, held.state.status, status)
+    held_runs = (row for suite in suites for row in suite_runs(ctx, [suite]))
+    runs = {row.name: row for row in held_runs if names is None or row.name in names}
+    done = ctx.finished(SUMMARIZE, [row.run_spec_id for row in runs.values()])
+    pinned = [row for _, row in sorted(runs.items()) if row.run_spec_id in done]
+    if not pinned:
+        raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
+    at = now([held.members[0].created_at] if held else [])
+    rows, scores = _frozen(ctx, [_member(release, status, row, done, at) for row in pinned])
+    manifest = manifest_of(
+        ctx,
+        rows,
+        at,
+        suites=suites,
+        lacking=sorted(set(runs) - {row.name for row in pinned}),
+        policy=policy,
+        schema_hash=schema_hash,
+    )
+    if held and _is_alike(held, rows.members, manifest):
+        hashed, status = held.manifest_hash, held.state.status
+    else:
+        write_copies(ctx, rows, scores)
+        hashed = manifest_hash(rows.members, manifest)
+        members = [replace(row, manifest_hash=hashed) for row in rows.members]
+        _write(ctx, members, manifest, held, status)
+    size = counted(len(pinned), "run")
+    ctx.say(f"publish: release {release!r} is {status}: {size}, manifest {hashed[:12]}")
+    if status is ReleaseStatus.DRAFT:
+        ctx.say(f"publish: `medhelm-spark release submit {release}` puts it in review")
+    return hashed
+
+
+def _frozen(
+    ctx: Context, members: Sequence[ReleaseMember]
+) -> tuple[ReleaseRows, Sequence[ValuePin]]:
+    """The rows of these members, pinned and hashed, and the writes that hold their scores."""
+    release = members[0].release
+    versions = data_versions(read_release(ctx.lake, members))
+    pins = _pins(ctx, members, versions)
+    pinned = [replace(member, writes=_writes(member, versions, pins)) for member in members]
+    rows = read_release(ctx.lake, pinned)
+    refuse_unfounded(ctx, release, rows)
+    hashed = with_copies(release, _with_hashes(ctx, rows))
+    return replace(rows, members=tuple(hashed)), pins["per_instance_stats"]
+
+
+def _write(
+    ctx: Context,
+    members: Sequence[ReleaseMember],
+    manifest: ReleaseManifest,
+    held: StoredRelease | None,
+    status: ReleaseStatus,
+) -> None:
+    """Commit the rows of a release; from those of `releases` on it is the current one."""
+    write_id = new_write_id()
+    ctx.lake.append_rows("release_manifests", [manifest], write_id)
+    ctx.lake.append_rows("releases", members, write_id)
+    change = ReleaseChange(
+        release=manifest.release,
+        manifest_hash=members[0].manifest_hash,
+        from_status=held.state.status if held else status,
+        to_status=status,
+        changed_by=ctx.user,
+        changed_at=now(each.changed_at for each in held.state.changes) if held else now(),
+        note=f"pinned anew, in place of manifest {held.manifest_hash[:12]}" if held else "",
+    )
+    ctx.lake.append_rows("release_changes", [change], write_id)
+    if not held:
+        return
+    ctx.say(
+        f"publish: it replaces the manifest {held.manifest_hash} of "
+        f"{held.members[0].created_at:%Y-%m-%d %H:%M} UTC, whose rows stay in releases"
+    )
+    if held.state.status is not ReleaseStatus.DRAFT:
+        ctx.say(f"publish: it was {held.state.status}, which is void: it is a draft again")
+
+
+def _member(
+    release: str,
+    status: ReleaseStatus,
+    row: SuiteRun,
+    done: Mapping[str, RunRecord],
+    at: datetime,
+) -> ReleaseMember:
+    return ReleaseMember(
+        release=release,
+        status=status.value,
+        suite=row.suite,
+        name=row.name,
+        run_spec_id=row.run_spec_id,
+        stats_write_id=done[row.run_spec_id].write_id,
+        created_at=at,
+        manifest_hash="",
+    )
+
+
+def _is_alike(
+    held: StoredRelease, members: Sequence[ReleaseMember], manifest: ReleaseManifest
+) -> bool:
+    """Whether a release is what these rows would make it, but for when and how it was made."""
+    if held.manifest is None:
+        return False
+    again = [replace(member, created_at=held.manifest.created_at) for member in members]
+    return manifest_hash(again, as_made_before(manifest, held.manifest)) == held.manifest_hash
+
+
+def _with_hashes(ctx: Context, rows: ReleaseRows) -> list[ReleaseMember]:
+    """The members with the hashes of the values that their writes hold."""
+    with ctx.metered("publish: rows hashed") as watch:
+        hashes = member_hashes(ctx.lake, rows, watch)
+    return [
+        replace(member, value_hashes={**rows.hashes(member), **hashes[member.run_spec_id]})
+        for member in rows.members
+    ]
+
+
+def _pins(
+    ctx: Context, members: Sequence[ReleaseMember], versions: Mapping[str, str]
+) -> dict[str, list[ValuePin]]:
+    """The writes that hold the members' rows now, by table."""
+    units = [member.run_spec_id for member in members]
+
+    def of(names: Iterable[str], *stages: Stage) -> list[ValuePin]:
+        finished = [ctx.finished(stage, names) for stage in stages]
+        return [
+            ValuePin(unit=unit, write_id=record.write_id)
+            for records in finished
+            for unit, record in records.items()
+        ]
+
+    data = of(sorted(set(versions.values())), INGEST)
+    pins = {
+        "requests": of(units, PLAN, PLAN_JUDGES),
+        "annotations": of(units, ANNOTATE),
+        "per_instance_stats": of(units, SCORE),
+        "instances": data,
+        "scenarios": data,
+    }
+    return {**pins, **writes_of_requests(ctx.lake, pins["requests"])}
+
+
+def _writes(
+    member: ReleaseMember, versions: Mapping[str, str], pins: Mapping[str, Sequence[ValuePin]]
+) -> dict[str, str]:
+    own = {member.run_spec_id, versions.get(member.run_spec_id)}
+    return {
+        table: " ".join(sorted({pin.write_id for pin in of_table if pin.unit in own}))
+        for table, of_table in pins.items()
+    }

@@ -1,0 +1,70 @@
+"""Hashes of rows' values: what a release pins, so that a changed value is seen.
+
+A row's digest is the SHA-256 of its canonical JSON without empty columns, so that a column that is
+added later changes no digest. The hash of several rows is made of their sorted digests, in groups
+that begin alike: no order counts, a row that stands twice does, and no group has to be large.
+`COMBINED` is `values_hash` in SQL.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from medhelm_spark.domain.release import ReleaseManifest
+from medhelm_spark.lake.tables import WRITE_ID
+from medhelm_spark.releases.tables import ReleaseMember
+
+GROUP_DIGITS = 3
+
+COMBINED = f"""
+SELECT unit, sha2(array_join(sort_array(collect_list(part)), ''), 256) AS digest
+FROM (SELECT unit, sha2(array_join(sort_array(collect_list(digest)), ''), 256) AS part
+      FROM {{digests}} GROUP BY unit, substr(digest, 1, {GROUP_DIGITS}))
+GROUP BY unit
+"""
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
+        return {name: item for name, item in pairs if item is not None and name != WRITE_ID}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    raise TypeError(f"no canonical form for {type(value).__name__}")
+
+
+_ENCODER = json.JSONEncoder(
+    default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+)
+
+
+def row_digest(row: Any) -> str:
+    """The digest of a table's row, 64 hexadecimal characters; its `write_id` does not count."""
+    return hashlib.sha256(_ENCODER.encode(row).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def values_hash(rows: Iterable[Any]) -> str:
+    """The hash of rows in any order; of none it is the hash of nothing."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for digest in map(row_digest, rows):
+        groups[digest[:GROUP_DIGITS]].append(digest)
+    return _of_sorted(map(_of_sorted, groups.values()))
+
+
+def _of_sorted(digests: Iterable[str]) -> str:
+    return hashlib.sha256("".join(sorted(digests)).encode("ascii")).hexdigest()
+
+
+def manifest_hash(members: Sequence[ReleaseMember], manifest: ReleaseManifest | None = None) -> str:
+    """The hash of all that the rows of a release say, but for this hash itself.
+
+    Releases of earlier versions have no `manifest` beside their members.
+    """
+    rows = [dataclasses.replace(member, manifest_hash="") for member in members]
+    return values_hash([*rows, *([manifest] if manifest else [])])

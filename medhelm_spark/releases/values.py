@@ -1,0 +1,254 @@
+"""The hashes of a release's values: which writes it pins in each table, and what their rows say.
+
+Rows are hashed where they are, as `releases.value_hash` does it; only hashes reach the driver.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.progress import Watch
+from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
+from medhelm_spark.releases.value_hash import COMBINED, row_digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValuePin:
+    """One write that holds rows of a unit: of a run, or of a data version."""
+
+    unit: str
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request(PlannedRequest):
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Annotation(Annotation):
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PerInstanceStats(PerInstanceStats):
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prompt(Prompt):
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result(RequestResult):
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Instance(Instance):
+    write_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """A table's rows with their write, and the column by which they belong to a run or its data."""
+
+    row: type
+    key: str
+
+
+OF_RUNS: Mapping[str, _Place] = {
+    "requests": _Place(row=_Request, key="run_spec_id"),
+    "annotations": _Place(row=_Annotation, key="run_spec_id"),
+    "per_instance_stats": _Place(row=_PerInstanceStats, key="run_spec_id"),
+}
+OF_REQUESTS: Mapping[str, _Place] = {
+    "prompts": _Place(row=_Prompt, key="prompt_id"),
+    "request_results": _Place(row=_Result, key="request_id"),
+}
+OF_DATA: Mapping[str, _Place] = {"instances": _Place(row=_Instance, key="data_version")}
+
+ROW_TABLES = (*OF_RUNS, *OF_REQUESTS, *OF_DATA)
+"""The tables behind a board's own, in which every answer has rows."""
+
+ORIGINAL, COPIED = "per_instance_stats", COPIES[1]
+"""The table of scores, and that of a release's own."""
+
+_PINNED = """
+SELECT {columns} FROM {{{table}}} t
+JOIN {{pins}} p ON p.unit = t.{key} AND p.write_id = t.write_id
+"""
+_ASKED = "SELECT DISTINCT run_spec_id, {key} FROM {{requests}}"
+_WRITES = """
+SELECT DISTINCT q.run_spec_id AS unit, t.write_id FROM ({asked}) q
+JOIN {{{table}}} t ON t.{key} = q.{key}
+"""
+_OF_REQUESTS = """
+SELECT t.* FROM {{{table}}} t
+JOIN (SELECT DISTINCT q.{key}, p.write_id FROM ({asked}) q
+      JOIN {{pins}} p ON p.unit = q.run_spec_id) k
+  ON k.{key} = t.{key} AND k.write_id = t.write_id
+"""
+_DIGESTS_OF_RUNS = """
+SELECT q.run_spec_id AS unit, d.digest FROM ({asked}) q
+JOIN {{digests}} d ON d.unit = q.{key}
+JOIN {{pins}} p ON p.unit = q.run_spec_id AND p.write_id = d.write_id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Digest:
+    """A row's digest, with the value of the key it belongs by and its write."""
+
+    unit: str
+    write_id: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hash:
+    """The hash of a unit's rows."""
+
+    unit: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Digests:
+    """A row's digest, run on the executors."""
+
+    key: str
+
+    def __call__(self, rows: Iterable[Any]) -> Iterator[_Digest]:
+        for row in rows:
+            yield _Digest(
+                unit=getattr(row, self.key), write_id=row.write_id, digest=row_digest(row)
+            )
+
+
+def data_versions(rows: ReleaseRows) -> dict[str, str]:
+    """The data version of every member, by run_spec_id."""
+    return {row.run_spec_id: row.run_spec.data_version for row in rows.planned.values()}
+
+
+def pinned_rows(lake: Lake, table: str, pins: Iterable[ValuePin]) -> DataFrame:
+    """The rows of these writes, of a table in OF_RUNS, with their `write_id`."""
+    sql = _PINNED.format(columns="t.*", table=table, key=OF_RUNS[table].key)
+    return lake.query(sql, pins=lake.frame(pins, ValuePin))
+
+
+def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Change]:
+    """What is no longer as it was published in the release's own rows of scores.
+
+    Nothing of a release of an earlier version, which has no rows of its own.
+    """
+    writes = [write for write in map(copy_of, rows.members) if write]
+    if not writes:
+        return
+    sql = f"SELECT * FROM {{{COPIED}}} WHERE write_id IN ({literals(writes)})"
+    current = _combined(lake, _digests(lake.query(sql), OF_RUNS[ORIGINAL], watch))
+    for member in rows.members:
+        if (member.value_hashes or {}).get(ORIGINAL, "") != current.get(member.run_spec_id, ""):
+            yield Change(table=COPIED, name=member.name)
+
+
+def row_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> list[Change]:
+    """What is no longer as it was published in the tables in which every answer has rows."""
+    held = {member.run_spec_id: member.value_hashes or {} for member in rows.members}
+    current = member_hashes(lake, rows, watch)
+    return [
+        Change(table=table, name=member.name, is_gone=table not in current[member.run_spec_id])
+        for member in rows.members
+        for table in ROW_TABLES
+        if held[member.run_spec_id].get(table, "") != current[member.run_spec_id].get(table, "")
+    ]
+
+
+def member_hashes(lake: Lake, rows: ReleaseRows, watch: Watch) -> dict[str, dict[str, str]]:
+    """By run_spec_id and table, the hashes of the values of the writes that a member pins."""
+    versions = data_versions(rows)
+    units = {
+        member.run_spec_id: {
+            table: versions.get(member.run_spec_id, "") if table in OF_DATA else member.run_spec_id
+            for table in ROW_TABLES
+        }
+        for member in rows.members
+    }
+    pins = {
+        table: sorted(
+            {
+                (units[member.run_spec_id][table], write_id)
+                for member in rows.members
+                for write_id in (member.writes or {}).get(table, "").split()
+            }
+        )
+        for table in ROW_TABLES
+    }
+    hashes = row_hashes(
+        lake,
+        {
+            table: [ValuePin(unit=unit, write_id=write_id) for unit, write_id in places]
+            for table, places in pins.items()
+        },
+        watch,
+    )
+    return {
+        run: {table: hashes[table][unit] for table, unit in of_run.items() if unit in hashes[table]}
+        for run, of_run in units.items()
+    }
+
+
+def writes_of_requests(lake: Lake, requests: Sequence[ValuePin]) -> dict[str, list[ValuePin]]:
+    """By table, the writes that hold prompts and results of the runs' requests."""
+    planned = _planned(lake, requests)
+    writes = {}
+    for table, place in OF_REQUESTS.items():
+        asked = _ASKED.format(key=place.key)
+        sql = _WRITES.format(asked=asked, table=table, key=place.key)
+        writes[table] = rows_of(lake.query(sql, requests=planned), ValuePin)
+    return writes
+
+
+def row_hashes(
+    lake: Lake, pins: Mapping[str, Sequence[ValuePin]], watch: Watch
+) -> dict[str, dict[str, str]]:
+    """By table, the hash of the pinned rows of every unit; without one where there is no row."""
+    hashes = {}
+    for table, place in {**OF_RUNS, **OF_DATA}.items():
+        frame = lake.frame(pins.get(table, ()), ValuePin)
+        sql = _PINNED.format(columns="t.*", table=table, key=place.key)
+        hashes[table] = _combined(lake, _digests(lake.query(sql, pins=frame), place, watch))
+    planned = _planned(lake, pins.get("requests", ()))
+    for table, place in OF_REQUESTS.items():
+        frame = lake.frame(pins.get(table, ()), ValuePin)
+        asked = _ASKED.format(key=place.key)
+        names = {"asked": asked, "table": table, "key": place.key}
+        rows = lake.query(_OF_REQUESTS.format(**names), requests=planned, pins=frame)
+        of_runs = _DIGESTS_OF_RUNS.format(**names)
+        hashed = _digests(rows, place, watch)
+        digests = lake.query(of_runs, requests=planned, pins=frame, digests=hashed)
+        hashes[table] = _combined(lake, digests)
+    return hashes
+
+
+def _planned(lake: Lake, pins: Sequence[ValuePin]) -> DataFrame:
+    sql = _PINNED.format(columns="t.*", table="requests", key="run_spec_id")
+    return lake.query(sql, pins=lake.frame(pins, ValuePin))
+
+
+def _digests(rows: DataFrame, place: _Place, watch: Watch) -> DataFrame:
+    return map_rows(rows, watch(_Digests(place.key)), place.row, _Digest)
+
+
+def _combined(lake: Lake, digests: DataFrame) -> dict[str, str]:
+    rows = rows_of(lake.query(COMBINED, digests=digests), _Hash)
+    return {row.unit: row.digest for row in rows}

@@ -1,0 +1,86 @@
+"""verify: whether every value that a release pinned still is what was published."""
+
+from collections.abc import Iterator, Sequence
+
+from medhelm_spark.domain.pluralize import counted, first_of
+from medhelm_spark.domain.release import ReleaseManifest
+from medhelm_spark.errors import IntegrityError
+from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.releases.pinned import (
+    Change,
+    ReleaseRows,
+    copy_of,
+    members_of,
+    pinned_stats,
+    read_release,
+    refuse_changed,
+)
+from medhelm_spark.releases.reader import ORIGINALS
+from medhelm_spark.releases.value_hash import values_hash
+from medhelm_spark.releases.values import copied_changes, row_changes
+from medhelm_spark.stages.context import Context
+
+
+def verify(ctx: Context, release: str) -> str:
+    """Hash all rows of a release again; returns its manifest hash. Writes nothing.
+
+    Both are hashed: the release's own stats and scores, and those of the lake that they were copied
+    from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
+    is said. The hashes stand in the lake themselves: this tells a value that was changed, not a
+    person who changed the hashes with it.
+
+    Delta's history is asked too: a table that was restored to an earlier version has lost what
+    came after, a withdrawal or a decision among it, and no value tells.
+
+    Raises:
+        IntegrityError: Something was changed; it names tables and runs. Or a table was restored.
+    """
+    rows = read_release(ctx.lake, members_of(ctx.lake, release))
+    refuse_restored(release, list(_restored(ctx, rows.manifest)))
+    with ctx.metered("verify: rows hashed") as watch:
+        copied = list(copied_changes(ctx.lake, rows, watch))
+        changes = [*row_changes(ctx.lake, rows, watch), *_stats_changes(ctx, rows)]
+    gone = [change for change in changes if change.is_gone and change.table in ORIGINALS]
+    gone = gone if all(map(copy_of, rows.members)) else []
+    further = [change for change in changes if change not in gone]
+    refuse_changed(release, rows, [*further, *copied])
+    if gone:
+        ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
+    held = rows.members[0].manifest_hash
+    size = counted(len(rows.members), "run")
+    ctx.say(f"verify: release {release!r}, {size}: every value is as published (integrity only)")
+    return held
+
+
+def _restored(ctx: Context, manifest: ReleaseManifest | None) -> Iterator[str]:
+    """The tables that were restored, since the release read them where it says when."""
+    read = manifest.delta_versions if manifest else {}
+    for table in TABLES:
+        versions = ctx.lake.restored(table)
+        if late := [version for version in versions if version > read.get(table, -1)]:
+            yield f"{table} (RESTORE at version {', '.join(map(str, sorted(late)))})"
+
+
+def refuse_restored(release: str, tables: Sequence[str]) -> None:
+    """Refuse a release whose tables lost rows by a RESTORE.
+
+    Raises:
+        IntegrityError: names the tables, and the versions of Delta's history.
+    """
+    if tables:
+        raise IntegrityError(
+            f"release {release!r}: tables of the lake were taken back to an earlier version, and "
+            f"what was recorded after it is gone: {first_of(tables, 8)}; `RESTORE TABLE` to the "
+            "version before each brings it again."
+        )
+
+
+def _stats_changes(ctx: Context, rows: ReleaseRows) -> Iterator[Change]:
+    """What is no longer as it was published in the stats that were copied."""
+    if not all(map(copy_of, rows.members)):
+        return  # then the release's rows are the lake's, and were compared with it
+    held = pinned_stats(ctx.lake, rows.members)
+    for member in rows.members:
+        stats = held.get(member.run_spec_id, [])
+        if values_hash(stats) != (member.value_hashes or {}).get("stats"):
+            yield Change(table="stats", name=member.name, is_gone=not stats)

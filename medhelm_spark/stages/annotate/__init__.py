@@ -1,0 +1,1 @@
+"""annotate: stored answers -> judge requests -> annotations."""

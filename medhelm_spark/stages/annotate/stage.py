@@ -1,0 +1,245 @@
+"""annotate: stored answers -> judge requests -> annotations, through infer's own path.
+
+A new judge or rubric reads stored answers again and never asks the evaluated model.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.adaptation.decoding import call_id
+from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
+from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
+from medhelm_spark.annotators.kinds import version_of
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.comparability import JURY, jury_part
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.plan import ResolvedAnnotator
+from medhelm_spark.domain.request import (
+    EVALUATION_KEY,
+    Annotation,
+    AnnotationKey,
+    Completion,
+    FailureKind,
+    Purpose,
+    VerdictStatus,
+)
+from medhelm_spark.domain.run import RunSpec, Unreadable
+from medhelm_spark.domain.stages import ANNOTATE, PLAN, PLAN_JUDGES
+from medhelm_spark.domain.thinking import without_thinking
+from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.stages.annotate.judges import (
+    JudgeCall,
+    JudgedAnswers,
+    Judging,
+    judge_calls,
+    most_questions,
+    plan_judges,
+    subjects_of,
+)
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.pending import InferenceTargets
+from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.run_stage import Written, run_stage
+from medhelm_spark.stages.states import inputs_of, requests_of
+
+VERDICTS = f"""
+SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
+              coalesce(q.request_id, '') AS request_id, q.rubric_item) AS key,
+       coalesce(r.access_level, a.access_level) AS access_level,
+       a.completions AS answer, r.completions, r.failure
+FROM {{subjects}} s JOIN {{calls}} c
+  ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
+LEFT JOIN {{judge_requests}} q
+  ON {" AND ".join(f"q.{name} = s.{name}" for name in EVALUATION_KEY)}
+ AND q.annotator = s.annotator AND q.judge = c.judge
+LEFT JOIN {{results}} r ON r.request_id = q.request_id
+LEFT JOIN {{results}} a ON a.request_id = s.judged_request_id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictTask:
+    """A judge's reply, or why there is none."""
+
+    key: AnnotationKey
+    access_level: AccessLevel | None
+    answer: tuple[Completion, ...] | None
+    completions: tuple[Completion, ...] | None
+    failure: FailureKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVerdicts:
+    """Judge replies in, annotations out."""
+
+    rubrics: Mapping[tuple[str, str], Rubric]
+    specs: Mapping[str, RunSpec]
+
+    def __call__(self, tasks: Iterable[VerdictTask]) -> Iterator[Annotation]:
+        for task in tasks:
+            key = task.key
+            rubric = self.rubrics[key.run_spec_id, key.annotator]
+            yield annotation_for(
+                key,
+                rubric,
+                access_level=task.access_level or self.specs[key.run_spec_id].access_level,
+                completions=tuple(map(without_thinking, task.completions or ())),
+                failure=task.failure,
+                skipped=self._skipped(task, rubric),
+            )
+
+    def _skipped(self, task: VerdictTask, rubric: Rubric) -> VerdictStatus | None:
+        skipped = needs_judging(rubric, tuple(map(without_thinking, task.answer or ())))
+        how = self.specs[task.key.run_spec_id].answer_extraction
+        if skipped or task.key.request_id or how is None:
+            return skipped
+        # There is text, but no judge was asked: nothing could be read in it.
+        if how.unreadable is Unreadable.UNSCORED:
+            return VerdictStatus.NO_ANSWER
+        return VerdictStatus.SKIPPED_EMPTY_OUTPUT
+
+
+def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
+    """Judge every answer that has no verdict yet; returns how many judge requests were sent."""
+    judged = {s.run_spec_id: s for s in specs if judging.annotators.get(s.run_spec_id)}
+    if not judged:
+        return 0
+    answers = _plan_judges(ctx, judged, judging)
+    asked = infer(ctx, list(judged), judges_of(judging))
+    _read_verdicts(ctx, judging, judged, answers)
+    return asked
+
+
+def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> list[str]:
+    """Read verdicts again without asking a judge.
+
+    Returns the ids of the RunSpecs whose judge requests have all been settled before; the verdicts
+    of the others stay as they are.
+    """
+    judged = {spec.run_spec_id: spec for spec in specs}
+    if not judged:
+        return []
+    answers = _plan_judges(ctx, judged, judging)
+    replies = inputs_of(ctx, list(judged), PLAN_JUDGES, Purpose.JUDGE, judging.deployments)
+    settled = [unit for unit in judged if unit not in replies or not replies[unit].missing]
+    if settled:
+        _read_verdicts(ctx, judging, {unit: judged[unit] for unit in settled}, answers)
+    return settled
+
+
+def _plan_judges(
+    ctx: Context, judged: Mapping[str, RunSpec], judging: Judging
+) -> dict[str, JudgedAnswers]:
+    """Plan what judges are to be asked; returns what about, by run_spec_id."""
+    answered_by = {spec.model_deployment for spec in judged.values()}
+    inputs = inputs_of(ctx, list(judged), PLAN, Purpose.EVALUATE, answered_by)
+    answers = {
+        unit: JudgedAnswers(
+            fingerprint=_fingerprint(judging.annotators[unit], inputs[unit].fingerprint),
+            requests=inputs[unit].requests,
+        )
+        for unit in judged
+    }
+    plan_judges(ctx, judging, judged, answers)
+    return answers
+
+
+def judges_of(judging: Judging) -> InferenceTargets:
+    """The judges, as infer asks them."""
+    return InferenceTargets(
+        deployments=judging.deployments,
+        policy=judging.policy,
+        purpose=Purpose.JUDGE,
+        stage=PLAN_JUDGES,
+        label=ANNOTATE.name,
+        retry_failed=judging.retry_failed,
+    )
+
+
+def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
+    juries = [
+        (
+            annotator.spec.name,
+            version_of(annotator.rubric),
+            annotator.jury.name,
+            _call_ids(annotator),
+        )
+        for annotator in annotators
+    ]
+    return ANNOTATE.fingerprint(EXTRACTION_VERSION, juries, answers)
+
+
+def jury_text(annotators: Sequence[ResolvedAnnotator]) -> str:
+    """The jury's part of what stats rest on; how answers are read decides what judges see."""
+    return "; ".join(
+        jury_part(
+            annotator.rubric.name,
+            version_of(annotator.rubric),
+            [judge.name for judge in annotator.jury.judges],
+            (_call_ids(annotator), EXTRACTION_VERSION),
+        )
+        for annotator in annotators
+    )
+
+
+def _call_ids(annotator: ResolvedAnnotator) -> list[str]:
+    decoding = judge_decoding(annotator.rubric)
+    return [call_id(deployment, decoding) for deployment in annotator.deployments]
+
+
+def _read_verdicts(
+    ctx: Context,
+    judging: Judging,
+    specs: Mapping[str, RunSpec],
+    answers: Mapping[str, JudgedAnswers],
+) -> None:
+    replies = inputs_of(ctx, list(specs), PLAN_JUDGES, Purpose.JUDGE, judging.deployments)
+    fingerprints = {
+        unit: content_id(
+            answers[unit].fingerprint, replies[unit].fingerprint if unit in replies else ""
+        )
+        for unit in specs
+    }
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> Written:
+        todo = {unit: specs[unit] for unit in units}
+        verdicts = map_rows(
+            _verdict_tasks(ctx, judging, todo),
+            ReadVerdicts(
+                {
+                    (unit, annotator.spec.name): annotator.rubric
+                    for unit in todo
+                    for annotator in judging.annotators[unit]
+                },
+                todo,
+            ),
+            VerdictTask,
+            Annotation,
+        )
+        size = most_questions(judging, todo.values(), answers)
+        ctx.lake.append("annotations", verdicts, write_id, at_most=size)
+        return Written(
+            counts={unit: replies[unit].counts for unit in todo if unit in replies},
+            comparability={unit: {JURY: jury_text(judging.annotators[unit])} for unit in todo},
+        )
+
+    run_stage(ctx, ANNOTATE, fingerprints, write)
+
+
+def _verdict_tasks(ctx: Context, judging: Judging, specs: Mapping[str, RunSpec]) -> DataFrame:
+    calls = judge_calls(judging, specs.values())
+    deployments = {spec.model_deployment for spec in specs.values()} | set(judging.deployments)
+    subjects = subjects_of(ctx, calls)
+    judge_requests = requests_of(ctx, specs, PLAN_JUDGES, Purpose.JUDGE)
+    judged = subjects.select(F.col("judged_request_id").alias("request_id"))
+    return ctx.lake.query(
+        VERDICTS,
+        subjects=subjects,
+        calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
+        judge_requests=judge_requests,
+        results=ctx.results(deployments, judge_requests.select("request_id").union(judged)),
+    )

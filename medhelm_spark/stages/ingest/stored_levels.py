@@ -1,0 +1,156 @@
+"""Text that the lake holds at a stricter level than a card says: the card's data is raised to it.
+
+A file that was edited, reordered or put among others is known by the hashes of its texts. The
+instances of stricter levels are looked at only where there are any.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.scenario import HashedText, ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.stages import INGEST, Stage
+from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.policy.levels import level_sql, strictness_sql
+from medhelm_spark.scenarios import Record, hashes_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest.sources import read
+
+BOILERPLATE_ROWS = 10
+HELD = f"""
+WITH t AS (SELECT scenario_name, file, row, {strictness_sql("access_level")} AS strictness,
+                  explode(text_hashes) AS text_hash FROM {{texts}}),
+h AS (SELECT data_version, {strictness_sql("access_level")} AS strictness,
+             explode(text_hashes) AS text_hash FROM {{held}}),
+sizes AS (SELECT data_version, count(*) AS size FROM {{held}} GROUP BY data_version),
+own AS (SELECT h.text_hash, max(h.strictness) AS strictness
+        FROM (SELECT data_version, text_hash, max(strictness) AS strictness, count(*) AS many
+              FROM h GROUP BY data_version, text_hash) h
+        JOIN sizes s ON s.data_version = h.data_version
+        WHERE h.text_hash % 2 <> 0 OR h.many < {BOILERPLATE_ROWS} OR 2 * h.many <= s.size
+        GROUP BY h.text_hash)
+SELECT t.scenario_name, {level_sql("max(own.strictness)")} AS access_level,
+       count(DISTINCT t.file, t.row) AS records
+FROM t JOIN own ON own.text_hash = t.text_hash AND own.strictness > t.strictness
+GROUP BY t.scenario_name
+"""
+"""Of records on their way in, those whose text the lake holds at a stricter level.
+
+What most rows of data share, ten or more, is said by all its sources: a prompt's boilerplate. The
+whole of a row and a text of a thousand characters never are; their hashes are odd.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLevels:
+    """How many of a scenario's records the lake holds at a stricter level, and the strictest."""
+
+    scenario_name: str
+    access_level: AccessLevel
+    records: int
+
+
+def _texts(records: Iterable[Record], card: ScenarioCard, file: int) -> Iterator[HashedText]:
+    for row, level, hashes in hashes_of(records, card):
+        yield HashedText(
+            scenario_name=card.name, file=file, row=row, access_level=level, text_hashes=hashes
+        )
+
+
+def raised_cards(
+    ctx: Context, cards: Mapping[str, ScenarioCard], lowered: Collection[str] = ()
+) -> dict[str, ScenarioCard]:
+    """Those of the cards, which have one level, whose text the lake holds at a stricter one.
+
+    Each has that level, and it is said why. `lowered` are scenarios of which a lowering is
+    approved: whether it is this data's is not known yet.
+    """
+    if not cards:
+        return {}
+    level = next(iter(cards.values())).access_level
+    raised = held_stricter(ctx, level, lambda: read(ctx, cards, _texts, HashedText))
+    for row in raised:
+        tell(ctx, INGEST, row, level, is_lowered=row.scenario_name in lowered)
+    return {
+        row.scenario_name: replace(cards[row.scenario_name], access_level=row.access_level)
+        for row in raised
+    }
+
+
+def held_stricter(
+    ctx: Context, level: AccessLevel, texts: Callable[[], DataFrame]
+) -> list[StoredLevels]:
+    """The scenarios of some records whose text the lake holds at a stricter level than `level`.
+
+    `texts` gives the rows of HashedText; it is not called where the lake holds nothing stricter.
+    """
+    held = _stricter(ctx, level)
+    if held is None:
+        return []
+    return rows_of(ctx.lake.query(HELD, texts=texts(), held=held), StoredLevels)
+
+
+def tell(
+    ctx: Context, stage: Stage, row: StoredLevels, level: AccessLevel, *, is_lowered: bool
+) -> None:
+    """Say why data counts as stricter than it is said to be, and what answers it."""
+    ctx.say(
+        f"{stage.name}: {row.scenario_name} is said to be {level}, but the lake holds the text "
+        f"of {row.records:,} of its records as {row.access_level}: it "
+        + (
+            f"is read as {row.access_level}, and counts as less only where the approved "
+            "lowering on record is of just this data"
+            if is_lowered
+            else f"stays {row.access_level} (medhelm-spark level lower records another level)"
+        )
+    )
+
+
+def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, AccessLevel]:
+    """The data versions whose text has come into the lake at a stricter level since, with it.
+
+    `versions` are data versions with their levels.
+    """
+    ctx = ctx.within(INGEST)
+    levels: dict[str, AccessLevel] = {}
+    for level in AccessLevel:
+        own = sorted(version for version, of in versions.items() if of is level)
+        if own:
+            rows = held_stricter(ctx, level, partial(_of_versions, ctx, own))
+            levels |= {row.scenario_name: row.access_level for row in rows}
+    return levels
+
+
+def _of_versions(ctx: Context, versions: Sequence[str]) -> DataFrame:
+    """The lake's own rows as HashedText, by data version in place of the name."""
+    return (
+        ctx.lake.read("instances")
+        .where(F.col("data_version").isin(*versions))
+        .select(
+            F.col("data_version").alias("scenario_name"),
+            F.lit(0).alias("file"),
+            F.col("source_index").alias("row"),
+            "access_level",
+            "text_hashes",
+        )
+    )
+
+
+def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:
+    """The instances of the lake that are stricter than a level; None where there are none."""
+    stricter = [other.value for other in AccessLevel if other.strictness > level.strictness]
+    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    sizes = {
+        row.data_version: row.num_instances for row in rows if row.access_level.value in stricter
+    }
+    if not sizes:
+        return None
+    versions = sorted(sizes)
+    ctx.lake.session.expect_rows(sum(sizes.values()))
+    return ctx.lake.read("instances").where(
+        F.col("data_version").isin(versions) & F.col("access_level").isin(stricter)
+    )

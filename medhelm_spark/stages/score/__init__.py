@@ -1,0 +1,1 @@
+"""score: request states -> per_instance_stats."""

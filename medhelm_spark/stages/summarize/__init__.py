@@ -1,0 +1,1 @@
+"""summarize: per_instance_stats -> stats."""

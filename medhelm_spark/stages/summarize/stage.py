@@ -1,0 +1,226 @@
+"""summarize: per_instance_stats -> stats, every mean with its counts and its interval."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+
+from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, SCORE, SUMMARIZE
+from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
+from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.metrics import info
+from medhelm_spark.metrics.metric import MEDHELM
+from medhelm_spark.stages.comparability import StatKeys, is_outdated, keyed, stat_keys
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.run_specs import current_runs
+from medhelm_spark.stages.run_stage import run_stage
+from medhelm_spark.stages.summarize.robustness import (
+    HIGHEST,
+    LOWEST,
+    LOWEST_SCORED,
+    compared,
+    members_of,
+)
+from medhelm_spark.stages.summarize.run_level import run_stats, versions
+from medhelm_spark.stages.summarize.stored_stats import of_whole_runs
+from medhelm_spark.statistics.bootstrap import Units, mean_draws
+from medhelm_spark.statistics.clusters import ClusterTotals, cluster_totals
+from medhelm_spark.statistics.summary import summarize as summary_of
+
+WITHOUT_INTERVAL = (PROMPT_VARIANTS, REPEATS)
+
+# Equal values are counted, so what reaches Python per stat is bounded by its distinct values.
+HISTOGRAMS = """
+SELECT run_spec_id, name, split, perturbation, computed_on,
+       sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
+       sum(model_failures) AS num_model_failures, sum(unscorable) AS num_unscorable,
+       bool_or(is_clustered) AS is_clustered,
+       sort_array(collect_list(CASE WHEN value IS NOT NULL THEN
+         named_struct('value', value, 'rows', rows, 'units', units) END)) AS histogram
+FROM {compared} GROUP BY run_spec_id, name, split, perturbation, computed_on
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueRows:
+    """How many rows have a value, and the hash of each row's unit where the stat is resampled.
+
+    A unit is a cluster of instances, or an instance where nothing is clustered.
+    """
+
+    value: float
+    rows: int
+    units: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """All values of one stat of one RunSpec on one split, in order, each with its rows."""
+
+    run_spec_id: str
+    name: str
+    split: str
+    perturbation: str
+    computed_on: str | None
+    num_unscored: int
+    histogram: tuple[ValueRows, ...]
+    num_model_failures: int | None = None
+    num_unscorable: int | None = None
+    is_clustered: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summarizer:
+    """The function of this stage; each RunSpec's metrics say how its stats are read.
+
+    `trials` is how often a RunSpec asks each instance, where that is more than once; `keys` say
+    what its stats rest on. `mains` are main metric and main split, whose means are resampled.
+    """
+
+    metrics: Mapping[str, tuple[MetricSpec, ...]]
+    trials: Mapping[str, int] = field(default_factory=dict)
+    keys: Mapping[str, StatKeys] = field(default_factory=dict)
+    mains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def __call__(self, histograms: Iterable[Histogram]) -> Iterator[Stat]:
+        for row in histograms:
+            scale = info(row.name, self.metrics[row.run_spec_id])
+            read = _read_as(row, scale.lower_is_better) if scale.has_mean else None
+            if read:
+                stat = _stat(row, *read, scale, self.trials.get(row.run_spec_id, 1))
+                is_main = self.mains.get(row.run_spec_id) == (stat.name, stat.split)
+                if is_main and not stat.perturbation:
+                    stat = replace(stat, draws=_draws(row, scale))
+                yield keyed(stat, self.keys)
+
+
+def _read_as(row: Histogram, lower_is_better: bool | None) -> tuple[str, ComputedOn | None] | None:
+    """Name and meaning of what was computed; None for what says nothing of this stat.
+
+    The worst is the lowest value, where lower is better the highest, and there is none where
+    neither is better. MedHELM takes the lowest that was scored, whatever the stat: where that is
+    another rule it stands beside, as `NAME@medhelm-0.8`.
+    """
+    medhelm = row.name.endswith(MEDHELM)
+    if row.computed_on == LOWEST_SCORED:
+        name = row.name if medhelm else row.name + MEDHELM
+        return None if lower_is_better is False and not medhelm else (name, ComputedOn.WORST)
+    if row.computed_on in (LOWEST, HIGHEST):
+        worst = None if lower_is_better is None else HIGHEST if lower_is_better else LOWEST
+        return (row.name, ComputedOn.WORST) if row.computed_on == worst and not medhelm else None
+    return row.name, ComputedOn(row.computed_on) if row.computed_on else None
+
+
+def _stat(
+    row: Histogram, name: str, computed_on: ComputedOn | None, scale: MetricInfo, trials: int
+) -> Stat:
+    pairs = [(entry.value, entry.rows) for entry in row.histogram]
+    own = SHARE if computed_on is ComputedOn.INVARIANCE else scale
+    is_joint = row.is_clustered or trials > 1
+    summary = summary_of(pairs, row.num_unscored, own, _clusters(row) if is_joint else None)
+    if not row.is_clustered:  # the instances of repeats are no clusters that a card names
+        summary = replace(summary, num_clusters=None, num_effective_clusters=None)
+    if row.perturbation in WITHOUT_INTERVAL and computed_on is not ComputedOn.INVARIANCE:
+        summary = replace(summary, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
+    return Stat(
+        run_spec_id=row.run_spec_id,
+        name=name,
+        split=row.split,
+        perturbation=row.perturbation,
+        computed_on=computed_on,
+        num_model_failures=row.num_model_failures,
+        num_unscorable=row.num_unscorable,
+        **{field.name: getattr(summary, field.name) for field in fields(summary)},
+    )
+
+
+def _units(row: Histogram) -> tuple[Units, NDArray[np.float64]]:
+    """The hash of each row's unit, and its value."""
+    hashes = [np.array(entry.units, np.int64).view(np.uint64) for entry in row.histogram]
+    values = [np.full(len(entry.units), entry.value) for entry in row.histogram]
+    return np.concatenate(hashes), np.concatenate(values)
+
+
+def _clusters(row: Histogram) -> ClusterTotals | None:
+    """The totals by cluster, or by instance; None where nothing is clustered or repeated."""
+    if not any(entry.units for entry in row.histogram):
+        return None
+    return cluster_totals(*_units(row))
+
+
+def _draws(row: Histogram, scale: MetricInfo) -> tuple[float, ...] | None:
+    """Resampled means, on the scale where means are brought onto it."""
+    if not row.histogram:
+        return None
+    units, values = _units(row)
+    hashes, place = np.unique(units, return_inverse=True)
+    totals = np.bincount(place, weights=values).astype(np.float64)
+    draws = mean_draws(hashes, np.bincount(place), totals)
+    if draws is None:
+        return None
+    if scale.clips_mean:
+        draws = np.clip(draws, scale.minimum, scale.maximum)
+    return tuple(draws.tolist())
+
+
+STATS_OF_A_RUN, OF_A_COMPARED_RUN = 200, 1000
+"""More than a run has, and one with perturbed copies, other prompts or repeats."""
+
+
+def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
+    """Summarise the RunSpecs that were scored anew or have a changed metric; returns their ids.
+
+    One whose scores are of another definition than the present one waits until it is scored again.
+    """
+    unique = {spec.run_spec_id: spec for spec in specs}
+    fingerprints = {
+        unit: SUMMARIZE.fingerprint(scored.write_id, versions(unique[unit].metrics))
+        for unit, scored in ctx.finished(SCORE, unique).items()
+        if not is_outdated(ctx, unique[unit], scored)
+    }
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
+        _write(ctx, [unique[unit] for unit in units], write_id)
+
+    return run_stage(ctx, SUMMARIZE, fingerprints, write)
+
+
+def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
+    stats = stats_of(ctx, specs).coalesce(1)
+    sizes = (OF_A_COMPARED_RUN if members_of([spec]) else STATS_OF_A_RUN for spec in specs)
+    ctx.lake.append("stats", stats, write_id, at_most=sum(sizes))
+
+
+def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
+    """The stats that these RunSpecs' current scores give, as rows of `Stat`."""
+    scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
+    histograms = ctx.lake.query(HISTOGRAMS, compared=compared(ctx, scores, specs))
+    keys = stat_keys(ctx, specs)
+    summarizer = Summarizer(
+        {spec.run_spec_id: spec.metrics for spec in specs},
+        {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs},
+        keys,
+        {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs},
+    )
+    stats = map_rows(histograms, summarizer, Histogram, Stat)
+    for more in (run_stats(ctx, scores, specs, keys), of_whole_runs(ctx, specs)):
+        stats = stats if more is None else stats.union(more)
+    return stats
+
+
+def completed(ctx: Context) -> set[str]:
+    """The names of the suite's current runs that were summarised with every answer there."""
+    current = current_runs(ctx)
+    units = [row.run_spec_id for row in current]
+    done = ctx.finished(SUMMARIZE, units)
+    asked = (ctx.finished(SCORE, units), ctx.finished(ANNOTATE, units))
+    short = {unit for records in asked for unit, record in records.items() if _lacks(record)}
+    return {row.name for row in current if row.run_spec_id in done.keys() - short}
+
+
+def _lacks(record: RunRecord) -> bool:
+    """Whether a stage read fewer answers than there were requests."""
+    return record.counts.get("answered", 0) < record.counts.get("requests", 0)

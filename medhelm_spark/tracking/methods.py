@@ -1,0 +1,60 @@
+"""`evaluation.tracking`: the same numbers in MLflow."""
+
+from medhelm_spark.board import choose
+from medhelm_spark.board.host import Host, Methods, at_work
+from medhelm_spark.domain.names import without_login
+from medhelm_spark.stages.context import Context
+from medhelm_spark.statistics.board import Leaderboard
+from medhelm_spark.tracking.experiment import experiment_page, preload
+from medhelm_spark.tracking.store import server_command
+from medhelm_spark.tracking.track import track, track_released, uri_of
+
+
+class TrackingMethods(Methods):
+    """What is logged to MLflow, and where; `given` is the address that the object was made with."""
+
+    def __init__(self, host: Host, given: str | None = None) -> None:
+        super().__init__(host)
+        self._given = given
+
+    @at_work
+    def log(self, *, suite: str | None = None, release: str | None = None) -> None:
+        """Log a suite's or release's current numbers to MLflow, unless tracking is off.
+
+        It is the suite planned last where neither is given.
+        """
+        source = choose(self._workspace.reader, suite, release)
+        board = self._host.board(suite if release else source.name, release=release)
+        ctx = self._workspace.context("" if release else source.name)
+        self._host.log(ctx, board.leaderboard, release)
+
+    def log_board(self, ctx: Context, board: Leaderboard, release: str | None) -> None:
+        """Log the board of the context's suite, or of a release."""
+        if release:
+            track_released(self._workspace, ctx, release, board, self._given)
+        else:
+            track(self._workspace, ctx, board, self._given)
+
+    def preload(self) -> None:
+        """Import MLflow in a thread, which takes as long as a small run."""
+        preload()
+
+    @property
+    def uri(self) -> str | None:
+        """MLflow's address, without a login that it may hold; None for MLflow's own choice."""
+        uri = uri_of(self._workspace, self._given)
+        return uri and without_login(uri)
+
+    @property
+    def page(self) -> str | None:
+        """The address of MLflow's page with the runs; None where only the platform knows it.
+
+        Of a lake's own database it is that of a server which is started beside it.
+        """
+        return experiment_page(uri_of(self._workspace, self._given))
+
+    @property
+    def server(self) -> str | None:
+        """The line that starts MLflow's server on a database of this machine; None elsewhere."""
+        uri = self.uri
+        return server_command(uri) if uri else None

@@ -1,0 +1,240 @@
+"""What the stages left in the lake, told to MLflow."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from medhelm_spark.board import Kind
+from medhelm_spark.domain.run import RunSpec, SuiteRun
+from medhelm_spark.domain.stages import SCORE, SUMMARIZE, TRACK
+from medhelm_spark.domain.stats import Stat
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.views import output_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
+from medhelm_spark.stages.plan.run_specs import current_runs
+from medhelm_spark.statistics.board import Leaderboard
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.tracking.experiment import (
+    Dashboard,
+    Logged,
+    TrackedRun,
+    TrackedSuite,
+    default_uri,
+    shown_name,
+    track_release,
+    track_suite,
+)
+from medhelm_spark.tracking.tables import MlflowRun
+from medhelm_spark.tracking.tracked import CURRENT_MLFLOW_RUNS
+from medhelm_spark.workspace.workspace import Workspace
+
+DATA = ("instances", "request_results", "per_instance_stats", "stats")
+
+
+def uri_of(workspace: Workspace, given: str | None) -> str | None:
+    """MLflow's address: the flag's, the settings', or the lake's own default."""
+    return given or workspace.settings.tracking_uri or default_uri(workspace.location)
+
+
+def track(workspace: Workspace, ctx: Context, board: Leaderboard, tracking_uri: str | None) -> None:
+    """Log the current numbers of the context's suite; logging the same twice changes nothing.
+
+    `board` is the suite's.
+    """
+    uri = uri_of(workspace, tracking_uri)
+    specs = [row.run_spec for row in current_runs(ctx)]
+    logged: list[Logged] = []
+    where = _Where(workspace, Kind.SUITE, ctx.suite)
+    for tracked in _tracked(ctx, ctx.suite, specs, board, where):
+        logged += track_suite(tracked, uri)
+    _remember(ctx, where, logged)
+    workspace.say(f"mlflow: suite {ctx.suite!r} is tracked")
+
+
+def track_released(
+    workspace: Workspace, ctx: Context, release: str, board: Leaderboard, tracking_uri: str | None
+) -> None:
+    """Log a release's own numbers and its status; `board` is the release's."""
+    from medhelm_spark.releases.pinned import held_releases, read_release  # a feature of its own
+
+    held = next(each for each in held_releases(ctx.lake) if each.name == release)
+    rows = read_release(ctx.lake, held.members)
+    specs = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
+    suites = ", ".join(sorted({row.suite for row in held.members}))
+    where = _Where(workspace, Kind.RELEASE, release)
+    tracked = _tracked(ctx, suites, list(specs.values()), board, where, rows.stats)
+    uri = uri_of(workspace, tracking_uri)
+    status = held.state.status.value
+    logged = track_release(release, status, held.manifest_hash, tracked, tracking_uri=uri)
+    _remember(ctx, where, logged)
+    workspace.say(f"mlflow: release {release!r} is tracked")
+
+
+class _Where:
+    """What is tracked, a suite or release, and where the dashboard shows it."""
+
+    def __init__(self, workspace: Workspace, kind: Kind, name: str) -> None:
+        address = workspace.settings.dashboard_address
+        self._dashboard = Dashboard(address=address, location=workspace.location)
+        self.kind, self.name = kind, name
+
+    def page(self, run_spec_id: str = "") -> str:
+        return self._dashboard.page(self.kind, self.name, run_spec_id)
+
+
+def _remember(ctx: Context, where: _Where, logged: Iterable[Logged]) -> None:
+    """Note in the lake which MLflow runs have the numbers; what is noted already is not again."""
+    lake = ctx.lake.within(TRACK)
+    now = datetime.now(UTC)
+    known = {_identity(row) for row in lake.rows(CURRENT_MLFLOW_RUNS, MlflowRun)}
+    rows = [
+        MlflowRun(
+            kind=where.kind.value,
+            name=where.name,
+            model_deployment=each.model_deployment,
+            run_spec_id=each.run_spec_id,
+            mlflow_run_id=each.run_id,
+            address=each.page.address,
+            served_by=each.page.served_by,
+            tracked_at=now,
+        )
+        for each in logged
+    ]
+    new = [row for row in rows if _identity(row) not in known]
+    lake.append_rows("mlflow_runs", new, new_write_id())
+
+
+def _identity(row: MlflowRun) -> tuple[str, ...]:
+    """All that a row says but when it was written."""
+    key = (row.kind, row.name, row.model_deployment, row.run_spec_id)
+    return (*key, row.mlflow_run_id, row.address, row.served_by)
+
+
+def _all_runs(ctx: Context) -> list[SuiteRun]:
+    return ctx.lake.rows("SELECT * FROM {run_specs}", SuiteRun)
+
+
+def _tracked(
+    ctx: Context,
+    suite: str,
+    specs: Sequence[RunSpec],
+    board: Leaderboard,
+    where: _Where,
+    frozen: Mapping[str, Sequence[Stat]] | None = None,
+) -> list[TrackedSuite]:
+    """What MLflow is told by deployment; `frozen` are a release's stats by run."""
+    units = [spec.run_spec_id for spec in specs]
+    scored = ctx.finished(SCORE, units)
+    summed = ctx.finished(SUMMARIZE, units)
+    stats = _stats(ctx, units) if frozen is None else frozen
+    superseded = _superseded(ctx, suite, set(units))
+    versions = _versions(ctx)
+    rows = {row.model_deployment: row for row in board.rows if not row.variant}
+    variants, shown = _variants(board), _shown(board)
+    by_deployment: dict[str, list[TrackedRun]] = defaultdict(list)
+    for spec in specs:
+        unit = spec.run_spec_id
+        if unit in summed:
+            by_deployment[spec.model_deployment].append(
+                TrackedRun(
+                    run_spec=spec,
+                    stats=tuple(stats[unit]),
+                    fingerprints={SCORE.name: scored[unit].fingerprint},
+                    counts=scored[unit].counts,
+                    variant=variants.get(unit, ""),
+                    page=where.page(unit),
+                )
+            )
+    asked = throughput(ctx.ledger.values(), suite)
+    return [
+        TrackedSuite(
+            suite=suite,
+            work=_work(asked.get(name), by_executor(ctx.ledger.values(), name, suite)),
+            model_deployment=name,
+            runs=tuple(runs),
+            mean_win_rate=rows[name].mean_win_rate if name in rows else None,
+            medhelm_mean_win_rate=rows[name].medhelm_mean_win_rate if name in rows else None,
+            superseded=tuple(superseded[name]),
+            delta_versions=versions,
+            cells=shown.get(name, {}),
+            page=where.page(),
+        )
+        for name, runs in by_deployment.items()
+    ]
+
+
+def _variants(board: Leaderboard) -> dict[str, str]:
+    """What the board calls each run that is not its model's first on a scenario."""
+    cells = (cell for row in board.rows for cell in row.cells if cell and cell.variant)
+    return {unit: cell.variant for cell in cells for unit in cell.run_spec_ids}
+
+
+def _shown(board: Leaderboard) -> dict[str, dict[str, BoardCell]]:
+    """By deployment what the board shows of it, by the name that it has in MLflow.
+
+    A scenario with two columns (another metric or split) has both in its names.
+    """
+    columns = Counter(column.scenario_name for column in board.columns)
+    shown: dict[str, dict[str, BoardCell]] = defaultdict(dict)
+    for row in board.rows:
+        for column, cell in zip(board.columns, row.cells, strict=True):
+            if cell:
+                is_alone = columns[column.scenario_name] == 1
+                more = "" if is_alone else f".{column.main_metric}.{column.split}"
+                name = shown_name(column.scenario_name + more, cell.variant)
+                shown[row.model_deployment][name] = cell
+    return shown
+
+
+def _work(asked: Throughput | None, executors: Sequence[Throughput]) -> dict[str, float]:
+    """What asking came to in all, and for each executor; executors are numbered, not named."""
+    if asked is None:
+        return {}
+    parts = {"": asked}
+    parts |= {f"executor_{number}/": part for number, part in enumerate(executors)}
+    return {
+        prefix + name: value
+        for prefix, part in parts.items()
+        for name, value in _rates(part).items()
+    }
+
+
+def _rates(asked: Throughput) -> dict[str, float]:
+    rates: dict[str, float | None] = {
+        "requests": asked.requests,
+        "prompt_tokens": asked.prompt_tokens,
+        "completion_tokens": asked.completion_tokens,
+        "seconds": asked.seconds,
+        **{f"failed_{kind}": count for kind, count in asked.failures.items()},
+        "tokens_per_second": asked.tokens_per_second,
+        "busy_share": asked.busy_share,
+        "prefix_hit_rate": asked.prefix_hit_rate,
+        "engine_start_seconds": asked.mean_start,
+    }
+    return {name: value for name, value in rates.items() if value is not None}
+
+
+def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:
+    wanted, stats = set(units), defaultdict(list)
+    for row in ctx.lake.rows(output_of("stats", SUMMARIZE), Stat):
+        if row.run_spec_id in wanted:
+            stats[row.run_spec_id].append(row)
+    return stats
+
+
+def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[str]]:
+    superseded: dict[str, list[str]] = defaultdict(list)
+    for row in _all_runs(ctx):
+        if row.suite == suite and row.run_spec_id not in current:
+            superseded[row.run_spec.model_deployment].append(row.run_spec_id)
+    return superseded
+
+
+def _versions(ctx: Context) -> dict[str, tuple[str, int]]:
+    versions = {table: ctx.lake.version(table) for table in DATA}
+    return {
+        table: (ctx.lake.location.table(table), version)
+        for table, version in versions.items()
+        if version is not None
+    }

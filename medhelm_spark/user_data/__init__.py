@@ -1,0 +1,1 @@
+"""Benchmarks, rows and answers of a user's own."""

@@ -1,0 +1,105 @@
+"""The two files of a new benchmark on one's own table or file, which they refer to by name."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import yaml
+
+from medhelm_spark.config.benchmark import ID_COLUMN
+from medhelm_spark.config.dataset import ANSWER_COLUMN, INCORRECT_COLUMN
+from medhelm_spark.config.extraction import KEY, method_for_all
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.run import ExtractionMethod
+
+READING = ("sheet", "separator", "encoding")
+TEXT_FIELD = "text"
+NOT_IN_A_FIELD = re.compile(r"[{}!:]")
+"""What a template cannot name a column by."""
+
+FEW_TOKENS, SPARE_TOKENS, MANY_TOKENS = 16, 8, 256
+
+
+class BenchmarkWords(StrEnum):
+    """How many of the right answers are single words or numbers; `few` are less than half."""
+
+    ALL = "all"
+    MOST = "most"
+    FEW = "few"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBenchmark:
+    """What a benchmark is made of: its data's place and the columns that count in it.
+
+    `labels` are the right answers that there are, where they are few and each a word or two.
+    `words` says whether the other answers are single words or numbers.
+    """
+
+    name: str
+    place: str
+    text: str
+    label: str
+    id: str | None = None
+    labels: tuple[str, ...] = ()
+    words: BenchmarkWords = BenchmarkWords.ALL
+    sheet: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
+
+    @property
+    def prompt(self) -> str:
+        """The prompt's template, which asks for the label; a person words the question."""
+        label = self.label.replace("{", "{{").replace("}", "}}")
+        answers = ", ".join(self.labels).replace("{", "{{").replace("}", "}}")
+        ask = f"Reply with one of these alone: {answers}." if answers else "Reply with it alone."
+        return f'Read the text. What is the right "{label}" for it?\n\n{{{self._field}}}\n\n{ask}\n'
+
+    @property
+    def configuration(self) -> str:
+        """The YAML; its data is private."""
+        names = {ID_COLUMN: self.id, ANSWER_COLUMN: self.label, self._field: self.text}
+        columns = {ours: own for ours, own in names.items() if own and ours != own}
+        document: dict[str, Any] = {
+            "name": self.name,
+            "description": f"The column {self.label} of {self.place}.",
+            "access_level": AccessLevel.PRIVATE.value,
+            "prompt_file": "prompt.txt",
+            "dataset_file": self.place,
+            **{key: value for key in READING if (value := getattr(self, key))},
+            **({"columns": columns} if columns else {}),
+            **self._reading,
+            "max_tokens": self._max_tokens,
+            "metrics": [{"name": name} for name in self._metrics],
+        }
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+        return str(text)
+
+    @property
+    def _field(self) -> str:
+        is_ours = self.text in (ID_COLUMN, ANSWER_COLUMN, INCORRECT_COLUMN)
+        return TEXT_FIELD if is_ours or NOT_IN_A_FIELD.search(self.text) else self.text
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """How answers are read; the labels are all options, of which an instance holds its own."""
+        method = method_for_all(self.labels)
+        if method is ExtractionMethod.STRICT:
+            return {}
+        if method is ExtractionMethod.YES_NO:
+            return {KEY: method.value}
+        return {KEY: {"method": method.value, "options": list(self.labels)}}
+
+    @property
+    def _max_tokens(self) -> int:
+        """Room for the longest label: a token has a byte at least."""
+        longest = max((len(label.encode()) for label in self.labels), default=0)
+        return max(FEW_TOKENS, longest + SPARE_TOKENS) if self.labels else MANY_TOKENS
+
+    @property
+    def _metrics(self) -> tuple[str, ...]:
+        if self.labels or self.words is BenchmarkWords.ALL:
+            return ("exact_match",)
+        is_text = self.words is BenchmarkWords.FEW
+        return ("rouge_l", "exact_match") if is_text else ("exact_match", "rouge_l")

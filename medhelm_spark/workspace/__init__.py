@@ -1,0 +1,1 @@
+"""Site, settings, lake and run entries, opened together."""

@@ -1,0 +1,199 @@
+"""Answers in a terminal: what is printed of the planted lake, and to whom."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from medhelm_spark import Evaluation
+from medhelm_spark.board.render.answers import end_of, printable
+from medhelm_spark.cli import main
+from medhelm_spark.domain.run import MetricSpec, RunSpec
+from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.metrics import run_metric_for
+from medhelm_spark.metrics.metric import scored, unscored
+from tests.unit.board.planted import (
+    ALPHA,
+    HOSTILE,
+    append,
+    finish,
+    planned,
+    plant,
+    run_spec,
+    unit,
+)
+
+
+def told(lake: Path, *flags: str) -> list[str]:
+    return ["answers", "--suite", "s1", "-o", str(lake), "--local-path", str(lake.parent), *flags]
+
+
+def evaluation(lake: Path) -> Evaluation:
+    return Evaluation(lake, site=None, tracking=False, say=lambda line: None)
+
+
+def test_an_answer_stands_below_its_prompt_and_above_its_references(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ("--benchmark", "triage_choice", "--model", ALPHA)
+    assert main(told(lake, *flags, "-n", "1")) == 0
+    shown = capsys.readouterr()
+    assert shown.out == (
+        f"#1  MRN-0042  triage_choice  {ALPHA}  exact_match 1.000\n"
+        f"  prompt     Case 0: {HOSTILE}\n"
+        "             Answer:\n"
+        f"  answer     {ALPHA} says 0 {HOSTILE}\n"
+        "  reference  answer 0\n"
+        "\n"
+        f"triage_choice of {ALPHA}: 4 answers, 1 wrong, 0 unread, 0 failed\n"
+        "1 of 4 answers shown; --limit all shows all\n"
+    )
+    assert shown.err == ""
+
+
+def test_the_limit_counts_over_all_runs_and_every_run_has_its_note(lake: Path) -> None:
+    shown = evaluation(lake).answers("triage_choice", suite="s1", only="wrong", limit=2)
+    numbers = [(answer.model_deployment, answer.number) for answer in shown.answers]
+    assert numbers == [(ALPHA, 4), ("beta/medium", 3)]
+    assert shown.notes[-1].endswith("answers shown; --limit all shows all")
+    assert [note.partition(": ")[2] for note in shown.notes[:-1]] == [
+        f"4 answers, {wrong} wrong, 0 unread, 0 failed" for wrong in (1, 1, 3)
+    ]
+    assert list(shown.to_pandas()["instance_id"]) == ["triage_choice-i3", "triage_choice-i2"]
+    assert "<img" not in shown._repr_html_(), "a text of the data is no markup in a notebook"
+
+
+def test_a_failed_request_says_why_there_is_no_answer(lake: Path) -> None:
+    shown = evaluation(lake).answers("medcalc_bench", ALPHA, suite="s1", only="failed")
+    (answer,) = shown.answers
+    assert (answer.answer, answer.value, answer.status) == (None, None, "timeout")
+    assert "medcalc_bench_accuracy timeout" in str(shown)
+
+
+def test_a_run_that_compares_answers_as_they_stand_says_why_none_is_unread(lake: Path) -> None:
+    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only="unread")
+    assert shown.answers == ()
+    assert str(shown).endswith("(strict), so that none counts as unread")
+
+
+@pytest.mark.attack("dashboard", "gated and private answers, written to a pipe or a job's log")
+@pytest.mark.parametrize("scenario", ["medcalc_bench", "discharge_note"])
+def test_text_goes_to_a_terminal_alone(
+    lake: Path,
+    scenario: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    typed = told(lake, "--benchmark", scenario, "--model", ALPHA)
+    assert main(typed) == 1
+    shown = capsys.readouterr()
+    assert "the output is none; --text-levels" in shown.err
+    assert HOSTILE not in shown.out + shown.err
+    assert main([*typed, "--text-levels", "gated", "private"]) == 0
+    assert HOSTILE in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(typed) == 0
+    assert HOSTILE in capsys.readouterr().out
+
+
+def test_what_is_not_on_the_board_is_named(lake: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown scenario 'triage'"):
+        evaluation(lake).answers("triage", suite="s1")
+    with pytest.raises(UnknownNameError, match="unknown model 'alpha/huge'"):
+        evaluation(lake).answers(model="alpha/huge", suite="s1")
+    with pytest.raises(UnknownNameError, match="unknown only 'right'"):
+        evaluation(lake).answers(suite="s1", only="right")
+    with pytest.raises(ConfigError, match="limit is 0; allowed"):
+        evaluation(lake).answers(suite="s1", limit=0)
+
+
+def test_a_terminal_is_shown_control_characters_and_does_not_get_them() -> None:
+    assert (
+        printable("a\x1b]0;title\x07b\r\u202ec\ud800") == "a\\x1b]0;title\\x07b\\r\\u202ec\\ud800"
+    )
+    assert printable("Müller\t5\u00a0mg\n") == "Müller\t5\u00a0mg\n"
+
+
+def test_of_a_long_prompt_the_end_is_shown() -> None:
+    shown = end_of("x" * 5_000 + " Answer:")
+    assert shown.startswith("... x")
+    assert shown.endswith(" Answer:")
+    assert len(shown) == 404
+
+
+def planted_as(lake: Path, spec: RunSpec, stats: Sequence[tuple[Score, ...]]) -> None:
+    """The run of ALPHA planned and scored anew, by these metrics."""
+    append(lake, "run_specs", [planned(spec, minutes=5)], "p-again")
+    rows = [
+        PerInstanceStats(
+            run_spec_id=spec.run_spec_id,
+            instance_id=f"triage_choice-i{number}",
+            perturbation="",
+            train_trial_index=0,
+            trial_index=0,
+            split="test",
+            stats=scores,
+        )
+        for number, scores in enumerate(stats)
+    ]
+    append(lake, "per_instance_stats", rows, "w-again")
+    finish(lake, "score", spec.run_spec_id, "w-again", minutes=6)
+
+
+def test_answers_behind_a_metric_of_the_run_are_right_or_wrong(tmp_path: Path) -> None:
+    lake = plant(tmp_path)
+    args = {"labels": "Y|N", "positive": "Y"}
+    spec = replace(
+        run_spec(unit(ALPHA, "triage_choice"), ALPHA, "triage_choice"),
+        metrics=(MetricSpec(name="sensitivity", args=args),),
+        main_metric="sensitivity",
+    )
+    names = ("right_class", "given_class")
+    codes = [scored(names, pair) for pair in ((1, 1), (2, 1), (1, 0))]
+    planted_as(lake, spec, [*codes, unscored(names, ScoreStatus.NO_ANSWER)])
+    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1")
+    assert [(each.metric, each.value, each.status) for each in shown.answers] == [
+        ("right", 1.0, "ok"),
+        ("right", 0.0, "ok"),
+        ("right", 0.0, "ok"),
+        ("right", None, "no_answer"),
+    ]
+    assert shown.notes == (
+        f"triage_choice of {ALPHA}: 4 answers, 2 wrong, 0 unread, 1 failed; "
+        "sensitivity is of the whole run, right 1 or 0 of each answer",
+    )
+    for only, numbers in (("wrong", [2, 3]), ("failed", [4]), ("unread", [])):
+        listed = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only=only)
+        assert [answer.number for answer in listed.answers] == numbers
+
+
+def test_a_metric_of_the_run_that_compares_no_answers_says_so(tmp_path: Path) -> None:
+    lake = plant(tmp_path)
+    spec = replace(
+        run_spec(unit(ALPHA, "triage_choice"), ALPHA, "triage_choice"),
+        metrics=(MetricSpec(name="perplexity"),),
+        main_metric="perplexity",
+    )
+    names = run_metric_for("perplexity").reads({})
+    planted_as(lake, spec, [scored(names, [1.0] * len(names))] * 4)
+    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=2)
+    assert [(each.value, each.status) for each in shown.answers] == [(None, "not_applicable")] * 2
+    assert shown.notes[:-1] == (
+        f"triage_choice of {ALPHA}: 4 answers, 0 unread, 0 failed; "
+        "perplexity is of the whole run, and no answer is right or wrong by it",
+    )
+    wrong = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only="wrong")
+    assert wrong.answers == ()
+
+
+def test_all_answers_carry_the_ids_of_the_data(lake: Path) -> None:
+    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=None)
+    assert len(shown.answers) == 4
+    assert not [note for note in shown.notes if "shown" in note]
+    assert "MRN-0042" in set(shown.to_pandas()["source_id"])
+    page = evaluation(lake).instances("triage_choice", ALPHA, suite="s1", limit=None)
+    assert list(page.to_pandas()["source_id"]) == list(shown.to_pandas()["source_id"])
+    assert "MRN" not in str(page)

@@ -1,0 +1,229 @@
+"""What a main metric leaves out, read from countable answers, to text, files and pandas."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from deltalake import write_deltalake
+
+from medhelm_spark import Evaluation
+from medhelm_spark.board import choose, load_runs
+from medhelm_spark.board.benchmark_metrics import (
+    BenchmarkMetrics,
+    benchmark_metrics,
+    benchmarks_of,
+)
+from medhelm_spark.board.render.fields import FIELDS
+from medhelm_spark.board.render.metric_records import metrics_report, render_metrics
+from medhelm_spark.board.render.metrics import (
+    classes_table,
+    confusion_of,
+    has_tables,
+    money,
+    overall_table,
+    tables_of,
+)
+from medhelm_spark.board.render.risk import counts_of, lead, prevalence_of, risk_table
+from medhelm_spark.cli import main
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.lake.reader import open_reader
+from tests.rewriting import rewritable
+from tests.unit.board.clinic import ALARMIST, CAREFUL, QUIET, SUITE, plant_clinic
+
+PRICES = {CAREFUL: Prices(prompt=2.0, completion=8.0)}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return plant_clinic(tmp_path_factory.mktemp("clinic"))
+
+
+@pytest.fixture(scope="module")
+def held(lake: Path) -> tuple[BenchmarkMetrics, ...]:
+    reader = open_reader(str(lake))
+    return benchmark_metrics(reader, benchmarks_of(load_runs(reader, choose(reader, SUITE))))
+
+
+def named(held: tuple[BenchmarkMetrics, ...], title: str) -> BenchmarkMetrics:
+    (found,) = (one for one in held if one.benchmark.title == title)
+    return found
+
+
+def site(lake: Path) -> Evaluation:
+    return Evaluation(str(lake), site=None, tracking=False, say=lambda line: None)
+
+
+def test_the_two_by_two_table_counts_answers_of_neither_class(held) -> None:
+    referral = named(held, "Referral")
+    counts = {run.name: counts_of(run) for run in referral.runs}
+    assert counts == {
+        ALARMIST: [40, 0, 0, 150, 10, 0],
+        CAREFUL: [34, 4, 2, 16, 140, 4],
+        QUIET: [10, 30, 0, 2, 158, 0],
+    }
+    assert referral.prevalence == pytest.approx(0.2)
+    assert referral.benchmark.positive == "urgent"
+
+
+def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) -> None:
+    referral = named(held, "Referral")
+    prevalence = prevalence_of(referral)
+    rows = {row[0]: row[1:] for row in risk_table(referral, prevalence).rows}
+    costs = {name: float(cells[3].split()[0]) for name, cells in rows.items()}
+    assert costs == {
+        ALARMIST: 750.0,
+        CAREFUL: 400.0,
+        QUIET: 1510.0,
+        "always positive": 800.0,
+        "always negative": 2000.0,
+    }
+    first, cheapest, beaten = lead(referral, prevalence)
+    assert f"fewest missed: {ALARMIST}, 0.0" in first
+    assert f"fewest false alarms: {QUIET}, 10.0" in first
+    assert f"lowest declared cost: {CAREFUL}, 400.0" in cheapest
+    assert beaten == f"Not shown to cost less than always positive, 800.0: {ALARMIST}, {QUIET}."
+    rare = prevalence_of(referral, {"referral": 0.02})
+    assert str(rare) == "2 % (as stated)"
+    assert "always negative, 200.0" in list(lead(referral, rare))[2]
+
+
+def test_a_benchmark_without_a_positive_class_shows_its_classes_alone(held) -> None:
+    triage = named(held, "Triage")
+    assert triage.prevalence is None
+    assert not any(run.answers for run in triage.runs)
+    rows = [row[:3] for row in classes_table(triage).rows]
+    assert (CAREFUL, "emergency", "0.800 [0.49, 0.94] n=10") in rows
+    careful = next(run for run in triage.runs if run.name == CAREFUL)
+    assert confusion_of(careful)["routine"] == {"-": 2, "emergency": 0, "urgent": 0, "routine": 28}
+    titles = " ".join(table.title for table in tables_of(triage, None, {}))
+    assert "prevalence" not in titles
+    notes = named(held, "Notes")
+    assert not has_tables(notes)
+    assert tables_of(notes, None, {}) == []
+
+
+def test_the_order_of_a_lakes_rows_changes_no_table(tmp_path: Path, held) -> None:
+    path = rewritable(plant_clinic(tmp_path) / "stats")
+    rows = path.to_pyarrow_table()
+    path.delete()
+    write_deltalake(path, rows.take(list(range(len(rows)))[::-1]), mode="append")
+    reader = open_reader(str(tmp_path))
+    turned = benchmark_metrics(reader, benchmarks_of(load_runs(reader, choose(reader, SUITE))))
+    for one, other in zip(held, turned, strict=True):
+        assert tables_of(one, None, {}) == tables_of(other, None, {})
+
+
+def test_a_calibration_curve_needs_log_probabilities(held) -> None:
+    curves = {run.name: run.curve for run in named(held, "Referral").runs}
+    assert curves[QUIET] == ()
+    (bin_,) = curves[ALARMIST]
+    assert (bin_.confidence, bin_.count, bin_.right.value) == (pytest.approx(0.8), 200, 0.25)
+    wrong, right = curves[CAREFUL]
+    assert (wrong.count, wrong.right.value, right.count, right.right.value) == (26, 0.0, 174, 1.0)
+
+
+def test_tokens_seconds_and_money_of_an_answer(held) -> None:
+    took = {run.name: run.took for run in named(held, "Referral").runs}[CAREFUL]
+    assert took
+    assert (took.answers, took.prompt_tokens, took.completion_tokens) == (200, 40, 6)
+    assert took.seconds == pytest.approx(0.25)
+    assert money(took, PRICES[CAREFUL]) == pytest.approx((40 * 2 + 6 * 8) / 1000)
+    assert money(took, None) is None
+    overall = {row[0]: row[1:] for row in overall_table(held, PRICES).rows}
+    assert overall[CAREFUL] == ("272", "40", "6.0", "0.25", "0.13")
+    assert overall[QUIET][-1] == "-"
+
+
+def test_every_field_of_a_record_has_a_meaning_and_every_format_its_numbers(held) -> None:
+    report = metrics_report(held, None, PRICES)
+    assert set(report.fields) <= set(FIELDS)
+    rows = list(csv.DictReader(io.StringIO(render_metrics(held, "csv", prices=PRICES))))
+    careful = next(row for row in rows if row["run_spec_id"] == f"{CAREFUL}-referral")
+    assert float(careful["missed_per_1000"]) == pytest.approx(30)
+    assert float(careful["ppv"]) == pytest.approx(34 / 50)
+    assert careful["true_positives"] == "34"
+    assert float(careful["money_per_1000"]) == pytest.approx(0.128)
+    assert {row["rule"] for row in rows} == {"", "always positive", "always negative"}
+    content = json.loads(render_metrics(held, "json", stated=0.02))
+    assert {row["prevalence_is_stated"] for row in content["metrics"]} == {True, None}
+    assert [curve["run_spec_id"] for curve in content["calibration_curves"]] == [
+        f"{ALARMIST}-referral",
+        f"{CAREFUL}-referral",
+    ]
+    assert "Referral: 1,000 cases" in render_metrics(held, "md")
+    assert "There are no metrics" in render_metrics([], "table")
+
+
+def test_a_prevalence_is_checked(lake: Path) -> None:
+    metrics = site(lake).metrics(prevalence={"referral": 0.02})
+    frame = metrics.to_pandas()
+    rows = frame[frame["scenario_name"] == "referral"]
+    assert set(rows["prevalence"]) == {0.02}
+    assert frame[frame["scenario_name"] == "notes"]["prevalence"].isna().all()
+    for wrong in (0, 1, 1.5, float("nan")):
+        with pytest.raises(ConfigError, match="between 0 and 1"):
+            site(lake).metrics(prevalence=wrong)
+    with pytest.raises(UnknownNameError, match="Did you mean 'referral'"):
+        site(lake).metrics(prevalence={"referal": 0.1})
+    with pytest.raises(UnknownNameError, match="Known: referral"):
+        site(lake).report(prevalence={"notes": 0.1})
+
+
+def test_the_report_answers_which_model_at_what_risk_at_what_cost(lake: Path) -> None:
+    html = site(lake).report(prevalence=0.02).html
+    assert "Risk, cost and evidence" in html
+    assert "At a prevalence of 2 % (as stated), in 1,000 cases: fewest missed: alarmist" in html
+    assert "Not shown to cost less than always negative, 200.0" in html
+    assert "3.0 [1.4, 5.8]" in html
+    assert "Tokens, seconds and money" in html
+    assert html.count('aria-label="Referral: share of right answers by confidence"') == 1
+    assert "clip-path" not in html
+
+
+def test_the_command_shows_metrics_and_any_stat(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown(*words: str) -> str:
+        assert main(["leaderboard", "-o", str(lake), "--suite", SUITE, *words]) == 0
+        return capsys.readouterr().out
+
+    assert "always negative  20.0" in shown("--show", "metrics", "--prevalence", "referral=0.02")
+    board = shown("--metric", "specificity")
+    assert "0.875 [0.81, 0.92] n=160 of 200" in board
+    assert "Read by specificity, whatever the main metric is" in board
+    assert "Not shown, without specificity: notes:model=careful, notes:model=quiet" in board
+    assert "No tiers" in board
+    everything = shown("--metric", "all")
+    for name in ("npv", "confusion[urgent>-]", "brier_score", "classification_f1[routine]"):
+        assert f" {name} " in everything
+    place = tmp_path / "stats.csv"
+    shown("--metric", "all", "--format", "csv", "--output-file", str(place))
+    rows = list(csv.DictReader(place.open(encoding="utf-8")))
+    assert set(rows[0]) <= set(FIELDS)
+    frame = site(lake).stats().to_pandas()
+    assert len(frame) == len(rows)
+    ppv = frame[(frame["metric"] == "ppv") & (frame["model_deployment"] == CAREFUL)].iloc[0]
+    assert (ppv["mean"], ppv["denominator"], ppv["ci_method"]) == (0.68, 50, "wilson")
+    assert not ppv["is_main"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--metric", "specifity"), "Did you mean 'specificity'"),
+        (("--metric", "all", "--show", "robustness"), "--metric all lists every stat"),
+        (("--show", "metrics", "--metric", "npv"), "--show metrics shows all"),
+        (("--prevalence", "0.1"), "--prevalence is for --show metrics"),
+        (("--show", "metrics", "--prevalence", "rare"), "--prevalence is rare"),
+        (("--show", "metrics", "--prevalence", "0.1", "0.2"), "one number between 0 and 1"),
+        (("--show", "metrics", "--prevalence", "7"), "prevalence is 7.0"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(
+    lake: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    assert main(["leaderboard", "-o", str(lake), "--suite", SUITE, *words]) == 1
+    assert said in capsys.readouterr().err
