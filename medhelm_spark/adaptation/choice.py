@@ -9,7 +9,7 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    begin a discussion of the options; then the only line of a list that is marked as correct.
 5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
-6. Where nothing of that names one, what `last_resort` reads.
+6. Where nothing of that names one, what `weakest_evidence` reads.
 
 Where the strongest evidence names several options the text is unreadable, and so is a text without
 evidence. In a text that ends in mid-sentence or was cut, only statements count, and an answer at
@@ -23,7 +23,6 @@ from collections.abc import Callable
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
-from medhelm_spark.adaptation.last_resort import last_resort
 from medhelm_spark.adaptation.lines import (
     bare_label,
     first_line,
@@ -45,6 +44,7 @@ from medhelm_spark.adaptation.statements import (
     last_statement,
     statements,
 )
+from medhelm_spark.adaptation.weakest_evidence import weakest_evidence
 
 Reader = Callable[[Reply], NamedOption | None]
 
@@ -95,7 +95,7 @@ def read_choice(
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
     if (result := _read(prose)) or is_cut or _after_taken_back(prose) is not None:
         return result
-    return last_resort(prose, text, _strongest)
+    return weakest_evidence(prose, text, _strongest)
 
 
 def _begun_object(text: str) -> re.Match[str] | None:
@@ -221,7 +221,7 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
     named = reply.named_at(0)
     if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result
-    return _read(reply) or last_resort(reply, value, _strongest)
+    return _read(reply) or weakest_evidence(reply, value, _strongest)
 
 
 def _weak(reply: Reply) -> NamedOption | None:

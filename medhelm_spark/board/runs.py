@@ -132,9 +132,9 @@ def load_runs(
     ledger = _Ledger(frozen)
     current = reader.rows(CURRENT_RUN_SPECS, SuiteRun)
     newest = {(row.suite, row.name): row.run_spec_id for row in current}
-    held = releases() if source.kind is Kind.RELEASE else None
-    if held:
-        pinned = held.runs(reader, source.name)
+    frozen_by = releases() if source.kind is Kind.RELEASE else None
+    if frozen_by:
+        pinned = frozen_by.runs(reader, source.name)
     else:
         planned = [row for row in current if row.suite == source.name]
         stats = _stats(reader, ledger.newest, [row.run_spec_id for row in planned])

@@ -122,8 +122,8 @@ def shown_runs(
 
 def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:
     """That a release was made for another schema file; empty where it was not."""
-    held = releases()
-    made_for = held.schema_hash(workspace.reader, release) if held else ""
+    frozen_by = releases()
+    made_for = frozen_by.schema_hash(workspace.reader, release) if frozen_by else ""
     if made_for in ("", content_id(schema)):
         return ""
     return f"release {release!r} was made with another schema file than this one"

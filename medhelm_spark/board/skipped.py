@@ -19,9 +19,9 @@ def left_out_of(reader: Reader, source: BoardSource) -> tuple[LeftOut, ...]:
     rows = sorted(reader.rows(RECORDED, LeftOut), key=lambda row: row.left_out_at)
     if not rows:
         return ()
-    held = releases() if source.kind is Kind.RELEASE else None
-    if held:
-        return tuple(held.left_out(reader, source.name, rows))
+    frozen_by = releases() if source.kind is Kind.RELEASE else None
+    if frozen_by:
+        return tuple(frozen_by.left_out(reader, source.name, rows))
     current = reader.rows(CURRENT_RUN_SPECS, SuiteRun)
     names = {row.name for row in current if row.suite == source.name}
     return tuple(row for row in rows if row.suite == source.name and row.name not in names)

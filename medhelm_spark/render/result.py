@@ -1,5 +1,6 @@
 """`Result`: what a method of `Evaluation` returns, shown in a terminal, a notebook and pandas."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +14,7 @@ Row = Mapping[str, Any]
 """The values of a line by column."""
 
 
-class Result:
+class Result(ABC):
     """Rows that print as a table, and turn into pandas and into text of five formats.
 
     A subclass gives `rows`, and HEADER, `notes` and `render` where they are not the default.
@@ -24,9 +25,9 @@ class Result:
     HEADER: ClassVar[Sequence[str]] = ()
     """The columns in order (none: those of the rows)."""
 
+    @abstractmethod
     def rows(self) -> Iterable[Row]:
         """What is returned, a line each."""
-        raise NotImplementedError
 
     @property
     def notes(self) -> Sequence[str]:

@@ -1,1 +1,0 @@
-"""Tests of the API that need no JVM."""

@@ -30,7 +30,9 @@ _MOST_BOLD, _MOST_ADDED = 60, 3
 """Bold spans that are looked at, and words beside an option in one."""
 
 
-def last_resort(reply: Reply, marked: str, strongest: Callable[[Reply], str | None]) -> str | None:
+def weakest_evidence(
+    reply: Reply, marked: str, strongest: Callable[[Reply], str | None]
+) -> str | None:
     """The result of the first way that names one option; `marked` is the text with its marks.
 
     `strongest` reads what follows a heading.
