@@ -683,7 +683,11 @@ class Evaluation:
     @property
     def _host(self) -> Host:
         return Host(
-            workspace=self._workspace, at_work=self._at_work, board=self.board, log=self._log
+            workspace=self._workspace,
+            at_work=self._at_work,
+            is_tracked=self._is_tracked,
+            board=self.board,
+            log=self._log,
         )
 
     @property

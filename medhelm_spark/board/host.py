@@ -21,10 +21,12 @@ class Host:
     workspace: Workspace
     at_work: Callable[[], AbstractContextManager[None]]
     """What has to hold during a call: the object's plug-ins, and the session's settings."""
+    is_tracked: bool
+    """Whether numbers are logged to MLflow."""
     board: Callable[..., Board]
     """`Evaluation.board`."""
     log: Callable[[Context, Leaderboard, str | None], None]
-    """Logs a board to MLflow, of the context's suite or of a release, unless tracking is off."""
+    """Logs a board to MLflow, of the context's suite or of a release, where that is done."""
 
 
 class Methods:

@@ -391,6 +391,8 @@ def _pin_releases(
     """
     releases = features.part("releases", "external")
     if releases is None:
+        if folder.releases:
+            ctx.say(f"{IMPORT_HELM.name}: releases are not taken over: the feature is not here")
         return ()
     imported = {spec.name.removesuffix(SUFFIX) for spec in specs if spec.name.endswith(SUFFIX)}
     held = releases.own_releases(ctx)

@@ -152,8 +152,9 @@ class ReleaseMethods(Methods):
         """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""
         record = take_step(self._workspace, release, to, note)
         try:
-            board = self._host.board(release=release).leaderboard
-            self._host.log(self._workspace.context(""), board, release)
+            if self._host.is_tracked:
+                board = self._host.board(release=release).leaderboard
+                self._host.log(self._workspace.context(""), board, release)
         except (IntegrityError, SetupError) as error:
             self._workspace.say(f"mlflow: the status is on record and not tracked: {error}")
         return record

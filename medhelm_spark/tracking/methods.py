@@ -57,4 +57,4 @@ class TrackingMethods(Methods):
     def server(self) -> str | None:
         """The line that starts MLflow's server on a database of this machine; None elsewhere."""
         uri = self.uri
-        return server_command(uri) if uri else None
+        return server_command(uri) if uri and uri.startswith("sqlite:") else None
