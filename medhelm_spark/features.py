@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 ROOMS = ("stages", "medhelm")
-"""What every installation has, and has such modules too."""
+"""The rooms of every installation that have modules of these names."""
 
 FEATURES = ("releases", "medhelm_results", "tracking")
 

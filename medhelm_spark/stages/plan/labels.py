@@ -1,4 +1,4 @@
-"""The right answers of data in the lake, beside which the labels that metrics declare are held."""
+"""The right answers of data in the lake, for the check of the labels that metrics declare."""
 
 from dataclasses import dataclass
 
