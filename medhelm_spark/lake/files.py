@@ -15,12 +15,9 @@ import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.reader import FileReader, refuse_empty_commits, table_schema
-from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
+from medhelm_spark.lake.tables import RESTORE, TABLES, WRITE_ID, properties
 
 ATTEMPTS = 20
-RESTORE = "RESTORE"
-"""The operation of Delta's history by which an earlier version comes back."""
-
 FEW_TEXTS, FEW_ROWS = 500, 20_000
 """How many rows pass through the driver, with text and without: some ten MB."""
 
@@ -52,6 +49,10 @@ class FileTables(FileReader):
         if sum(files["size_bytes"].to_pylist() if counts else []) > FEW_BYTES:
             return None
         return self.query(f"SELECT * FROM {{{name}}}", {name: table})
+
+    def takes(self, name: str, rows: int) -> bool:
+        """Whether so many rows that Spark computed pass through the driver."""
+        return is_few(name, rows)
 
     def lacks(self, name: str, write_ids: Iterable[str]) -> set[str]:
         """The writes that have no row in the table, by the statistics of Delta's files.

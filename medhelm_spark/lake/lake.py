@@ -5,43 +5,61 @@
 
 import copy
 import dataclasses
-import string
-import time
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
-from medhelm_spark.lake.files import RESTORE, FileTables, is_few
+from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.reader import decode
-from medhelm_spark.lake.rows import arrow_of, parsed, plain_errors, rows_of
+from medhelm_spark.lake.reader import decode, named_tables
+from medhelm_spark.lake.rows import arrow_of, parsed, plain_errors
 from medhelm_spark.lake.session import Session
+from medhelm_spark.lake.spark_tables import SparkTables, table_ddl
 from medhelm_spark.lake.staging import Staging
-from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns, properties
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns
 
-ABSENT = (
-    "PATH_NOT_FOUND",
-    "TABLE_OR_VIEW_NOT_FOUND",
-    "DELTA_TABLE_NOT_FOUND",
-    "DELTA_MISSING_DELTA_TABLE",
-    "DELTA_TABLE_ONLY_OPERATION",
-)
-RACES = ("PROTOCOL_CHANGED", "METADATA_CHANGED", "CONCURRENT_WRITE", "ALREADY_EXISTS")
-COMMIT_ATTEMPTS = 6
 ROWS_OF_ONE_TASK = 100
 
 Row = TypeVar("Row")
+
+
+class Tables(Protocol):
+    """What the driver itself reads from a lake's tables and appends to them."""
+
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """The answer to SQL whose `{name}` placeholders are tables of the lake."""
+
+    def few(self, name: str) -> pa.Table | None:
+        """All rows of a table that has few, none of an absent one; None where Spark reads it."""
+
+    def takes(self, name: str, rows: int) -> bool:
+        """Whether so many rows that Spark computed are appended by the driver."""
+
+    def append(self, name: str, rows: pa.Table, txn: tuple[str, int] | None = None) -> bool:
+        """Append in one commit; False where `txn` was committed before."""
+
+    def ensure(self, name: str) -> None:
+        """Create a table that does not exist."""
+
+    def version(self, name: str) -> int | None:
+        """The table's newest version, None where it does not exist."""
+
+    def lacks(self, name: str, write_ids: Iterable[str]) -> set[str]:
+        """The writes that have no row in the table, where its files show it."""
+
+    def restored(self, name: str) -> list[int]:
+        """The versions at which a table was taken back to an earlier one."""
 
 
 def _nothing() -> None:
@@ -59,8 +77,12 @@ class Lake:
     def __init__(self, session: SparkSession | Session, location: str) -> None:
         self.session = session if isinstance(session, Session) else Session(lambda: session)
         self.location = Location.of(location)
-        is_local = self.location.is_local(self.session.master)
-        self._files = FileTables(self.location.name) if is_local else None
+        self.is_folder_of_ours = self.location.is_local(self.session.master)
+        """Whether this process sees the lake's files as Spark does."""
+        self._by_spark = SparkTables(self.session, self.location)
+        self._tables: Tables = (
+            FileTables(self.location.name) if self.is_folder_of_ours else self._by_spark
+        )
         self._stage: Stage | None = None
         self.before_writing: Callable[[], None] = _nothing
 
@@ -69,15 +91,10 @@ class Lake:
         """The session, started now where it was not."""
         return self.session.spark
 
-    @property
-    def is_folder_of_ours(self) -> bool:
-        """Whether this process sees the lake's files as Spark does."""
-        return self._files is not None
-
     @cached_property
     def driver_files(self) -> DriverFiles | None:
         """Small files beside the tables, which the driver writes without a Spark job."""
-        return driver_files(self.location, None if self._files else self.spark)
+        return driver_files(self.location, None if self.is_folder_of_ours else self.spark)
 
     @cached_property
     def staging(self) -> Staging:
@@ -101,44 +118,31 @@ class Lake:
     def read(self, table: str) -> DataFrame:
         """All rows of a table with their `write_id`; no rows where it does not exist yet."""
         self._refuse_undeclared(table, "reads", "reads")
-        names = columns(TABLES[table])
-        if self._files and (few := self._files.few(table)) is not None:
-            if not few.num_rows:
-                return self._empty(self._ddl(table))
-            rows = self.spark.createDataFrame(few.select(list(names)), parsed(self._ddl(table)))
-            # One partition needs no shuffle, whatever is asked of it.
-            return rows.coalesce(1) if few.num_rows <= ROWS_OF_ONE_TASK else rows
-        try:
-            df = self._open(table)
-            present = set(df.columns)
-        except PySparkException as error:
-            if not _is(error, ABSENT):
-                raise
-            return self._empty(self._ddl(table))
-        kinds = fields_of(TABLES[table].row)
-        for name in (name for name in names if name not in present):
-            # A column without a type would be dropped by the next append.
-            df = df.withColumn(name, F.lit(None).cast(kinds[name].ddl.replace(": ", ":")))
-        return df.selectExpr(*names)
+        few = self._tables.few(table)
+        if few is None:
+            return self._by_spark.read(table)
+        rows = self._by_spark.frame(table, few)
+        # One partition needs no shuffle, whatever is asked of it.
+        return rows.coalesce(1) if 0 < few.num_rows <= ROWS_OF_ONE_TASK else rows
 
     def query(self, sql: str, **frames: DataFrame) -> DataFrame:
         """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""
-        tables: dict[str, Any] = {name: self.read(name) for name in _names(sql) - frames.keys()}
+        tables: dict[str, Any] = {
+            name: self.read(name) for name in named_tables(sql) if name not in frames
+        }
         return self.spark.sql(sql, **{**tables, **frames})
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """The answer to SQL over small tables, as rows; never for anything with text."""
-        if self._files:
-            for table in _names(sql):
-                self._refuse_undeclared(table, "reads", "reads")
-            return self._files.rows(sql, row_type)
-        return rows_of(self.query(sql), row_type)
+        for table in named_tables(sql):
+            self._refuse_undeclared(table, "reads", "reads")
+        return self._tables.rows(sql, row_type)
 
     def frame(self, rows: Iterable[Any], row_type: type) -> DataFrame:
         """Driver-side rows as a DataFrame."""
         table = arrow_of(rows, row_type)
         if not table.num_rows:
-            return self._empty(ddl(row_type))
+            return self._by_spark.empty(ddl(row_type))
         return self.spark.createDataFrame(table, parsed(ddl(row_type)))
 
     def append_rows(
@@ -154,13 +158,10 @@ class Lake:
         rows = list(rows)
         if not rows:
             return True
-        if self._files:
-            batch = arrow_of(rows, TABLES[table].row)
-            if WRITE_ID not in batch.column_names:
-                batch = batch.append_column(WRITE_ID, pa.array([write_id] * len(rows), pa.string()))
-            return self._files.append(table, batch, txn)
-        frame = self.frame(rows, TABLES[table].row).coalesce(1)
-        return self.append(table, frame, write_id, txn=txn)
+        batch = arrow_of(rows, TABLES[table].row)
+        if WRITE_ID not in batch.column_names:
+            batch = batch.append_column(WRITE_ID, pa.array([write_id] * len(rows), pa.string()))
+        return self._tables.append(table, batch, txn)
 
     def append(
         self,
@@ -181,11 +182,11 @@ class Lake:
         when another driver committed it first.
         """
         rows = self._complete(table, df, write_id)
-        if self._files and at_most is not None and is_few(table, at_most):
+        if at_most is not None and self._tables.takes(table, at_most):
             with plain_errors():
                 few = rows.toArrow()
-            return not few.num_rows or self._files.append(table, few, txn)
-        return self._commit(table, rows, txn)
+            return not few.num_rows or self._tables.append(table, few, txn)
+        return self._by_spark.commit(table, rows, txn)
 
     def append_once(
         self, table: str, df: DataFrame, write_id: str, *, staged: str, at_most: int
@@ -201,11 +202,11 @@ class Lake:
         """
         rows = self._complete(table, df, write_id)
         txn = (write_id, 1)
-        if self._files and is_few(table, at_most):
+        if self._tables.takes(table, at_most):
             with plain_errors():
                 few = rows.toArrow()
             try:
-                _ = not few.num_rows or self._files.append(table, few, txn)
+                _ = not few.num_rows or self._tables.append(table, few, txn)
             except Exception as error:  # delta-rs and Arrow have kinds of their own
                 self.staging.keep(staged, few)
                 raise _uncommitted(table, self.staging.place(staged), error) from None
@@ -221,9 +222,10 @@ class Lake:
             LakeError: they cannot be committed; they are kept.
         """
         self._may_write(table)
-        rows = self.staging.read(staged, self._ddl(table))
+        rows = self.staging.read(staged, table_ddl(table))
         try:
-            self._commit(table, rows.selectExpr(*columns(TABLES[table])), (write_id, 1))
+            complete = rows.selectExpr(*columns(TABLES[table]))
+            self._by_spark.commit(table, complete, (write_id, 1))
         except Exception as error:  # Delta's conflicts reach Python as the JVM's own
             raise _uncommitted(table, self.staging.place(staged), error) from None
         self.staging.remove(staged)
@@ -234,91 +236,25 @@ class Lake:
         marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
         return _with_defaults(marked, TABLES[table].row).selectExpr(*columns(TABLES[table]))
 
-    def _commit(self, table: str, rows: DataFrame, txn: tuple[str, int] | None) -> bool:
-        """Append rows that may be computed again; False where `txn` was committed meanwhile.
-
-        Another writer may create the table, or change its schema, properties or protocol, between
-        beginning and end of a commit: Delta refuses it then, and takes the next one.
-        """
-        writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
-        for key, value in properties(TABLES[table]).items():
-            writer = writer.option(key, value)
-        if txn:
-            writer = writer.option("txnAppId", txn[0]).option("txnVersion", txn[1])
-        for attempt in range(COMMIT_ATTEMPTS):
-            try:
-                with plain_errors():
-                    self._save(table, writer)
-                return True
-            except Exception as error:  # Delta's conflicts reach Python as the JVM's own
-                if txn and _is(error, ("CONCURRENT_TRANSACTION",)):
-                    return False
-                if not _is(error, RACES) or attempt + 1 == COMMIT_ATTEMPTS:
-                    raise
-                time.sleep(0.2 * 2**attempt)
-        raise AssertionError("unreachable")
-
-    def _save(self, table: str, writer: DataFrameWriter) -> None:
-        if self.location.is_catalog:
-            writer.saveAsTable(self.location.quoted(table))
-        else:
-            writer.save(self.location.table(table))
-
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
         self._may_write(table)
-        if self._files:
-            self._files.ensure(table)
-            return
-        try:
-            _ = self._open(table).columns
-        except PySparkException as error:
-            if not _is(error, ABSENT):
-                raise
-            self.append(table, self._empty(self._ddl(table)), "")
+        self._tables.ensure(table)
 
     def version(self, table: str) -> int | None:
         """The table's newest Delta version, None where it does not exist."""
-        if self._files:
-            return self._files.version(table)
-        name = self.location.quoted(table)
-        try:
-            rows = self.spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
-        except PySparkException as error:
-            if not _is(error, ABSENT):
-                raise
-            return None
-        return int(rows[0]["version"]) if rows else None
+        return self._tables.version(table)
 
     def lacks(self, table: str, write_ids: Iterable[str]) -> set[str]:
         """The writes whose rows the table lacks; none where the lake is not a local folder."""
-        return self._files.lacks(table, write_ids) if self._files else set()
+        return self._tables.lacks(table, write_ids)
 
     def restored(self, table: str) -> list[int]:
         """The versions at which a table was taken back to an earlier one, by Delta's history.
 
         What a clean-up took of the history is not known.
         """
-        if self._files:
-            return self._files.restored(table)
-        if self.version(table) is None:
-            return []
-        history = self.spark.sql(f"DESCRIBE HISTORY {self.location.quoted(table)}")
-        rows = history.where(F.col("operation") == RESTORE).select("version").collect()
-        return [int(row["version"]) for row in rows]
-
-    def _empty(self, schema: str) -> DataFrame:
-        """No rows, in a form that Spark sees to be empty: it drops whatever joins with it."""
-        return self.spark.createDataFrame([], parsed(schema)).where(F.lit(False))
-
-    def _open(self, table: str) -> DataFrame:
-        if self.location.is_catalog:
-            return self.spark.read.table(self.location.quoted(table))
-        return self.spark.read.format("delta").load(self.location.table(table))
-
-    def _ddl(self, table: str) -> str:
-        row = ddl(TABLES[table].row)
-        return f"{row}, {WRITE_ID} STRING" if WRITE_ID not in fields_of(TABLES[table].row) else row
+        return self._tables.restored(table)
 
 
 def _with_defaults(df: DataFrame, row_type: type) -> DataFrame:
@@ -347,22 +283,12 @@ def _literal(value: Any) -> Column:
     return F.lit(value.value if isinstance(value, Enum) else value)
 
 
-def _names(sql: str) -> set[str]:
-    """The `{name}` placeholders of SQL."""
-    return {name for _, name, _, _ in string.Formatter().parse(sql) if name}
-
-
 def _uncommitted(table: str, place: str, error: Exception) -> LakeError:
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     return LakeError(
         f"rows for {table!r} could not be committed ({condition or type(error).__name__}), and are "
         f"kept in {place}; cure that, and the same command commits them before it asks anything."
     )
-
-
-def _is(error: Exception, kinds: tuple[str, ...]) -> bool:
-    condition = error.getCondition() if isinstance(error, PySparkException) else None
-    return any(kind in (condition or str(error)[:2000]) for kind in kinds)
 
 
 class SparkReader:

@@ -16,6 +16,9 @@ from medhelm_spark.errors import NewerLakeError
 SCHEMA_VERSION = 1
 WRITE_ID = "write_id"
 
+RESTORE = "RESTORE"
+"""The operation of Delta's history by which an earlier version comes back."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
